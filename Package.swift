@@ -1,0 +1,30 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "NetLayer",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "StreamsTesting", targets: ["StreamsTesting"]),
+    .library(name: "NetLayer", targets: ["NetLayer"]),
+    .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
+    .executable(name: "Demo", targets: ["Demo"]),
+  ],
+  targets: [
+    .target(name: "Streams"),
+    .target(name: "StreamsTesting", dependencies: ["Streams"]),
+    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "NetLayer",
+      dependencies: ["Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))]
+    ),
+    .target(name: "LoopbackServer"),
+    .executableTarget(name: "Demo", dependencies: ["Streams", "NetLayer", "LoopbackServer"]),
+    .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
+    .testTarget(name: "NetLayerTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
+    .testTarget(name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

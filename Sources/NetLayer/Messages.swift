@@ -1,0 +1,75 @@
+import Foundation
+
+/// What users read when a call fails and the server said nothing itself (article row 0.25).
+public struct Messages: Sendable {
+  /// The message for a connection failure, and for every kind without one of its own.
+  public var network: String
+  /// The message when a time limit was reached.
+  public var timeout: String
+  /// The message for a cancelled call.
+  public var cancelled: String
+  /// The message when the certificate or the TLS version is refused.
+  public var tls: String
+  /// The message for JSON that is malformed or not of the expected shape.
+  public var parse: String
+  /// The message for parameters that cannot be sent.
+  public var parameter: String
+  /// The message for 401 and 403.
+  public var authentication: String
+  /// The message for 404 and 410.
+  public var notFound: String
+  /// The message for the other statuses from 400 to 499.
+  public var badRequest: String
+  /// The message for statuses from 500.
+  public var server: String
+
+  /// The table in English.
+  public static let english = Messages(
+    network: "The network is in poor condition. Please try again later.",
+    timeout: "The request timed out. Please try again later.",
+    cancelled: "The request was cancelled.",
+    tls: "A secure connection could not be made.",
+    parse: "The server's data could not be read.",
+    parameter: "The parameters are wrong. Please try again later.",
+    authentication: "You need to sign in to do this.",
+    notFound: "What you asked for does not exist.",
+    badRequest: "The request was refused.",
+    server: "The server has a problem. Please try again later.")
+
+  /// The table in Chinese; the first, fifth and sixth are the articles' own words.
+  public static let chinese = Messages(
+    network: "网络状态不佳,请稍候再试!",
+    timeout: "请求超时,请稍候再试!",
+    cancelled: "请求已取消。",
+    tls: "无法建立安全连接!",
+    parse: "服务器数据解析错误!",
+    parameter: "参数错误,请稍候再试!",
+    authentication: "请先登录!",
+    notFound: "您访问的内容不存在!",
+    badRequest: "请求被拒绝!",
+    server: "服务器出错,请稍候再试!")
+
+  /// The table for the user's first preferred language: Chinese where it starts with `zh`, else English.
+  public static let localized: Messages =
+    (Locale.preferredLanguages.first ?? "en").lowercased().hasPrefix("zh") ? chinese : english
+
+  /// The message for an error of `kind`; for `status` errors, `status` chooses.
+  public func text(for kind: NetworkError.Kind, status: Int? = nil) -> String {
+    switch kind {
+    case .timeout: timeout
+    case .cancelled: cancelled
+    case .tls: tls
+    case .parse: parse
+    case .encoding, .invalidRequest: parameter
+    case .status:
+      switch status ?? 0 {
+      case 401, 403: authentication
+      case 404, 410: notFound
+      case 400...499: badRequest
+      case 500...: server
+      default: network
+      }
+    default: network
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// A request in its final form: what a transport puts on the wire (article row 0.13).
+public struct Request: Sendable {
+  /// The content of a request.
+  public enum Body: Sendable {
+    /// No body.
+    case none
+    /// Bytes in memory.
+    case data(Data)
+    /// The content of a file, read while it is sent.
+    case file(URL)
+  }
+
+  /// How long each phase may take, in seconds; fractions count.
+  public struct Timeouts: Sendable, Hashable {
+    /// From the start until the connection stands, TLS included.
+    public var connect: Double
+    /// The longest silence on an open connection.
+    public var idle: Double
+    /// From the start to the last byte, redirects included.
+    public var total: Double
+
+    /// 15 s to connect, 15 s of silence, 60 s in all: the values of article row 1.10.
+    public init(connect: Double = 15, idle: Double = 15, total: Double = 60) {
+      self.connect = connect
+      self.idle = idle
+      self.total = total
+    }
+  }
+
+  /// The method.
+  public var method: HTTPMethod
+  /// The absolute `http` or `https` URL, query included.
+  public var url: URL
+  /// The header fields as they are sent.
+  public var headers: HTTPHeaders
+  /// The body.
+  public var body: Body
+  /// The time limits.
+  public var timeouts: Timeouts
+
+  /// A request as it goes to the transport; nothing is added to it.
+  public init(
+    method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: Body = .none, timeouts: Timeouts = Timeouts()
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeouts = timeouts
+  }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// What a server answered, any status, with the whole body.
+public struct Response: Sendable {
+  /// The request that was sent.
+  public var request: Request
+  /// The URL that answered: differs from the request's after redirects.
+  public var url: URL
+  /// The HTTP status code.
+  public var status: Int
+  /// The header fields, in order, duplicates kept.
+  public var headers: HTTPHeaders
+  /// The body with its content coding removed.
+  public var body: Data
+
+  /// A response, as a transport or a test makes it.
+  public init(request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
+    self.request = request
+    self.url = url ?? request.url
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
