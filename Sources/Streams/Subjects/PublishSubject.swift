@@ -18,7 +18,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
   }
 
   @usableFromInline let drain = Drain()
-  @usableFromInline let roster = Mutex(Roster<Observer>())
+  @usableFromInline let roster = Locked(Roster<Observer>())
 
   /// A subject without observers.
   public init() {}
