@@ -19,7 +19,13 @@ extension TransportSuite {
       XCTAssertEqual(answer.body, Data("number \(index)".utf8))
       XCTAssertEqual(answer.headers["X-Query"], "\(index)")
     }
-    XCTAssertLessThanOrEqual(server.connectionCount, 8)
+  }
+
+  func testTheConnectionLimitPerHostIsKept() throws {
+    let flights = (0..<60).map { _ in Flight(self) }
+    for flight in flights { _ = flight.send(request(.get, "/delay/10"), on: transport) }
+    for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+    XCTAssertLessThanOrEqual(server.connectionCount, 6)
   }
 
   func testRequestsFromManyThreads() throws {
