@@ -10,26 +10,31 @@ public final class CompositeDisposable: Cancelable {
   private struct State {
     var disposed = false
     var next: UInt64 = 0
-    // A few members live in a plain array; it is scanned on removal, which beats hashing up to some dozens.
+    // In ascending order of their ids, so that one is found by bisection.
     var members: [(id: UInt64, disposable: any Disposable)] = []
+
+    func index(of id: UInt64) -> Int? {
+      var low = 0
+      var high = members.count
+      while low < high {
+        let middle = (low + high) / 2
+        if members[middle].id < id { low = middle + 1 } else { high = middle }
+      }
+      return low < members.count && members[low].id == id ? low : nil
+    }
   }
 
-  private let state: Mutex<State>
+  private let state = Mutex(State())
 
   /// A composite of `members`.
   public init(_ members: [any Disposable] = []) {
-    var initial = State()
-    for member in members {
-      initial.members.append((initial.next, member))
-      initial.next += 1
-    }
-    state = Mutex(initial)
+    for member in members { insert(member) }
   }
 
   /// Whether it has been disposed.
   public var isDisposed: Bool { state.withLock { $0.disposed } }
 
-  /// Adds a member; disposes it at once when the composite already is.
+  /// Adds a member; disposes it at once when the composite already is. A subscription that ends leaves by itself.
   ///
   /// - Returns: the key for `remove(for:)`, or `nil` when it was disposed at once.
   @discardableResult
@@ -41,14 +46,20 @@ public final class CompositeDisposable: Cancelable {
       state.members.append((id, member))
       return Key(id: id)
     }
-    if key == nil { member.dispose() }
+    guard let key else {
+      member.dispose()
+      return nil
+    }
+    if let subscription = member as? Subscription {
+      subscription.own(Disposables.create { [weak self] in self?.remove(for: key) })
+    }
     return key
   }
 
   /// Takes the member out and disposes it; does nothing when it is gone.
   public func remove(for key: Key) {
     let member: (any Disposable)? = state.withLock { state in
-      guard let index = state.members.lastIndex(where: { $0.id == key.id }) else { return nil }
+      guard let index = state.index(of: key.id) else { return nil }
       return state.members.remove(at: index).disposable
     }
     member?.dispose()

@@ -1,0 +1,85 @@
+/// The one result of a `Completable`.
+public enum CompletableEvent: Sendable {
+  /// The work is done.
+  case completed
+  /// The failure.
+  case error(any Error)
+}
+
+/// Work that ends well or with an error, and has no element.
+public struct Completable: ObservableConvertibleType {
+  /// No element is ever emitted.
+  public typealias Element = Never
+
+  let observable: Observable<Never>
+
+  /// Wraps a stream without elements.
+  init(trusted observable: Observable<Never>) { self.observable = observable }
+
+  /// The same as a stream without elements.
+  public func asObservable() -> Observable<Never> { observable }
+
+  /// Work whose end comes from `subscribe`, which runs at each subscription.
+  ///
+  /// The observer may be called from any thread; the first result wins, the rest is ignored.
+  public static func create(
+    subscribe: @escaping @Sendable (@escaping @Sendable (CompletableEvent) -> Void) -> any Disposable
+  ) -> Completable {
+    Completable(
+      trusted: Observable(push: { subscription, _ in
+        let disposable = subscribe { event in
+          switch event {
+          case .completed: subscription.complete()
+          case .error(let error): subscription.fail(error)
+          }
+        }
+        subscription.own(disposable)
+      }))
+  }
+
+  /// Is done at once.
+  public static func empty() -> Completable { Completable(trusted: .empty()) }
+
+  /// Fails with `error` at once.
+  public static func error(_ error: any Error) -> Completable { Completable(trusted: .error(error)) }
+
+  /// Goes on with `second` when this is done; an error ends all.
+  public func andThen<Second: ObservableConvertibleType>(_ second: Second) -> Observable<Second.Element> {
+    let first = observable
+    let second = second.asObservable()
+    return Observable<Second.Element>(push: { subscription, next in
+      let loop = SequenceLoop(
+        subscription,
+        starts: [
+          { first.run($0) { _ in } },
+          { second.run($0) { subscription.deliver($0, to: next) } },
+        ])
+      loop.next()
+    })
+  }
+
+  /// Goes on with `second` when this is done; an error ends all.
+  public func andThen<Result>(_ second: Single<Result>) -> Single<Result> {
+    Single(trusted: andThen(second.observable))
+  }
+
+  /// Goes on with `second` when this is done; an error ends all.
+  public func andThen(_ second: Completable) -> Completable {
+    Completable(trusted: andThen(second.observable))
+  }
+
+  /// Starts the work and handles its end, once, on whatever thread it comes.
+  ///
+  /// An error without `onError` goes to `Hooks.onUnhandledError` with the place of this call (law 6).
+  public func subscribe(
+    onCompleted: (@Sendable () -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
+    onDisposed: (@Sendable () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line
+  ) -> any Disposable {
+    observable.subscribe(onError: onError, onCompleted: onCompleted, onDisposed: onDisposed, file: file, line: line)
+  }
+}
+
+extension ObservableType where Element == Never {
+  /// A stream without elements as a `Completable`.
+  public func asCompletable() -> Completable { Completable(trusted: asObservable()) }
+}

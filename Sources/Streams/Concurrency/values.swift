@@ -1,0 +1,33 @@
+extension ObservableType {
+  /// The elements as an async sequence; each iteration subscribes, and disposes when its loop ends or its task is
+  /// cancelled (law 30).
+  ///
+  /// - Parameter buffering: what happens to elements that arrive faster than the loop takes them: all are kept, or the
+  ///   oldest or newest so many. A source that never waits for its consumer needs a limit.
+  public func values(
+    buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy = .unbounded
+  ) -> ObservableValues<Element> {
+    ObservableValues(source: asObservable(), buffering: buffering)
+  }
+}
+
+/// The elements of a stream, as an async sequence.
+public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
+  /// Takes the elements of one subscription.
+  public typealias AsyncIterator = AsyncThrowingStream<Element, any Error>.AsyncIterator
+
+  let source: Observable<Element>
+  let buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy
+
+  /// Subscribes.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncThrowingStream(Element.self, bufferingPolicy: buffering) { continuation in
+      let subscription = SingleAssignmentDisposable()
+      continuation.onTermination = { _ in subscription.dispose() }
+      subscription.setDisposable(
+        source.subscribe(
+          onNext: { continuation.yield($0) }, onError: { continuation.finish(throwing: $0) },
+          onCompleted: { continuation.finish() }))
+    }.makeAsyncIterator()
+  }
+}

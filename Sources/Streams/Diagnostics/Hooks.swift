@@ -1,0 +1,26 @@
+import Foundation
+import Synchronization
+
+let liveSubscriptions = Atomic<Int>(0)
+
+/// Process-wide hooks for what no stream can handle itself, and for tests.
+public enum Hooks {
+  /// Gets an error that reached a `subscribe` without an `onError`, with the place of that `subscribe`.
+  public typealias UnhandledErrorHandler = @Sendable (_ error: any Error, _ file: StaticString, _ line: UInt) -> Void
+
+  private static let handler = Mutex<UnhandledErrorHandler>(Hooks.printToStandardError)
+
+  /// What happens to errors nobody handles; by default one line on stderr (law 6). Called on the failing thread.
+  public static var onUnhandledError: UnhandledErrorHandler {
+    get { handler.withLock { $0 } }
+    set { handler.withLock { $0 = newValue } }
+  }
+
+  /// How many subscriptions, operators' own included, are alive in this process: it returns to its former value when
+  /// what was subscribed has ended or been disposed (law 28).
+  public static var liveSubscriptionCount: Int { liveSubscriptions.load(ordering: .relaxed) }
+
+  private static let printToStandardError: UnhandledErrorHandler = { error, file, line in
+    FileHandle.standardError.write(Data("Unhandled stream error, subscribed at \(file):\(line): \(error)\n".utf8))
+  }
+}

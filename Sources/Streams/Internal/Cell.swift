@@ -1,0 +1,7 @@
+/// State of one subscription that only its serial events touch (law 2), so it needs no lock.
+@usableFromInline
+final class Cell<Value>: @unchecked Sendable {  // safe: events of one subscription never overlap and are ordered
+  @usableFromInline var value: Value
+
+  @inlinable init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,43 @@
+/// A first-in first-out queue in one ring of memory; appending and taking cost the same however long it is.
+@usableFromInline
+struct Queue<Element> {
+  @usableFromInline var ring: [Element?] = []
+  @usableFromInline var head = 0
+  @usableFromInline var count = 0
+
+  @inlinable init() {}
+
+  @inlinable var isEmpty: Bool { count == 0 }
+
+  @inlinable
+  mutating func append(_ element: Element) {
+    if count == ring.count { grow() }
+    ring[(head &+ count) & (ring.count &- 1)] = element
+    count &+= 1
+  }
+
+  @inlinable
+  mutating func popFirst() -> Element? {
+    guard count > 0 else { return nil }
+    let element = ring[head].take()
+    head = (head &+ 1) & (ring.count &- 1)
+    count &-= 1
+    return element
+  }
+
+  @inlinable
+  mutating func removeAll() {
+    self = Queue()
+  }
+
+  @inlinable
+  mutating func grow() {
+    // The size stays a power of two, so that an index wraps with a mask.
+    var larger: [Element?] = []
+    larger.reserveCapacity(Swift.max(8, ring.count * 2))
+    for offset in 0..<count { larger.append(ring[(head &+ offset) & (ring.count &- 1)]) }
+    while larger.count < Swift.max(8, ring.count * 2) { larger.append(nil) }
+    ring = larger
+    head = 0
+  }
+}

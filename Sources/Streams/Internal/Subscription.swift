@@ -1,0 +1,139 @@
+import Synchronization
+
+/// One scope of errors and termination: from an operator that reads or makes terminal events down to the next one.
+///
+/// It is active until it finishes (with an error or not) or is disposed, whichever comes first; then it lets go of what
+/// it owns. Operators that pass terminal events through share their downstream's.
+@usableFromInline
+class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
+  private struct Owned {
+    var released = false
+    var first: (any Disposable)?
+    var rest: [any Disposable] = []
+    var tail: (@Sendable () -> Void)?
+    var inTail = false
+  }
+
+  @usableFromInline final let stopped = Atomic<Bool>(false)
+  private final let owned = Mutex(Owned())
+
+  @usableFromInline
+  init() { liveSubscriptions.add(1, ordering: .relaxed) }
+
+  deinit { liveSubscriptions.subtract(1, ordering: .relaxed) }
+
+  /// Whether it has finished or been disposed. Sources test it once per element.
+  @inlinable final var isStopped: Bool { stopped.load(ordering: .relaxed) }
+
+  @usableFromInline final var isDisposed: Bool { isStopped }
+
+  /// Passes the end on; called at most once. `nil` is completion.
+  @usableFromInline
+  func terminated(_ error: (any Error)?) {}
+
+  /// Lets go of closures; called exactly once, after `terminated` if that is called.
+  @usableFromInline
+  func released() {}
+
+  /// Ends with `error`, or well with `nil`: first downstream hears of it, then upstream is disposed (law 5).
+  @usableFromInline
+  final func finish(_ error: (any Error)?) {
+    guard stop() else { return }
+    terminated(error)
+    release()
+  }
+
+  @inlinable
+  final func complete() { finish(nil) }
+
+  @inlinable
+  final func fail(_ error: any Error) { finish(error) }
+
+  @usableFromInline
+  final func dispose() {
+    guard stop() else { return }
+    release()
+  }
+
+  /// Ends the active state without telling anybody; the winner must call `release()`.
+  final func stop() -> Bool { !stopped.exchange(true, ordering: .acquiringAndReleasing) }
+
+  final func release() {
+    let taken = owned.withLock { owned in
+      let taken = owned
+      owned = Owned(released: true)
+      return taken
+    }
+    taken.first?.dispose()
+    for disposable in taken.rest { disposable.dispose() }
+    released()
+  }
+
+  /// Disposes `disposable` together with this subscription: at once if that is over (law 9).
+  @usableFromInline
+  final func own(_ disposable: any Disposable) {
+    let late = owned.withLock { owned in
+      if owned.released { return true }
+      if owned.first == nil { owned.first = disposable } else { owned.rest.append(disposable) }
+      return false
+    }
+    if late { disposable.dispose() }
+  }
+
+  /// Forgets `disposable` without disposing it.
+  final func disown(_ disposable: any Disposable) {
+    owned.withLock { owned in
+      if let index = owned.rest.lastIndex(where: { $0 === disposable }) {
+        owned.rest.remove(at: index)
+      } else if owned.first === disposable {
+        owned.first = nil
+      }
+    }
+  }
+
+  /// Runs `step` as the last thing that happens in this subscription for now: when called from inside such a step,
+  /// after it has returned, so that replacements that replace themselves need no stack (law 27).
+  final func tailCall(_ step: @escaping @Sendable () -> Void) {
+    let mine = owned.withLock { owned in
+      if owned.inTail {
+        owned.tail = step
+        return false
+      }
+      owned.inTail = true
+      return true
+    }
+    guard mine else { return }
+    var next: (@Sendable () -> Void)? = step
+    while let run = next {
+      run()
+      next = owned.withLock { owned in
+        let step = owned.tail.take()
+        if step == nil { owned.inTail = false }
+        return step
+      }
+    }
+  }
+
+  /// Hands `element` to `next`; what that throws ends this subscription, and nothing above it hears of the error
+  /// (law 7).
+  @inlinable
+  final func deliver<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
+    do { try next(element) } catch { fail(error) }
+  }
+}
+
+/// A scope that belongs to the one below it and passes its end down.
+@usableFromInline
+class Scope: Subscription, @unchecked Sendable {  // safe: adds one constant
+  @usableFromInline final let downstream: Subscription
+
+  @usableFromInline
+  init(_ downstream: Subscription) {
+    self.downstream = downstream
+    super.init()
+    downstream.own(self)
+  }
+
+  @usableFromInline
+  override func terminated(_ error: (any Error)?) { downstream.finish(error) }
+}

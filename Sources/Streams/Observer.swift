@@ -1,0 +1,85 @@
+/// Something that takes the events of a stream.
+public protocol ObserverType<Element>: Sendable {
+  /// What it takes.
+  associatedtype Element: Sendable
+
+  /// Takes one event; may be called from any thread.
+  func on(_ event: Event<Element>)
+}
+
+extension ObserverType {
+  /// Takes the next element.
+  @inlinable
+  public func onNext(_ element: Element) { on(.next(element)) }
+
+  /// Takes the error that ends the stream.
+  @inlinable
+  public func onError(_ error: any Error) { on(.error(error)) }
+
+  /// Takes the good end of the stream.
+  @inlinable
+  public func onCompleted() { on(.completed) }
+
+  /// This observer without its type.
+  public func asObserver() -> AnyObserver<Element> { AnyObserver(self) }
+}
+
+/// An observer of any origin; what `Observable.create` gives its closure.
+///
+/// Its methods may be called from several threads at once and re-entrantly: events are delivered one at a time, in the
+/// order of arrival, and nothing after the first terminal event (laws 1 to 3).
+public struct AnyObserver<Element: Sendable>: ObserverType {
+  @usableFromInline
+  enum Target: Sendable {
+    case emitter(Emitter<Element>)
+    case closure(@Sendable (Event<Element>) -> Void)
+  }
+
+  @usableFromInline let target: Target
+
+  @inlinable
+  init(_ emitter: Emitter<Element>) { target = .emitter(emitter) }
+
+  /// An observer that hands every event to `eventHandler`.
+  public init(eventHandler: @escaping @Sendable (Event<Element>) -> Void) { target = .closure(eventHandler) }
+
+  /// An observer that hands every event to `observer`.
+  public init(_ observer: some ObserverType<Element>) { target = .closure { observer.on($0) } }
+
+  /// Takes one event.
+  @inlinable
+  public func on(_ event: Event<Element>) {
+    switch event {
+    case .next(let element): onNext(element)
+    case .error(let error): onError(error)
+    case .completed: onCompleted()
+    }
+  }
+
+  /// Takes the next element.
+  @inlinable
+  public func onNext(_ element: Element) {
+    switch target {
+    case .emitter(let emitter): emitter.onNext(element)
+    case .closure(let handler): handler(.next(element))
+    }
+  }
+
+  /// Takes the error that ends the stream.
+  @inlinable
+  public func onError(_ error: any Error) {
+    switch target {
+    case .emitter(let emitter): emitter.finish(error)
+    case .closure(let handler): handler(.error(error))
+    }
+  }
+
+  /// Takes the good end of the stream.
+  @inlinable
+  public func onCompleted() {
+    switch target {
+    case .emitter(let emitter): emitter.finish(nil)
+    case .closure(let handler): handler(.completed)
+    }
+  }
+}

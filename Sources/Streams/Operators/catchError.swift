@@ -1,0 +1,44 @@
+extension ObservableType {
+  /// Goes on with what `handler` makes of the error; what it throws goes downstream, and an error of the replacement
+  /// does not come back here (law 17).
+  ///
+  ///                      -a--#
+  ///     catchError(-b-|) -a---b-|
+  @inlinable
+  public func catchError(
+    _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>
+  ) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let scope = CatchScope(subscription) { error in
+        try handler(error).run(subscription, next)
+      }
+      source.run(scope) { subscription.deliver($0, to: next) }
+    })
+  }
+}
+
+/// A scope that answers an error with something else, in a tail call so that a million of them need no stack (law 27).
+@usableFromInline
+final class CatchScope: Scope, @unchecked Sendable {  // safe: the handler is taken by the one thread that ends the scope
+  private var handler: (@Sendable (any Error) throws -> Void)?
+
+  @usableFromInline
+  init(_ downstream: Subscription, _ handler: @escaping @Sendable (any Error) throws -> Void) {
+    self.handler = handler
+    super.init(downstream)
+  }
+
+  @usableFromInline
+  override func terminated(_ error: (any Error)?) {
+    guard let error, let handler else { return downstream.finish(error) }
+    let downstream = self.downstream
+    downstream.disown(self)
+    downstream.tailCall {
+      do { try handler(error) } catch { downstream.fail(error) }
+    }
+  }
+
+  @usableFromInline
+  override func released() { handler = nil }
+}

@@ -1,0 +1,47 @@
+extension Observable where Element == Never {
+  /// Emits the latest elements of all sources, as tuples, whenever one of them emits and all have.
+  ///
+  /// Completes when all have completed, or when one completes without an element (law 12); of nothing, at once.
+  ///
+  ///     first           -a-----b-|
+  ///     second          ---1-2---|
+  ///     combineLatest   ---A-B-C-|    A: (a, 1), B: (a, 2), C: (b, 2)
+  public static func combineLatest<each Source: ObservableConvertibleType>(
+    _ sources: repeat each Source
+  ) -> Observable<(repeat (each Source).Element)> {
+    let observables = (repeat (each sources).asObservable())
+    return Observable<(repeat (each Source).Element)>(push: { subscription, next in
+      LatestJoin<repeat (each Source).Element>(subscription, next).start(repeat each observables)
+    })
+  }
+}
+
+extension Observable {
+  /// Emits what `combine` makes of the latest elements; what it throws becomes the error (law 7).
+  public static func combineLatest<A: ObservableConvertibleType, B: ObservableConvertibleType>(
+    _ a: A, _ b: B, resultSelector combine: @escaping @Sendable (A.Element, B.Element) throws -> Element
+  ) -> Observable<Element> {
+    Observable<Never>.combineLatest(a, b).map { try combine($0.0, $0.1) }
+  }
+
+  /// Emits what `combine` makes of the latest elements; what it throws becomes the error (law 7).
+  public static func combineLatest<
+    A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
+  >(
+    _ a: A, _ b: B, _ c: C,
+    resultSelector combine: @escaping @Sendable (A.Element, B.Element, C.Element) throws -> Element
+  ) -> Observable<Element> {
+    Observable<Never>.combineLatest(a, b, c).map { try combine($0.0, $0.1, $0.2) }
+  }
+
+  /// Emits what `combine` makes of the latest elements; what it throws becomes the error (law 7).
+  public static func combineLatest<
+    A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
+    D: ObservableConvertibleType
+  >(
+    _ a: A, _ b: B, _ c: C, _ d: D,
+    resultSelector combine: @escaping @Sendable (A.Element, B.Element, C.Element, D.Element) throws -> Element
+  ) -> Observable<Element> {
+    Observable<Never>.combineLatest(a, b, c, d).map { try combine($0.0, $0.1, $0.2, $0.3) }
+  }
+}

@@ -1,0 +1,15 @@
+extension ObservableType {
+  /// Emits what `transform` makes of each element, leaving out `nil`; what it throws becomes the error (law 7).
+  ///
+  ///                     -1--x--3-|
+  ///     compactMap(Int) -1-----3-|
+  @inlinable
+  public func compactMap<Result: Sendable>(
+    _ transform: @escaping @Sendable (Element) throws -> Result?
+  ) -> Observable<Result> {
+    let source = asObservable()
+    return Observable<Result>(push: { subscription, next in
+      source.run(subscription) { if let result = try transform($0) { try next(result) } }
+    })
+  }
+}

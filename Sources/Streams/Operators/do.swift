@@ -1,0 +1,50 @@
+extension ObservableType {
+  /// Lets closures watch the events without changing them; what `onNext`, `onError` or `onCompleted` (and their `after`
+  /// forms) throw becomes the stream's error (law 7).
+  ///
+  /// The plain hooks run before the event goes downstream, the `after` ones behind it. `onSubscribe` runs before the
+  /// source is subscribed, `onSubscribed` after; `onDispose` once, after the end or the disposal (law 5). Errors thrown
+  /// below this operator do not reach `onError`: they never travel upwards.
+  @inlinable
+  public func `do`(
+    onNext: (@Sendable (Element) throws -> Void)? = nil, afterNext: (@Sendable (Element) throws -> Void)? = nil,
+    onError: (@Sendable (any Error) throws -> Void)? = nil, afterError: (@Sendable (any Error) throws -> Void)? = nil,
+    onCompleted: (@Sendable () throws -> Void)? = nil, afterCompleted: (@Sendable () throws -> Void)? = nil,
+    onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil,
+    onDispose: (@Sendable () -> Void)? = nil
+  ) -> Observable<Element> {
+    let source = asObservable()
+    let watched: Observable<Element>
+    if onNext == nil && afterNext == nil {
+      watched = source
+    } else {
+      watched = Observable(push: { subscription, next in
+        source.run(subscription) {
+          try onNext?($0)
+          try next($0)
+          try afterNext?($0)
+        }
+      })
+    }
+    if onError == nil && afterError == nil && onCompleted == nil && afterCompleted == nil && onSubscribe == nil
+      && onSubscribed == nil && onDispose == nil
+    {
+      return watched
+    }
+    return Observable(push: { subscription, next in
+      onSubscribe?()
+      let scope = HandlerScope(subscription) { error in
+        do {
+          if let error { try onError?(error) } else { try onCompleted?() }
+          subscription.finish(error)
+          if let error { try afterError?(error) } else { try afterCompleted?() }
+        } catch {
+          subscription.fail(error)
+        }
+      }
+      if let onDispose { subscription.own(Disposables.create(with: onDispose)) }
+      watched.run(scope) { subscription.deliver($0, to: next) }
+      onSubscribed?()
+    })
+  }
+}

@@ -1,0 +1,9 @@
+extension Observable {
+  /// Fails at once with `error`.
+  ///
+  ///     error(e)    #
+  @inlinable
+  public static func error(_ error: any Error) -> Observable<Element> {
+    Observable(push: { subscription, _ in subscription.fail(error) })
+  }
+}

@@ -1,0 +1,40 @@
+extension Observable {
+  /// Emits the elements of `sequence` in a plain loop on the subscribing thread, then completes (law 23).
+  ///
+  /// Infinite sequences are fine when something downstream, such as `take`, ends the subscription.
+  ///
+  ///     from([a, b, c])    (abc|)
+  @inlinable
+  public static func from<S: Sequence & Sendable>(_ sequence: S) -> Observable<Element> where S.Element == Element {
+    Observable(push: { subscription, next in
+      do {
+        for element in sequence {
+          if subscription.isStopped { return }
+          try next(element)
+        }
+        subscription.complete()
+      } catch {
+        subscription.fail(error)
+      }
+    })
+  }
+
+  /// Emits the elements of `sequence`, one for each item that it schedules on `scheduler`, then completes (law 23).
+  @inlinable
+  public static func from<S: Sequence & Sendable>(
+    _ sequence: S, scheduler: any ImmediateSchedulerType
+  ) -> Observable<Element> where S.Element == Element {
+    Observable(push: { subscription, next in
+      let turn = SerialDisposable()
+      subscription.own(turn)
+      let iterator = Cell(sequence.makeIterator())
+      @Sendable func step() {
+        guard !subscription.isStopped else { return }
+        guard let element = iterator.value.next() else { return subscription.complete() }
+        subscription.deliver(element, to: next)
+        if !subscription.isStopped { turn.disposable = scheduler.schedule { step() } }
+      }
+      turn.disposable = scheduler.schedule { step() }
+    })
+  }
+}

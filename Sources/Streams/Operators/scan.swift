@@ -1,0 +1,19 @@
+extension ObservableType {
+  /// Emits each intermediate result of folding the elements into `seed`; what `accumulator` throws is the error.
+  ///
+  ///                 -1--2--3-|
+  ///     scan(0, +)  -1--3--6-|
+  @inlinable
+  public func scan<Result: Sendable>(
+    _ seed: Result, accumulator: @escaping @Sendable (Result, Element) throws -> Result
+  ) -> Observable<Result> {
+    let source = asObservable()
+    return Observable<Result>(push: { subscription, next in
+      let state = Cell(seed)
+      source.run(subscription) {
+        state.value = try accumulator(state.value, $0)
+        try next(state.value)
+      }
+    })
+  }
+}

@@ -1,0 +1,21 @@
+extension ObservableType {
+  /// Emits `elements` before those of the source, which is not subscribed when they end the stream (law 15).
+  ///
+  ///                  --b--c-|
+  ///     startWith(a) a-b--c-|
+  @inlinable
+  public func startWith(_ elements: Element...) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      do {
+        for element in elements {
+          if subscription.isStopped { return }
+          try next(element)
+        }
+      } catch {
+        return subscription.fail(error)
+      }
+      source.run(subscription, next)
+    })
+  }
+}

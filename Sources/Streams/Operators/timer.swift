@@ -1,0 +1,64 @@
+import Foundation
+
+extension Observable where Element: FixedWidthInteger & Sendable {
+  /// Emits 0 after `dueTime`, then completes; with a `period`, goes on counting without end.
+  ///
+  /// Ticks are timed from the subscription, so that they do not drift. Delivered on `scheduler`.
+  ///
+  ///     timer(3, period: 2)    ---0-1-2-3…
+  public static func timer(
+    _ dueTime: Duration, period: Duration? = nil, scheduler: any SchedulerType
+  ) -> Observable<Element> {
+    Observable(push: { subscription, next in
+      let ticker = Ticker(subscription, dueTime: dueTime, period: period, scheduler: scheduler)
+      let tick = Cell<Element>(0)
+      ticker.arm {
+        let count = tick.value
+        tick.value &+= 1
+        subscription.deliver(count, to: next)
+        if period == nil { subscription.complete() }
+      }
+    })
+  }
+}
+
+extension Observable where Element: FixedWidthInteger & Sendable {
+  /// Counts from 0, one number after each `period`, without end, on `scheduler`.
+  ///
+  ///     interval(2)    --0-1-2…
+  public static func interval(_ period: Duration, scheduler: any SchedulerType) -> Observable<Element> {
+    timer(period, period: period, scheduler: scheduler)
+  }
+}
+
+/// Fires again and again at fixed distances from its start.
+private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched by one scheduled item at a time
+  private let subscription: Subscription
+  private let period: Duration?
+  private let dueTime: Duration
+  private let scheduler: any SchedulerType
+  private let start: Date
+  private let turn = SerialDisposable()
+  private var fired = 0
+
+  init(_ subscription: Subscription, dueTime: Duration, period: Duration?, scheduler: any SchedulerType) {
+    self.subscription = subscription
+    self.dueTime = dueTime
+    self.period = period
+    self.scheduler = scheduler
+    start = scheduler.now
+    subscription.own(turn)
+  }
+
+  func arm(_ tick: @escaping @Sendable () -> Void) {
+    var due = dueTime
+    if let period { due += period * fired }
+    let elapsed = Duration.seconds(scheduler.now.timeIntervalSince(start))
+    turn.disposable = scheduler.scheduleRelative(Swift.max(.zero, due - elapsed)) { [self] in
+      guard !subscription.isStopped else { return }
+      fired += 1
+      tick()
+      if period != nil, !subscription.isStopped { arm(tick) }
+    }
+  }
+}

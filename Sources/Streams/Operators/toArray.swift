@@ -1,0 +1,16 @@
+extension ObservableType {
+  /// All elements in one array, on completion.
+  ///
+  ///             -1--2--3-|
+  ///     toArray ---------(A|)    A: [1, 2, 3]
+  @inlinable
+  public func toArray() -> Single<[Element]> {
+    let source = asObservable()
+    return Single(
+      trusted: Observable<[Element]>(push: { subscription, next in
+        let elements = Cell<[Element]>([])
+        let scope = LastScope(subscription) { try next(elements.value) }
+        source.run(scope) { elements.value.append($0) }
+      }))
+  }
+}

@@ -1,0 +1,64 @@
+extension Observable where Element == Never {
+  /// Pairs the first elements of all sources, then the second, and so on, as tuples.
+  ///
+  /// Completes as soon as a completed source has nothing queued (law 11, ReactiveX); an error ends it at once.
+  ///
+  ///     first    -a---b---c-|
+  ///     second   --1-2--|
+  ///     zip      --A--B-|       A: (a, 1), B: (b, 2)
+  public static func zip<each Source: ObservableConvertibleType>(
+    _ sources: repeat each Source
+  ) -> Observable<(repeat (each Source).Element)> {
+    let observables = (repeat (each sources).asObservable())
+    return Observable<(repeat (each Source).Element)>(push: { subscription, next in
+      ZipJoin<repeat (each Source).Element>(subscription, next).start(repeat each observables)
+    })
+  }
+}
+
+extension Observable {
+  /// Emits what `combine` makes of the paired elements; what it throws becomes the error (law 7).
+  @inlinable
+  public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType>(
+    _ a: A, _ b: B, resultSelector combine: @escaping @Sendable (A.Element, B.Element) throws -> Element
+  ) -> Observable<Element> {
+    let first = a.asObservable()
+    let second = b.asObservable()
+    return Observable(push: { subscription, next in
+      let join = ZipTwo<A.Element, B.Element>(subscription) { try next(combine($0, $1)) }
+      let firstScope = HandlerScope(subscription) { join.close($0, first: true) }
+      first.run(firstScope) { join.receive(first: $0) }
+      let secondScope = HandlerScope(subscription) { join.close($0, first: false) }
+      second.run(secondScope) { join.receive(second: $0) }
+    })
+  }
+
+  /// Emits what `combine` makes of the elements zipped; what it throws becomes the error (law 7).
+  public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType>(
+    _ a: A, _ b: B, _ c: C,
+    resultSelector combine: @escaping @Sendable (A.Element, B.Element, C.Element) throws -> Element
+  ) -> Observable<Element> {
+    Observable<Never>.zip(a, b, c).map { try combine($0.0, $0.1, $0.2) }
+  }
+
+  /// Emits what `combine` makes of the elements zipped; what it throws becomes the error (law 7).
+  public static func zip<
+    A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
+    D: ObservableConvertibleType
+  >(
+    _ a: A, _ b: B, _ c: C, _ d: D,
+    resultSelector combine: @escaping @Sendable (A.Element, B.Element, C.Element, D.Element) throws -> Element
+  ) -> Observable<Element> {
+    Observable<Never>.zip(a, b, c, d).map { try combine($0.0, $0.1, $0.2, $0.3) }
+  }
+}
+
+extension Observable where Element == Never {
+  /// Pairs the elements of two sources as tuples; the common case, with code of its own for speed.
+  @inlinable
+  public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType>(
+    _ a: A, _ b: B
+  ) -> Observable<(A.Element, B.Element)> {
+    Observable<(A.Element, B.Element)>.zip(a, b) { ($0, $1) }
+  }
+}

@@ -1,0 +1,51 @@
+import Dispatch
+import Foundation
+
+/// What the schedulers on top of a dispatch queue share.
+struct DispatchQueueScheduler: Sendable {
+  let queue: DispatchQueue
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    let item = ScheduledItem(action)
+    queue.async { item.run() }
+    return item
+  }
+
+  func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    guard dueTime > .zero else { return schedule(action) }
+    return TimerItem(queue: queue, dueTime: dueTime, action)
+  }
+}
+
+/// Work that a dispatch timer runs.
+private final class TimerItem: Disposable, @unchecked Sendable {  // safe: Dispatch sources may be used from any thread
+  // A timer source rather than `asyncAfter`: cancelling it frees it at once, not when it would have fired.
+  private let timer: any DispatchSourceTimer
+  private let item: ScheduledItem
+
+  init(queue: DispatchQueue, dueTime: Duration, _ action: @escaping @Sendable () -> Void) {
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    item = ScheduledItem(action)
+    timer.setEventHandler { [self] in
+      timer.cancel()
+      item.run()
+    }
+    timer.schedule(deadline: .now() + dueTime.dispatchInterval)
+    timer.resume()
+  }
+
+  func dispose() {
+    timer.cancel()
+    item.dispose()
+  }
+}
+
+extension Duration {
+  /// The same span for Dispatch, in whole nanoseconds, at most 292 years.
+  var dispatchInterval: DispatchTimeInterval {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (nanoseconds, more) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return .nanoseconds(overflow || more ? .max : Int(clamping: nanoseconds))
+  }
+}

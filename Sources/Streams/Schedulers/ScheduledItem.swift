@@ -1,0 +1,17 @@
+import Synchronization
+
+/// Work that runs once unless it is disposed first; either way its closure is released.
+final class ScheduledItem: Cancelable {
+  private let action: Mutex<(@Sendable () -> Void)?>
+
+  init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+
+  var isDisposed: Bool { action.withLock { $0 == nil } }
+
+  func run() { action.withLock { $0.take() }?() }
+
+  func dispose() {
+    let dropped = action.withLock { $0.take() }
+    _ = dropped  // released outside the lock
+  }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// A span of time, under RxSwift's name.
+public typealias RxTimeInterval = Duration
+
+/// Runs work, now or soon.
+public protocol ImmediateSchedulerType: Sendable {
+  /// Runs `action` as soon as the scheduler can.
+  ///
+  /// - Returns: a disposable that keeps `action` from starting and releases it.
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable
+}
+
+/// Runs work now or at a later time.
+public protocol SchedulerType: ImmediateSchedulerType {
+  /// The scheduler's idea of the current time; virtual for a test scheduler.
+  var now: Date { get }
+
+  /// Runs `action` when `dueTime` has passed; zero or less is as soon as it can.
+  ///
+  /// - Returns: a disposable that keeps `action` from starting and releases it.
+  func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable
+}

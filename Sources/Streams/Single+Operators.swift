@@ -1,0 +1,67 @@
+extension Single {
+  /// Transforms the element; what `transform` throws becomes the error (law 7).
+  public func map<Result: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Result) -> Single<Result> {
+    Single<Result>(trusted: observable.map(transform))
+  }
+
+  /// Goes on with the single that `selector` makes of the element; what it throws becomes the error (law 7).
+  public func flatMap<Result: Sendable>(
+    _ selector: @escaping @Sendable (Element) throws -> Single<Result>
+  ) -> Single<Result> {
+    Single<Result>(trusted: observable.flatMap(selector))
+  }
+
+  /// Goes on with what `handler` makes of the error; what it throws goes downstream (law 17).
+  public func catchError(_ handler: @escaping @Sendable (any Error) throws -> Single<Element>) -> Single<Element> {
+    Single(trusted: observable.catchError { try handler($0).observable })
+  }
+
+  /// Succeeds with `element` in place of an error.
+  public func catchErrorJustReturn(_ element: Element) -> Single<Element> {
+    Single(trusted: observable.catchErrorJustReturn(element))
+  }
+
+  /// Fails with what `transform` makes of the error, or with what it throws.
+  public func mapError(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Single<Element> {
+    Single(trusted: observable.mapError(transform))
+  }
+
+  /// Subscribes again after an error until there have been `maxAttemptCount` attempts in all (law 18).
+  ///
+  /// - Precondition: `maxAttemptCount` is at least 1: without an attempt there is no result.
+  public func retry(_ maxAttemptCount: Int) -> Single<Element> {
+    precondition(maxAttemptCount > 0, "Single.retry needs at least 1 attempt, not \(maxAttemptCount)")
+    return Single(trusted: observable.retry(maxAttemptCount))
+  }
+
+  /// Delivers the result on `scheduler` (law 20).
+  public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Single<Element> {
+    Single(trusted: observable.observeOn(scheduler))
+  }
+
+  /// Starts the work on `scheduler`.
+  public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> Single<Element> {
+    Single(trusted: observable.subscribeOn(scheduler))
+  }
+
+  /// Delivers the element `dueTime` later; an error comes at once.
+  public func delay(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
+    Single(trusted: observable.delay(dueTime, scheduler: scheduler))
+  }
+
+  /// Fails with `StreamError.timeout` when the result takes longer than `dueTime`.
+  public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
+    Single(trusted: observable.timeout(dueTime, scheduler: scheduler))
+  }
+
+  /// Lets closures watch the result without changing it; what they throw becomes the error (law 7).
+  ///
+  /// `onSubscribe` runs before the work starts, `onDispose` once, after the result or the disposal (law 5).
+  public func `do`(
+    onSuccess: (@Sendable (Element) throws -> Void)? = nil, onError: (@Sendable (any Error) throws -> Void)? = nil,
+    onSubscribe: (@Sendable () -> Void)? = nil, onDispose: (@Sendable () -> Void)? = nil
+  ) -> Single<Element> {
+    Single(
+      trusted: observable.do(onNext: onSuccess, onError: onError, onSubscribe: onSubscribe, onDispose: onDispose))
+  }
+}

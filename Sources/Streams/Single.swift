@@ -1,0 +1,117 @@
+import Synchronization
+
+/// The one result of a `Single`.
+public enum SingleEvent<Element: Sendable>: Sendable {
+  /// The element.
+  case success(Element)
+  /// The failure.
+  case error(any Error)
+}
+
+/// A stream of exactly one element, or an error: what a request is (law 29).
+public struct Single<Element: Sendable>: ObservableConvertibleType {
+  @usableFromInline let observable: Observable<Element>
+
+  /// Wraps a stream that is known to emit one element and complete, or to fail.
+  @usableFromInline
+  init(trusted observable: Observable<Element>) { self.observable = observable }
+
+  /// The same as a stream of one element.
+  public func asObservable() -> Observable<Element> { observable }
+
+  /// The same without its element.
+  public func asCompletable() -> Completable {
+    let source = observable
+    return Completable(
+      trusted: Observable<Never>(push: { subscription, _ in source.run(Scope(subscription)) { _ in } }))
+  }
+
+  /// A single whose result comes from `subscribe`, which runs at each subscription.
+  ///
+  /// The observer may be called from any thread; the first result wins, the rest is ignored (law 29).
+  public static func create(
+    subscribe: @escaping @Sendable (@escaping @Sendable (SingleEvent<Element>) -> Void) -> any Disposable
+  ) -> Single<Element> {
+    Single(
+      trusted: Observable(push: { subscription, next in
+        let won = Flag()
+        let disposable = subscribe { event in
+          guard won.raise() else { return }
+          switch event {
+          case .success(let element):
+            subscription.deliverIfActive(element, to: next)
+            subscription.complete()
+          case .error(let error):
+            subscription.fail(error)
+          }
+        }
+        subscription.own(disposable)
+      }))
+  }
+
+  /// Succeeds with `element` at once.
+  public static func just(_ element: Element) -> Single<Element> { Single(trusted: .just(element)) }
+
+  /// Fails with `error` at once.
+  public static func error(_ error: any Error) -> Single<Element> { Single(trusted: .error(error)) }
+
+  /// Never gives a result.
+  public static func never() -> Single<Element> { Single(trusted: .never()) }
+
+  /// Asks `factory` for a single at each subscription; what it throws becomes the error (law 7).
+  public static func deferred(_ factory: @escaping @Sendable () throws -> Single<Element>) -> Single<Element> {
+    Single(trusted: .deferred { try factory().observable })
+  }
+
+  /// Starts the work and handles its result, once, on whatever thread it arrives.
+  ///
+  /// An error without `onError` goes to `Hooks.onUnhandledError` with the place of this call (law 6). `onDisposed` is
+  /// called once, after the result or the disposal.
+  public func subscribe(
+    onSuccess: (@Sendable (Element) -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
+    onDisposed: (@Sendable () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line
+  ) -> any Disposable {
+    observable.subscribe(onNext: onSuccess, onError: onError, onDisposed: onDisposed, file: file, line: line)
+  }
+
+  /// Starts the work and hands its result to `observer`, once, on whatever thread it arrives.
+  public func subscribe(
+    _ observer: @escaping @Sendable (SingleEvent<Element>) -> Void, file: StaticString = #fileID, line: UInt = #line
+  ) -> any Disposable {
+    subscribe(onSuccess: { observer(.success($0)) }, onError: { observer(.error($0)) }, file: file, line: line)
+  }
+}
+
+extension ObservableType {
+  /// The one element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none, and
+  /// with `StreamError.moreThanOneElement` at the second (law 29).
+  public func asSingle() -> Single<Element> {
+    let source = asObservable()
+    return Single(
+      trusted: Observable(push: { subscription, next in
+        let found = Cell<Element?>(nil)
+        let scope = LastScope(subscription) {
+          guard let element = found.value else { throw StreamError.noElements }
+          try next(element)
+        }
+        source.run(scope) {
+          if found.value != nil { return subscription.fail(StreamError.moreThanOneElement) }
+          found.value = $0
+        }
+      }))
+  }
+}
+
+/// Is raised once.
+final class Flag: Sendable {
+  private let raised = Atomic<Bool>(false)
+
+  /// Whether this call was the one that raised it.
+  func raise() -> Bool { !raised.exchange(true, ordering: .acquiringAndReleasing) }
+}
+
+extension Subscription {
+  final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
+    if !isStopped { deliver(element, to: next) }
+  }
+}

@@ -1,0 +1,130 @@
+import Synchronization
+
+/// A stream fed by hand: each observer gets what is sent after it has subscribed.
+///
+/// May be fed from several threads at once and re-entrantly: events are delivered one at a time, in the order of
+/// arrival, to those subscribed when each is delivered (laws 2 and 3). After its end, observers get that end (law 26).
+public final class PublishSubject<Element: Sendable>: SubjectType {
+  @usableFromInline
+  struct Observer: Sendable {
+    @usableFromInline let subscription: Subscription
+    @usableFromInline let next: Observable<Element>.Next
+
+    @inlinable
+    init(subscription: Subscription, next: @escaping Observable<Element>.Next) {
+      self.subscription = subscription
+      self.next = next
+    }
+  }
+
+  @usableFromInline let drain = Drain()
+  @usableFromInline let roster = Mutex(Roster<Observer>())
+
+  /// A subject without observers.
+  public init() {}
+
+  /// Whether anybody is subscribed.
+  public var hasObservers: Bool { roster.withLock { !$0.members.isEmpty } }
+
+  /// Takes one event.
+  @inlinable
+  public func on(_ event: Event<Element>) {
+    switch event {
+    case .next(let element): onNext(element)
+    case .error(let error): finish(error)
+    case .completed: finish(nil)
+    }
+  }
+
+  /// Sends `element` to all observers.
+  @inlinable
+  public func onNext(_ element: Element) {
+    if drain.tryEnter() {
+      send(element)
+      drain.exit()
+    } else {
+      drain.enqueue { [self] in send(element) }
+    }
+  }
+
+  @inlinable
+  func send(_ element: Element) {
+    let observers = roster.withLock { $0.members }
+    for observer in observers where !observer.value.subscription.isStopped {
+      observer.value.subscription.deliver(element, to: observer.value.next)
+    }
+  }
+
+  @usableFromInline
+  func finish(_ error: (any Error)?) {
+    drain.run { [self] in
+      let observers = roster.withLock { $0.end(error) }
+      for observer in observers { observer.value.subscription.finish(error) }
+    }
+  }
+
+  /// The subject as a stream that cannot be fed.
+  @inlinable
+  public func asObservable() -> Observable<Element> {
+    Observable(push: { [self] subscription, next in
+      add(Observer(subscription: subscription, next: next))
+    })
+  }
+
+  @usableFromInline
+  func add(_ observer: Observer) {
+    switch roster.withLock({ $0.join(observer) }) {
+    case .ended(let error): observer.subscription.finish(error)
+    case .joined(let id):
+      observer.subscription.own(
+        Disposables.create { [weak self] in
+          let left = self?.roster.withLock { $0.leave(id) }
+          _ = left  // released outside the lock
+        })
+    }
+  }
+}
+
+/// Who is subscribed to a subject, and how it ended; an array copied on write, so a snapshot costs one reference.
+@usableFromInline
+struct Roster<Member> {
+  @usableFromInline
+  enum Joined {
+    case joined(UInt64)
+    case ended((any Error)?)
+  }
+
+  // In ascending order of their ids, so that one is found by bisection.
+  @usableFromInline var members: [(id: UInt64, value: Member)] = []
+  private var nextID: UInt64 = 0
+  private(set) var ended: (any Error)??
+
+  @usableFromInline init() {}
+
+  mutating func join(_ member: Member) -> Joined {
+    if let ended { return .ended(ended) }
+    nextID += 1
+    members.append((nextID, member))
+    return .joined(nextID)
+  }
+
+  mutating func leave(_ id: UInt64) -> Member? {
+    var low = 0
+    var high = members.count
+    while low < high {
+      let middle = (low + high) / 2
+      if members[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    guard low < members.count, members[low].id == id else { return nil }
+    return members.remove(at: low).value
+  }
+
+  /// Notes the first end and returns those who must hear of it.
+  mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
+    guard ended == nil else { return [] }
+    ended = .some(error)
+    let told = members
+    members = []
+    return told
+  }
+}
