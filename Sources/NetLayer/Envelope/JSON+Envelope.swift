@@ -74,10 +74,9 @@ extension JSON {
 
   /// An error about this answer.
   func failure(_ reason: String, at path: [String], underlying: (any Error)? = nil) -> NetworkError {
-    let rules = origin?.rules ?? Network.default.rules
-    return NetworkError(
-      kind: .parse, message: rules.messages.text(for: .parse), reason: reason, response: origin?.response,
-      underlying: underlying, codingPath: path)
+    .parse(
+      reason, rules: origin?.rules ?? Network.default.rules, response: origin?.response, underlying: underlying,
+      codingPath: path)
   }
 
   private var envelope: Envelope { origin?.accepted ?? Network.default.rules.envelope }
@@ -95,10 +94,12 @@ extension JSON {
       throw failure("\(envelope.code.debugDescription) is of type \(code.kind), not a code", at: [envelope.code])
     }
     let words = self[envelope.message].string ?? ""
-    throw NetworkError(
+    var error = NetworkError(
       kind: .business, code: code.numeric, message: words.isEmpty ? origin.rules.messages.text(for: .business) : words,
       reason: "the server refused with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
       response: origin.response)
+    error.rules = origin.rules
+    throw error
   }
 
   /// A string or a number; nothing, null and the empty string mean that there is no further page.

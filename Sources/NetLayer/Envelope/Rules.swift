@@ -5,14 +5,17 @@ final class Rules: Sendable {
   let envelope: Envelope
   let decoder: any ModelDecoder
   let messages: Messages
+  /// Where the last operator of a pipeline delivers; `nil` is no hop.
+  let delivery: (any ImmediateSchedulerType)?
 
   init(
     envelope: Envelope = Envelope(), decoder: any ModelDecoder = JSONModelDecoder.default,
-    messages: Messages = .localized
+    messages: Messages = .localized, delivery: (any ImmediateSchedulerType)? = nil
   ) {
     self.envelope = envelope
     self.decoder = decoder
     self.messages = messages
+    self.delivery = delivery
   }
 }
 

@@ -24,7 +24,7 @@ extension Response {
     do {
       return try JSON(body).carrying(Origin(rules: reading, response: self))
     } catch let error as JSONError {
-      throw failure(complaint(about: error), underlying: error)
+      throw failure(error.complaint(about: body, headers: headers, status: status), underlying: error)
     }
   }
 
@@ -42,33 +42,23 @@ extension Response {
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server answered \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
-    throw NetworkError(
+    var error = NetworkError(
       kind: .status, code: status,
       message: words.flatMap { $0.isEmpty ? nil : $0 } ?? reading.messages.text(for: .status, status: status),
       reason: reason, response: self)
+    error.rules = reading
+    throw error
   }
 
   /// A parse error about this response.
   func failure(
     _ reason: String, underlying: (any Error)? = nil, codingPath: [String] = []
   ) -> NetworkError {
-    NetworkError(
-      kind: .parse, message: reading.messages.text(for: .parse), reason: reason, response: self,
-      underlying: underlying, codingPath: codingPath)
+    .parse(reason, rules: reading, response: self, underlying: underlying, codingPath: codingPath)
   }
 
   /// The rules it carries, else the default network's.
   var reading: Rules { rules ?? Network.default.rules }
-
-  private func complaint(about error: JSONError) -> String {
-    if error.kind == .empty { return "the body is empty where JSON was expected (status \(status))" }
-    let start = body.prefix(64).drop { JSONReader.isSpace($0) }.first
-    if start == UInt8(ascii: "<") {
-      let type = headers["Content-Type"].map { " (Content-Type \($0))" } ?? ""
-      return "the body is HTML or XML instead of JSON\(type)"
-    }
-    return "the body is not JSON: \(error)"
-  }
 
   /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
   private var charset: String? {
@@ -88,4 +78,40 @@ extension Response {
     "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32,
     "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
   ]
+}
+
+extension JSON {
+  /// Takes a text that came from somewhere without saying from where; errors are `NetworkError`s.
+  init(received data: Data) throws {
+    do {
+      try self.init(data)
+    } catch let error as JSONError {
+      throw NetworkError.parse(error.complaint(about: data), rules: Network.default.rules, underlying: error)
+    }
+  }
+}
+
+extension JSONError {
+  /// What to say about a body that is not JSON: the most frequent cases are not malformed JSON at all.
+  fileprivate func complaint(about body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
+    if kind == .empty { return "the body is empty where JSON was expected" + (status.map { " (status \($0))" } ?? "") }
+    if body.prefix(64).drop(while: JSONReader.isSpace).first == UInt8(ascii: "<") {
+      return "the body is HTML or XML instead of JSON" + (headers["Content-Type"].map { " (Content-Type \($0))" } ?? "")
+    }
+    return "the body is not JSON: \(self)"
+  }
+}
+
+extension NetworkError {
+  /// A parse error, with the message that `rules` have for it.
+  static func parse(
+    _ reason: String, rules: Rules, response: Response? = nil, underlying: (any Error)? = nil,
+    codingPath: [String] = []
+  ) -> NetworkError {
+    var error = NetworkError(
+      kind: .parse, message: rules.messages.text(for: .parse), reason: reason, response: response,
+      underlying: underlying, codingPath: codingPath)
+    error.rules = rules
+    return error
+  }
 }
