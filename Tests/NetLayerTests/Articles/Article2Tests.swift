@@ -1,0 +1,153 @@
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+private enum MovieAPI: Endpoint {
+  case recommended(id: Int)
+  case popular(page: Int)
+  case newMovies(page: Int)
+  case video(id: Int)
+
+  static let apiKey = "key"
+
+  var path: String {
+    switch self {
+    case .recommended(let id): "\(id)/recommendations"
+    case .popular: "popular"
+    case .newMovies: "now_playing"
+    case .video(let id): "\(id)/videos"
+    }
+  }
+
+  var task: HTTPTask {
+    switch self {
+    case .newMovies(let page), .popular(let page): .parameters(["page": page, "api_key": MovieAPI.apiKey])
+    default: .parameters(["api_key": MovieAPI.apiKey])
+    }
+  }
+}
+
+private struct MovieAPIResponse: Decodable {
+  let page: Int
+  let numberOfResults: Int
+  let numberOfPages: Int
+  let movies: [Movie]
+
+  private enum CodingKeys: String, CodingKey {
+    case page
+    case numberOfResults = "total_results"
+    case numberOfPages = "total_pages"
+    case movies = "results"
+  }
+}
+
+private struct Movie: Decodable, Equatable {
+  let id: Int
+  let title: String
+  let rating: Double
+
+  private enum CodingKeys: String, CodingKey {
+    case id
+    case title
+    case rating = "vote_average"
+  }
+}
+
+private struct NetworkManager {
+  let router: Router<MovieAPI>
+
+  init(environment: Backend.Environment, transport: any Transport) throws {
+    let environments: [Backend.Environment: URL] = [
+      .production: try XCTUnwrap(URL(string: "https://api.themoviedb.org/3/movie/")),
+      .qa: try XCTUnwrap(URL(string: "https://qa.themoviedb.org/3/movie/")),
+      .staging: try XCTUnwrap(URL(string: "https://staging.themoviedb.org/3/movie/")),
+    ]
+    router = Router(Network(Backend(environments: environments, environment: environment, transport: transport)))
+  }
+
+  func getNewMovies(page: Int, completion: @escaping @Sendable (_ movies: [Movie]?, _ error: String?) -> Void) {
+    router.request(.newMovies(page: page), as: MovieAPIResponse.self) { result in
+      switch result {
+      case .success(let response): completion(response.movies, nil)
+      case .failure(let error): completion(nil, error.message)
+      }
+    }
+  }
+}
+
+final class Article2Tests: XCTestCase {
+  private let answer =
+    #"{"page":1,"total_results":1,"total_pages":1,"results":[{"id":1,"title":"t","vote_average":7.5}]}"#
+
+  func test_row_2_21_getNewMoviesGivesModelsInACompletion() throws {
+    for (environment, host) in [
+      (Backend.Environment.qa, "qa"), (.staging, "staging"), (.production, "api"),
+    ] {
+      let transport = FakeTransport(json: answer)
+      let manager = try NetworkManager(environment: environment, transport: transport)
+      let completed = expectation(description: "completed")
+      manager.getNewMovies(page: 1) { movies, error in
+        XCTAssertNil(error)
+        XCTAssertEqual(movies, [Movie(id: 1, title: "t", rating: 7.5)])
+        completed.fulfill()
+      }
+      wait(for: [completed], timeout: 10)
+      XCTAssertEqual(
+        transport.requests.map(\.url.absoluteString),
+        ["https://\(host).themoviedb.org/3/movie/now_playing?api_key=key&page=1"])
+    }
+  }
+
+  func test_row_2_16_aFailedStatusBecomesAMessage() throws {
+    let manager = try NetworkManager(environment: .qa, transport: FakeTransport(json: "", status: 401))
+    let completed = expectation(description: "completed")
+    manager.getNewMovies(page: 1) { movies, error in
+      XCTAssertNil(movies)
+      XCTAssertEqual(error, Messages.localized.authentication)
+      completed.fulfill()
+    }
+    wait(for: [completed], timeout: 10)
+  }
+
+  func test_row_2_18_noNetworkIsNotAFailureOfTheAPI() throws {
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: FakeTransport { _ in .failure(.connection) }))
+    XCTAssertEqual(try failure(of: network.request(MovieAPI.popular(page: 2))).kind, .connection)
+  }
+
+  func test_row_2_11_cancelEndsEveryRequestOfTheRouterOnce() throws {
+    let transport = FakeTransport { _ in .silence }
+    let manager = try NetworkManager(environment: .qa, transport: transport)
+    let completed = expectation(description: "both completed")
+    completed.expectedFulfillmentCount = 2
+    completed.assertForOverFulfill = true
+    for page in 1...2 {
+      manager.router.request(.popular(page: page)) { result in
+        guard case .failure(let error) = result else { return XCTFail("answered") }
+        XCTAssertEqual(error.kind, .cancelled)
+        completed.fulfill()
+      }
+    }
+    manager.router.cancel()
+    manager.router.cancel()
+    wait(for: [completed], timeout: 10)
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 2)
+  }
+
+  func test_row_2_11_oneRequestCanBeCancelledAlone() throws {
+    let transport = FakeTransport { [answer] in $0.url.path.hasSuffix("popular") ? .silence : .answer(answer) }
+    let router = try NetworkManager(environment: .qa, transport: transport).router
+    let cancelled = expectation(description: "cancelled")
+    let answered = expectation(description: "answered")
+    let request = router.request(.popular(page: 1)) { result in
+      if case .failure(let error) = result, error.kind == .cancelled { cancelled.fulfill() }
+    }
+    router.request(.video(id: 1)) { result in
+      if case .success(let response) = result, response.status == 200 { answered.fulfill() }
+    }
+    request.dispose()
+    wait(for: [cancelled, answered], timeout: 10)
+  }
+}
