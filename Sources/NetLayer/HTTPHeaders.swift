@@ -83,7 +83,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// One `name: value` a line. Secrets are shown: do not log it as it is.
   public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 
-  private static func same(_ a: String, _ b: String) -> Bool {
+  /// Whether two field names are the same: ASCII letters compare without case (RFC 9110 §5.1).
+  static func same(_ a: String, _ b: String) -> Bool {
     let left = a.utf8
     let right = b.utf8
     guard left.count == right.count else { return false }

@@ -1,3 +1,87 @@
 #ifndef CCURL_H
 #define CCURL_H
+
+// libcurl, found at run time: no header, no library and no -dev package is needed to build. The declarations below are
+// our own, of the ABI that libcurl.so.4 has kept since 2006. C is needed because setopt and getinfo are variadic.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What curl_version_info tells; strings live as long as the process, NULL where unknown.
+typedef struct {
+  unsigned int number;  // 0x075801 for 7.88.1
+  const char *version;
+  const char *tls;
+  int features;
+  const char *ca_file;
+  const char *ca_directory;
+} ccurl_info;
+
+enum { CCURL_FEATURE_GZIP = 1 << 3, CCURL_FEATURE_HTTP2 = 1 << 16, CCURL_FEATURE_BROTLI = 1 << 23,
+       CCURL_FEATURE_ZSTD = 1 << 26 };
+
+// Finds and initialises libcurl, once; NULL, or why there is none that serves. Thread-safe.
+const char *ccurl_load(void);
+ccurl_info ccurl_get_info(void);
+
+// Options (CURLOPT_*): 0 + n long, 10000 + n pointer, 20000 + n function, 30000 + n 64-bit.
+enum {
+  CCURL_WRITEDATA = 10001, CCURL_URL = 10002, CCURL_PROXY = 10004, CCURL_READDATA = 10009, CCURL_ERRORBUFFER = 10010,
+  CCURL_WRITEFUNCTION = 20011, CCURL_READFUNCTION = 20012, CCURL_HTTPHEADER = 10023, CCURL_HEADERDATA = 10029,
+  CCURL_CUSTOMREQUEST = 10036, CCURL_NOBODY = 44, CCURL_POST = 47, CCURL_CAINFO = 10065, CCURL_HEADERFUNCTION = 20079,
+  CCURL_HTTP_VERSION = 84, CCURL_BUFFERSIZE = 98, CCURL_NOSIGNAL = 99, CCURL_ACCEPT_ENCODING = 10102,
+  CCURL_PRIVATE = 10103, CCURL_POSTFIELDSIZE_LARGE = 30120, CCURL_CONNECTTIMEOUT_MS = 156, CCURL_COPYPOSTFIELDS = 10165,
+  CCURL_SEEKFUNCTION = 20167, CCURL_SEEKDATA = 10168, CCURL_PROTOCOLS = 181, CCURL_PATH_AS_IS = 234,
+  CCURL_PIPEWAIT = 237, CCURL_PREREQFUNCTION = 20312, CCURL_PREREQDATA = 10313, CCURL_PROTOCOLS_STR = 10318,
+  CCURL_QUICK_EXIT = 322
+};
+enum { CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
+       CCURL_READ_ABORT = 0x10000000 };
+
+// Infos (CURLINFO_*) of 64 bits.
+enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
+       CCURL_CONNECT_TIME = 0x600034 };
+// Infos that are long.
+enum { CCURL_INFO_HTTP_VERSION = 0x20002e };
+enum { CCURL_HTTP_2 = 3 };
+
+// Multi options (CURLMOPT_*), all long.
+enum { CCURL_MULTI_PIPELINING = 3, CCURL_MULTI_MAXCONNECTS = 6, CCURL_MULTI_MAX_HOST_CONNECTIONS = 7,
+       CCURL_MULTI_MAX_TOTAL_CONNECTIONS = 13 };
+enum { CCURL_PIPE_MULTIPLEX = 2 };
+
+typedef struct ccurl_slist {
+  char *data;
+  struct ccurl_slist *next;
+} ccurl_slist;
+
+typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
+typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
+typedef int (*ccurl_prereq_callback)(void *context, char *remote, char *local, int remote_port, int local_port);
+
+void *ccurl_easy_init(void);
+void ccurl_easy_cleanup(void *easy);
+void ccurl_easy_reset(void *easy);
+const char *ccurl_easy_strerror(int code);
+int ccurl_easy_set_long(void *easy, int option, long value);
+int ccurl_easy_set_int64(void *easy, int option, int64_t value);
+int ccurl_easy_set_pointer(void *easy, int option, const void *value);
+int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback value);
+int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value);
+int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value);
+int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
+long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
+
+void *ccurl_multi_init(void);
+void ccurl_multi_cleanup(void *multi);
+int ccurl_multi_set_long(void *multi, int option, long value);
+int ccurl_multi_add(void *multi, void *easy);
+int ccurl_multi_remove(void *multi, void *easy);
+int ccurl_multi_perform(void *multi);
+int ccurl_multi_poll(void *multi, int milliseconds);
+int ccurl_multi_wakeup(void *multi);
+// Takes the next finished transfer: its CURLOPT_PRIVATE, or NULL when there is none, and its result code.
+void *ccurl_multi_next_done(void *multi, int *code);
+
 #endif

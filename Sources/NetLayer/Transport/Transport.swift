@@ -6,9 +6,10 @@ import Streams
 public protocol Transport: Sendable {
   /// Sends `request`.
   ///
-  /// `completion` is called exactly once, on a thread of the transport's, never before `send` has returned and never on
-  /// the main thread: with the complete response, or with a `NetworkError` of kind `connection`, `unknownHost`,
-  /// `timeout`, `tls`, `redirect`, `invalidRequest` or `cancelled`. It must not block: mapping happens elsewhere.
+  /// `completion` is called exactly once, on a thread of the transport's, never from within `send` and never on the main
+  /// thread: with the complete response, or with a `NetworkError` of kind `connection`, `unknownHost`, `timeout`, `tls`,
+  /// `redirect`, `invalidRequest` or `cancelled`. Another thread's completion may come before `send` has returned the
+  /// disposable to its caller. It must not block, for it holds up the transport: mapping happens elsewhere.
   ///
   /// - Returns: a disposable that cancels the request; `completion` then gets `cancelled`, unless it was on its way.
   func send(

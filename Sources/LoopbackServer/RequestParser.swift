@@ -1,0 +1,198 @@
+/// Reads requests out of a connection's bytes, as they come: heads, bodies of known length, chunked bodies (RFC 9112).
+struct RequestParser {
+  enum Step {
+    /// The bytes so far are the beginning of a request.
+    case incomplete
+    /// The client waits for leave to send the body (RFC 9110 §10.1.1).
+    case awaitsContinue
+    /// A complete request, and whether the connection outlives it.
+    case request(LoopbackServer.Request, keepAlive: Bool)
+    /// No HTTP request: answer with this status and close.
+    case malformed(status: Int)
+  }
+
+  /// A head of a real client is below 8 KB; the cap keeps a broken one from filling the memory.
+  static let maxHead = 65_536
+  /// The largest test body is some MB; the cap keeps a broken client from filling the memory.
+  static let maxBody = 1 << 30
+
+  private struct Head {
+    var method = ""
+    var target = ""
+    var fieldLines: [UInt8] = []
+    var length = 0
+    var chunked = false
+    var keepAlive = true
+    var expectsContinue = false
+  }
+
+  private var bytes: [UInt8] = []
+  private var position = 0
+  private var scanned = 0
+  private var head: Head?
+  private var chunkedBody: [UInt8] = []
+
+  mutating func append(_ new: UnsafeRawBufferPointer) {
+    if position > 0, position == bytes.count {
+      bytes.removeAll(keepingCapacity: true)
+      position = 0
+      scanned = 0
+    }
+    bytes.append(contentsOf: new)
+  }
+
+  mutating func next(connection: Int) -> Step {
+    if head == nil {
+      guard let end = endOfHead() else {
+        return bytes.count - position > Self.maxHead ? .malformed(status: 431) : .incomplete
+      }
+      guard let parsed = parseHead(position..<end) else { return .malformed(status: 400) }
+      guard parsed.length <= Self.maxBody else { return .malformed(status: 413) }
+      position = end
+      scanned = end
+      head = parsed
+      if parsed.expectsContinue {
+        head?.expectsContinue = false
+        return .awaitsContinue
+      }
+    }
+    guard let current = head else { return .incomplete }
+    let body: [UInt8]
+    if current.chunked {
+      switch readChunks() {
+      case .incomplete: return .incomplete
+      case .malformed: return .malformed(status: 400)
+      case .complete:
+        body = chunkedBody
+        chunkedBody = []
+      }
+    } else {
+      guard bytes.count - position >= current.length else { return .incomplete }
+      body = current.length == 0 ? [] : Array(bytes[position..<(position + current.length)])
+      position += current.length
+    }
+    head = nil
+    compact()
+    let request = LoopbackServer.Request(
+      method: current.method, target: current.target, body: body, connection: connection,
+      fieldLines: current.fieldLines)
+    return .request(request, keepAlive: current.keepAlive)
+  }
+
+  /// Moves what is left to the front once the consumed part outweighs it.
+  private mutating func compact() {
+    if position == bytes.count {
+      bytes.removeAll(keepingCapacity: bytes.count <= 1 << 20)
+    } else if position > 1 << 16, position > bytes.count / 2 {
+      bytes.removeFirst(position)
+    } else {
+      scanned = position
+      return
+    }
+    position = 0
+    scanned = 0
+  }
+
+  /// The index behind the empty line, or `nil`; bytes looked at once are not looked at again.
+  private mutating func endOfHead() -> Int? {
+    // A client may send an empty line before the request line (RFC 9112 §2.2).
+    while position + 1 < bytes.count, bytes[position] == 13, bytes[position + 1] == 10 { position += 2 }
+    var index = Swift.max(scanned, position)
+    let found: Int? = bytes.withUnsafeBufferPointer { bytes in
+      while index + 3 < bytes.count {
+        if bytes[index] == 13, bytes[index + 1] == 10, bytes[index + 2] == 13, bytes[index + 3] == 10 {
+          return index + 4
+        }
+        index += 1
+      }
+      return nil
+    }
+    scanned = index
+    return found
+  }
+
+  private func parseHead(_ range: Range<Int>) -> Head? {
+    bytes.withUnsafeBufferPointer { buffer in
+      let all = UnsafeBufferPointer(rebasing: buffer[range])
+      guard let lineEnd = all.firstIndex(of: 13) else { return nil }
+      let parts = all[..<lineEnd].split(separator: 32, omittingEmptySubsequences: false)
+      guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty, parts[2].starts(with: "HTTP/1.".utf8) else {
+        return nil
+      }
+      var head = Head()
+      head.method = String(decoding: parts[0], as: UTF8.self)
+      head.target = String(decoding: parts[1], as: UTF8.self)
+      head.keepAlive = parts[2].last == UInt8(ascii: "1")
+      let fields = UnsafeBufferPointer(rebasing: all[(lineEnd + 2)..<(all.count - 2)])
+      head.fieldLines = Array(fields)
+      var start = 0
+      while start < fields.count {
+        guard let end = fields[start...].firstIndex(of: 13) else { return nil }
+        guard Self.apply(UnsafeBufferPointer(rebasing: fields[start..<end]), to: &head) else { return nil }
+        start = end + 2
+      }
+      return head
+    }
+  }
+
+  /// Takes from one field line what framing needs; the first byte sorts out nearly all others.
+  private static func apply(_ line: UnsafeBufferPointer<UInt8>, to head: inout Head) -> Bool {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
+    switch line[0] | 0x20 {
+    case UInt8(ascii: "c"), UInt8(ascii: "t"), UInt8(ascii: "e"): break
+    default: return true
+    }
+    let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+    func value() -> String {
+      String(decoding: line[(colon + 1)...], as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }
+    }
+    switch name {
+    case "content-length":
+      guard let length = Int(value()), length >= 0 else { return false }
+      head.length = length
+    case "transfer-encoding": head.chunked = value().hasSuffix("chunked")
+    case "connection":
+      let options = value().split(separator: ",")
+      if options.contains("close") { head.keepAlive = false }
+      if options.contains("keep-alive") { head.keepAlive = true }
+    case "expect": head.expectsContinue = value() == "100-continue"
+    default: break
+    }
+    return true
+  }
+
+  private enum Chunks { case incomplete, complete, malformed }
+
+  private mutating func readChunks() -> Chunks {
+    while true {
+      guard let lineEnd = endOfLine(from: position) else { return .incomplete }
+      let line = String(decoding: bytes[position..<lineEnd], as: UTF8.self)
+      let digits = line.prefix { $0 != ";" && $0 != " " }
+      guard let size = Int(digits, radix: 16), size >= 0, chunkedBody.count + size <= Self.maxBody else {
+        return .malformed
+      }
+      if size == 0 {
+        // The trailer section ends with an empty line; its fields are of no use here.
+        var start = lineEnd + 2
+        while let end = endOfLine(from: start) {
+          if end == start {
+            position = end + 2
+            return .complete
+          }
+          start = end + 2
+        }
+        return .incomplete
+      }
+      let data = lineEnd + 2
+      guard bytes.count >= data + size + 2 else { return .incomplete }
+      chunkedBody.append(contentsOf: bytes[data..<(data + size)])
+      guard bytes[data + size] == 13, bytes[data + size + 1] == 10 else { return .malformed }
+      position = data + size + 2
+    }
+  }
+
+  private func endOfLine(from start: Int) -> Int? {
+    guard start < bytes.count, let end = bytes[start...].firstIndex(of: 13), end + 1 < bytes.count else { return nil }
+    return bytes[end + 1] == 10 ? end : nil
+  }
+}

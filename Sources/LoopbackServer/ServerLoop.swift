@@ -1,0 +1,156 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The server's thread: waits with `poll`, reads, asks the handler, writes.
+///
+/// `poll` and not `epoll`: it is the same on every platform, and at 256 connections its scan is lost beside the system
+/// calls that every request takes.
+// @unchecked Sendable: `connections`, `descriptors` and `scratch` belong to the loop's thread alone, the rest is
+// immutable or atomic.
+final class ServerLoop: @unchecked Sendable {
+  let log: RequestLog
+  private let listener: Socket
+  private let handler: LoopbackServer.Handler
+  private let wakeReader: Int32
+  private let wakeWriter: Int32
+  private let stopping = Atomic<Bool>(false)
+  private let finished = DispatchGroup()
+  private let identity = Mutex<Thread?>(nil)
+
+  private var connections: [ServerConnection] = []
+  private var descriptors: [pollfd] = []
+  private var timed = 0
+  private var anyClosed = false
+  private var acceptsMore = true
+  private var accepted = 0
+  private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+
+  init(listener: Socket, log: RequestLog, handler: @escaping LoopbackServer.Handler) throws {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw LoopbackServer.Failure("pipe", errno: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    wakeReader = ends[0]
+    wakeWriter = ends[1]
+    self.listener = listener
+    self.log = log
+    self.handler = handler
+  }
+
+  deinit {
+    scratch.deallocate()
+    _ = close(wakeReader)
+    _ = close(wakeWriter)
+  }
+
+  func start() {
+    finished.enter()
+    let thread = Thread { [self] in
+      identity.withLock { $0 = Thread.current }
+      run()
+      identity.withLock { $0 = nil }
+      finished.leave()
+    }
+    thread.name = "LoopbackServer"
+    thread.start()
+  }
+
+  func stop() {
+    if !stopping.exchange(true, ordering: .acquiringAndReleasing) {
+      var byte: UInt8 = 0
+      _ = write(wakeWriter, &byte, 1)
+    }
+    // A handler runs on the loop's own thread: waiting for it there would never end.
+    if identity.withLock({ $0 }) !== Thread.current { finished.wait() }
+  }
+
+  private func run() {
+    descriptors = [
+      pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while !stopping.load(ordering: .acquiring) {
+      descriptors[1].events = acceptsMore ? Int16(POLLIN) : 0
+      let ready = poll(&descriptors, nfds_t(descriptors.count), waitMilliseconds())
+      if ready < 0, errno != EINTR { break }
+      if ready > 0 { serveReady() }
+      if timed > 0 { serveTimed() }
+      if anyClosed { removeClosed() }
+      if ready > 0, descriptors[1].revents != 0 { acceptAll() }
+    }
+    for connection in connections { connection.close() }
+    log.openCount.store(0, ordering: .relaxed)
+    connections = []
+    listener.close()
+  }
+
+  private func serveReady() {
+    for index in connections.indices {
+      let events = Int32(descriptors[index + 2].revents)
+      guard events != 0 else { continue }
+      let connection = connections[index]
+      if events & Int32(POLLIN | POLLHUP | POLLERR) != 0, connection.fill(scratch) { drive(connection) }
+      if events & Int32(POLLOUT) != 0, !connection.isClosed { drive(connection) }
+      descriptors[index + 2].events = connection.wantedEvents
+      if connection.isClosed { anyClosed = true }
+    }
+  }
+
+  private func serveTimed() {
+    let now = DispatchTime.now().uptimeNanoseconds
+    for index in connections.indices where connections[index].isDue(now) {
+      drive(connections[index])
+      descriptors[index + 2].events = connections[index].wantedEvents
+      if connections[index].isClosed { anyClosed = true }
+    }
+  }
+
+  /// Takes a connection as far as it goes without waiting.
+  private func drive(_ connection: ServerConnection) {
+    let wasTimed = connection.due != nil
+    connection.drive { request in
+      log.append(request)
+      return handler(request)
+    }
+    let isTimed = connection.due != nil
+    if wasTimed != isTimed { timed += isTimed ? 1 : -1 }
+  }
+
+  private func removeClosed() {
+    anyClosed = false
+    var index = connections.count - 1
+    while index >= 0 {
+      if connections[index].isClosed {
+        if connections[index].due != nil { timed -= 1 }
+        connections.swapAt(index, connections.count - 1)
+        descriptors.swapAt(index + 2, descriptors.count - 1)
+        connections.removeLast()
+        descriptors.removeLast()
+        log.openCount.subtract(1, ordering: .relaxed)
+      }
+      index -= 1
+    }
+    acceptsMore = true
+  }
+
+  private func acceptAll() {
+    while true {
+      guard let socket = listener.acceptNext() else {
+        // Out of descriptors: the connection stays in the backlog until another one closes.
+        if errno == EMFILE || errno == ENFILE { acceptsMore = false }
+        return
+      }
+      accepted += 1
+      log.connectionCount.add(1, ordering: .relaxed)
+      log.openCount.add(1, ordering: .relaxed)
+      connections.append(ServerConnection(socket, number: accepted))
+      descriptors.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
+    }
+  }
+
+  private func waitMilliseconds() -> Int32 {
+    guard timed > 0, let nearest = connections.lazy.compactMap(\.due).min() else { return -1 }
+    let now = DispatchTime.now().uptimeNanoseconds
+    return nearest <= now ? 0 : Int32(clamping: (nearest - now + 999_999) / 1_000_000)
+  }
+}

@@ -1,0 +1,130 @@
+/// Decides which requests run and which wait, so that no host gets more connections than allowed: a pure state machine.
+///
+/// Waiting here and not inside libcurl keeps a waiting request small (no handle), keeps its connect limit from running
+/// before it connects, and keeps each turn of the loop proportional to what runs.
+struct ConnectionQueue<Item> {
+  /// The requests of one origin. A class, so that a request finds its lane once and not at every step.
+  final class Lane {
+    fileprivate var running = 0
+    fileprivate var multiplexed = false
+    fileprivate var isBlocked = false
+    fileprivate var waiting: [Item] = []
+    fileprivate var next = 0
+
+    fileprivate var hasWaiting: Bool { next < waiting.count }
+    /// How much of the total it takes: one for a host that shares a connection.
+    fileprivate var weight: Int { multiplexed ? Swift.min(1, running) : running }
+
+    fileprivate func takeFirst() -> Item {
+      let item = waiting[next]
+      next += 1
+      if next == waiting.count {
+        waiting.removeAll(keepingCapacity: next <= 1024)
+        next = 0
+      } else if next >= 1024, next * 2 > waiting.count {
+        waiting.removeFirst(next)
+        next = 0
+      }
+      return item
+    }
+  }
+
+  private let perHost: Int
+  private let total: Int
+  private let streams: Int
+  private var lanes: [String: Lane] = [:]
+  private var running = 0
+  /// Lanes that would run more, were the total not reached; first come, first served.
+  private var blocked: [Lane] = []
+
+  /// At most `perHost` run at once for one host and `total` altogether; a host that multiplexes counts once in
+  /// `total` and runs `streams` (RFC 9113 §6.5.2 recommends at least 100).
+  init(perHost: Int, total: Int, streams: Int = 100) {
+    self.perHost = Swift.max(1, perHost)
+    self.total = Swift.max(1, total)
+    self.streams = Swift.max(1, streams)
+  }
+
+  /// The lane of the origin `key`.
+  mutating func lane(for key: String) -> Lane {
+    if let lane = lanes[key] { return lane }
+    // A client of very many hosts must not grow without end; what it forgets is only which of them spoke HTTP/2.
+    if lanes.count >= 1024 { lanes = lanes.filter { $0.value.running > 0 || $0.value.hasWaiting } }
+    let lane = Lane()
+    lanes[key] = lane
+    return lane
+  }
+
+  /// `true` when `item` may run at once; else it waits and comes out of a later `finished`.
+  mutating func admit(_ item: Item, in lane: Lane) -> Bool {
+    if mayRun(lane) {
+      start(lane)
+      return true
+    }
+    lane.waiting.append(item)
+    if !isFull(lane) { block(lane) }
+    return false
+  }
+
+  /// Notes that one of `lane`'s has ended; gives what may run now. `multiplexed` when it came over HTTP/2.
+  mutating func finished(_ lane: Lane, multiplexed: Bool = false) -> [Item] {
+    let before = lane.weight
+    lane.running -= 1
+    if multiplexed { lane.multiplexed = true }
+    running += lane.weight - before
+    guard lane.hasWaiting || !blocked.isEmpty else { return [] }
+    var admitted: [Item] = []
+    // Those blocked by the total go first, or a busy host would starve the others.
+    while running < total, !blocked.isEmpty {
+      let other = blocked.removeFirst()
+      other.isBlocked = false
+      drain(other, into: &admitted)
+    }
+    drain(lane, into: &admitted)
+    return admitted
+  }
+
+  /// Takes out every item that waits.
+  mutating func removeAll() -> [Item] {
+    var all: [Item] = []
+    for lane in lanes.values {
+      all += lane.waiting[lane.next...]
+      // Items may know their lane: a lane that kept them would never be freed.
+      lane.waiting = []
+      lane.next = 0
+    }
+    lanes = [:]
+    blocked = []
+    running = 0
+    return all
+  }
+
+  private mutating func drain(_ lane: Lane, into admitted: inout [Item]) {
+    while lane.hasWaiting {
+      guard mayRun(lane) else {
+        if !isFull(lane) { block(lane) }
+        return
+      }
+      start(lane)
+      admitted.append(lane.takeFirst())
+    }
+  }
+
+  private mutating func start(_ lane: Lane) {
+    let before = lane.weight
+    lane.running += 1
+    running += lane.weight - before
+  }
+
+  private mutating func block(_ lane: Lane) {
+    guard !lane.isBlocked else { return }
+    lane.isBlocked = true
+    blocked.append(lane)
+  }
+
+  private func isFull(_ lane: Lane) -> Bool { lane.running >= (lane.multiplexed ? streams : perHost) }
+
+  private func mayRun(_ lane: Lane) -> Bool {
+    !isFull(lane) && (running < total || (lane.multiplexed && lane.running > 0))
+  }
+}

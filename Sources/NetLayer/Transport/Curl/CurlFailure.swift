@@ -1,0 +1,78 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// What a CURLcode means to the caller (libcurl-errors(3)).
+  enum CurlFailure {
+    static func error(_ code: Int32, handle: CurlHandle, transfer: CurlTransfer, maxBodySize: Int) -> NetworkError {
+      let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
+      let place = hostAndPort(transfer.hop.url)
+      let said = "\(place): \(underlying.text)"
+      func make(_ kind: NetworkError.Kind, _ reason: String) -> NetworkError {
+        NetworkError(kind: kind, reason: reason, request: transfer.request, underlying: underlying)
+      }
+      if handle.answer.isTooLarge {
+        return make(
+          .connection,
+          "the body from \(place) is larger than \(maxBodySize) bytes; raise CurlTransport.Configuration.maxBodySize")
+      }
+      if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
+      switch code {
+      case 1, 3:
+        return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
+      case 5, 6:
+        return make(
+          .unknownHost, "the host \(transfer.hop.url.host ?? "") can't be resolved; check its spelling and the network")
+      case 7:
+        return make(.connection, "no connection to \(said); check that a server listens there")
+      case 18:
+        return make(.connection, cutShort(place, handle))
+      case 28:
+        return make(
+          .timeout,
+          "\(place) was not connected within Timeouts.connect (\(transfer.request.timeouts.connect) s); raise it or "
+            + "check the network")
+      case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
+        return make(
+          .tls, "TLS with \(said); check the server's certificate, or trust its CA with Configuration.caFile")
+      case 52: return make(.connection, "\(place) closed the connection without an answer; try again")
+      case 55, 56:
+        return make(
+          .connection,
+          handle.answer.status >= 200
+            ? "the connection broke: " + cutShort(place, handle)
+            : "the connection to \(place) broke before the answer: \(underlying.text)")
+      case 61:
+        return make(.connection, "the body from \(place) is not coded as its Content-Encoding says; see the server")
+      default: return make(.connection, "the exchange with \(said) failed (libcurl error \(code))")
+      }
+    }
+
+    static func timeout(_ transfer: CurlTransfer, _ limit: String, _ seconds: Double) -> NetworkError {
+      let phase = transfer.handle == nil ? "while it waited for a connection" : "while it ran"
+      let meaning = limit == "idle" ? "was silent for" : "had not answered completely after"
+      return NetworkError(
+        kind: .timeout,
+        reason: "\(hostAndPort(transfer.hop.url)) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
+          + "look at the server",
+        request: transfer.request)
+    }
+
+    static func outOfMemory(_ transfer: CurlTransfer) -> NetworkError {
+      NetworkError(
+        kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
+    }
+
+    static func hostAndPort(_ url: URL) -> String {
+      let host = url.host ?? url.absoluteString
+      return "\(host):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
+    }
+
+    private static func cutShort(_ place: String, _ handle: CurlHandle) -> String {
+      let received = ccurl_easy_get_int64(handle.easy, Int32(CCURL_SIZE_DOWNLOAD))
+      let expected = ccurl_easy_get_int64(handle.easy, Int32(CCURL_CONTENT_LENGTH_DOWNLOAD))
+      let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"
+      return "body cut short by \(place): received \(Swift.max(0, received)) \(whole); try again"
+    }
+  }
+#endif

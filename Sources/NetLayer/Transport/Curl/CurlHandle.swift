@@ -1,0 +1,259 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// An easy handle, kept and used again, and what comes in through its callbacks; the loop's thread only.
+  final class CurlHandle {
+    let easy: UnsafeMutableRawPointer
+    /// What it runs now.
+    var transfer: CurlTransfer?
+    var answer: CurlAnswer
+    /// Why a callback ended the transfer, where libcurl's code alone would not say.
+    var abortReason: String?
+    /// When it was handed to libcurl, uptime in nanoseconds.
+    var startedAt: UInt64 = 0
+
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+    private let caFile: String?
+    private var headerList: CurlHeaderList?
+    private var headersSent: HTTPHeaders?
+    private var connectMilliseconds = 0
+    private var needsReset = false
+    private var waitsForMultiplexing = false
+    fileprivate var body: BodySource?
+    fileprivate var mayRepeat = true
+    fileprivate var starts = 0
+
+    /// Bodies up to this size go out in one packet with their head; larger ones are read as they are sent.
+    private static let inlineBody = 1 << 16
+
+    init?(caFile: String?, maxBodySize: Int) {
+      guard let easy = ccurl_easy_init() else { return nil }
+      self.easy = easy
+      self.caFile = caFile
+      answer = CurlAnswer(maxBodySize: maxBodySize)
+      errorText.pointee = 0
+      setUp()
+    }
+
+    deinit {
+      ccurl_easy_cleanup(easy)
+      errorText.deallocate()
+    }
+
+    /// What every transfer has in common.
+    private func setUp() {
+      let me = Unmanaged.passUnretained(self).toOpaque()
+      set(CCURL_PRIVATE, me)
+      set(CCURL_NOSIGNAL, 1)
+      set(CCURL_ERRORBUFFER, errorText)
+      set(CCURL_WRITEDATA, me)
+      set(CCURL_HEADERDATA, me)
+      ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), receiveBody)
+      ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), receiveHeader)
+      set(CCURL_PATH_AS_IS, 1)
+      // An empty string means no proxy, whatever the environment says.
+      set(CCURL_PROXY, "")
+      // An empty string means every decoder this libcurl has.
+      set(CCURL_ACCEPT_ENCODING, "")
+      set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
+      if CurlLibrary.isAtLeast(0x07_5500) {
+        set(CCURL_PROTOCOLS_STR, "http,https")
+      } else {
+        set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
+      }
+      // Without it, giving up on a slow name server would wait for the resolver's thread.
+      if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
+      if let caFile { set(CCURL_CAINFO, caFile) }
+      connectMilliseconds = 0
+      waitsForMultiplexing = false
+      headersSent = nil
+    }
+
+    /// Gets ready for `transfer`'s current hop.
+    func prepare(_ transfer: CurlTransfer) throws(NetworkError) {
+      self.transfer = transfer
+      errorText.pointee = 0
+      abortReason = nil
+      starts = 0
+      answer.start()
+      let request = transfer.hop
+      set(CCURL_URL, transfer.hopURL)
+      let milliseconds = Self.milliseconds(request.timeouts.connect)
+      if milliseconds != connectMilliseconds {
+        set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
+        connectMilliseconds = milliseconds
+      }
+      if transfer.isSecure != waitsForMultiplexing {
+        waitsForMultiplexing.toggle()
+        // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
+        set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
+      }
+      let removed = try prepareMethodAndBody(request)
+      if headersSent != request.headers || !removed.isEmpty {
+        let ownCoding = request.headers.contains { HTTPHeaders.same($0.name, "Accept-Encoding") }
+        if ownCoding {
+          // Who asks for a coding of their own gets it as it comes.
+          ccurl_easy_set_pointer(easy, option(CCURL_ACCEPT_ENCODING), nil)
+          needsReset = true
+        }
+        let list = CurlHeaderList(request.headers, removed: removed)
+        ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
+        headerList = list
+        headersSent = request.headers
+      }
+    }
+
+    /// Method and body; gives the header lines libcurl must not add.
+    private func prepareMethodAndBody(_ request: Request) throws(NetworkError) -> [String] {
+      let sendsLength = [.post, .put, .patch].contains(request.method)
+      if request.body.isEmpty, !sendsLength {
+        guard request.method != .get else { return [] }
+        needsReset = true
+        if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+        return []
+      }
+      needsReset = true
+      set(CCURL_POST, 1)
+      if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+      try prepareBody(request)
+      prepareRepetition(request.method)
+      // libcurl would wait for "100 Continue" before large bodies, and call every body a form.
+      var removed = request.headers["Expect"] == nil ? ["Expect"] : []
+      if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
+      return removed
+    }
+
+    private func prepareBody(_ request: Request) throws(NetworkError) {
+      switch request.body {
+      case .none:
+        ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), 0)
+        set(CCURL_COPYPOSTFIELDS, "")
+      case .data(let data) where data.count <= Self.inlineBody:
+        ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), Int64(data.count))
+        data.withUnsafeBytes { bytes in
+          if let start = bytes.baseAddress {
+            ccurl_easy_set_pointer(easy, option(CCURL_COPYPOSTFIELDS), start)
+          } else {
+            set(CCURL_COPYPOSTFIELDS, "")
+          }
+        }
+      case .data(let data): stream(BodySource(data))
+      case .file(let file): stream(try BodySource(file: file, of: request))
+      }
+    }
+
+    private func stream(_ source: BodySource) {
+      body = source
+      let me = Unmanaged.passUnretained(self).toOpaque()
+      ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), source.count)
+      set(CCURL_READDATA, me)
+      set(CCURL_SEEKDATA, me)
+      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), sendBody)
+      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), seekBody)
+    }
+
+    /// When a kept connection dies under a request, libcurl sends it again. A POST may have been carried out by then
+    /// (RFC 9110 §9.2.2), so for methods that are not idempotent the second start is refused.
+    private func prepareRepetition(_ method: HTTPMethod) {
+      mayRepeat = method != .post && method != .patch
+      guard !mayRepeat, CurlLibrary.isAtLeast(0x07_5000) else { return }
+      set(CCURL_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
+      ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), aboutToSend)
+    }
+
+    /// Lets go of the transfer; a handle that did more than a plain GET forgets everything.
+    func release() {
+      transfer = nil
+      body = nil
+      answer.discard()
+      guard needsReset else { return }
+      needsReset = false
+      ccurl_easy_reset(easy)
+      headerList = nil
+      setUp()
+    }
+
+    /// Whether the connection of this transfer stands, and since when (uptime in nanoseconds).
+    var connectedAt: UInt64? {
+      let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
+      return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
+    }
+
+    /// Whether the answer came over HTTP/2.
+    var spokeHTTP2: Bool {
+      ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)) == Int(CCURL_HTTP_2)
+    }
+
+    /// libcurl's text for this failure, the general one where it has no other.
+    func errorMessage(_ code: Int32) -> String {
+      if errorText.pointee != 0 { return String(cString: errorText) }
+      return ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
+    }
+
+    /// At least 1: zero would mean libcurl's default of 300 s.
+    private static func milliseconds(_ seconds: Double) -> Int {
+      seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
+    }
+
+    private func option(_ raw: Int) -> Int32 { Int32(raw) }
+    private func set(_ raw: Int, _ value: Int) {
+      ccurl_easy_set_long(easy, option(raw), value)
+    }
+    private func set(_ raw: Int, _ value: String) {
+      _ = value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
+    }
+    private func set(_ raw: Int, _ value: UnsafeRawPointer) {
+      ccurl_easy_set_pointer(easy, option(raw), value)
+    }
+  }
+
+  // libcurl calls these on the loop's thread, from within perform; the context is the handle, which its loop keeps.
+
+  private func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
+    context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private let receiveBody: ccurl_data_callback = { bytes, size, count, context in
+    guard let handle = handle(context), let bytes else { return 0 }
+    handle.transfer?.touch()
+    return handle.answer.append(bytes, size * count) ? size * count : 0
+  }
+
+  private let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
+    guard let handle = handle(context), let bytes else { return 0 }
+    handle.transfer?.touch()
+    bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
+      handle.answer.headerLine(UnsafeBufferPointer(start: $0, count: size * count))
+    }
+    return size * count
+  }
+
+  private let sendBody: ccurl_data_callback = { bytes, size, count, context in
+    guard let handle = handle(context), let bytes, let body = handle.body else { return 0 }
+    handle.transfer?.touch()
+    let read = body.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    guard read >= 0 else {
+      handle.abortReason = "the body's file could not be read to its end; it may have been changed while it was sent"
+      return Int(CCURL_READ_ABORT)
+    }
+    return read
+  }
+
+  private let seekBody: ccurl_seek_callback = { context, offset, origin in
+    guard origin == 0, let body = handle(context)?.body, body.seek(to: offset) else {
+      return Int32(CCURL_SEEK_FAIL)
+    }
+    return 0
+  }
+
+  private let aboutToSend: ccurl_prereq_callback = { context, _, _, _, _ in
+    guard let handle = handle(context) else { return 0 }
+    handle.starts += 1
+    guard handle.starts > 1, !handle.mayRepeat else { return 0 }
+    handle.abortReason =
+      "the server closed the kept connection before it answered; the request was not sent again, because its method "
+      + "is not idempotent and it may have been carried out"
+    return Int32(CCURL_PREREQ_ABORT)
+  }
+#endif

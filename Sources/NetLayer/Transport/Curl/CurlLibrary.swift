@@ -1,0 +1,53 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// The libcurl of this process: whether there is one, and what it can do.
+  enum CurlLibrary {
+    /// Why libcurl can't be used, or `nil`.
+    static let failure: String? = ccurl_load().map { String(cString: $0) }
+
+    private static var info: ccurl_info? { failure == nil ? ccurl_get_info() : nil }
+
+    static let capabilities: CurlTransport.Capabilities? = info.map { info in
+      let features = Int(info.features)
+      func has(_ feature: Int) -> Bool { features & feature != 0 }
+      return CurlTransport.Capabilities(
+        version: info.version.map { String(cString: $0) } ?? "?",
+        tls: info.tls.map { String(cString: $0) },
+        http2: has(CCURL_FEATURE_HTTP2),
+        gzip: has(CCURL_FEATURE_GZIP),
+        brotli: has(CCURL_FEATURE_BROTLI),
+        zstd: has(CCURL_FEATURE_ZSTD))
+    }
+
+    /// Whether the library is at least the version `number`, as in 0x075500 for 7.85.0.
+    static func isAtLeast(_ number: UInt32) -> Bool { version >= number }
+
+    private static let version = info?.number ?? 0
+
+    /// A CA bundle to name explicitly, where the one libcurl was built with does not exist on this system (a libcurl
+    /// built for another distribution); `nil` leaves libcurl its own.
+    static let fallbackCAFile: String? = {
+      func exists(_ path: UnsafePointer<CChar>?) -> Bool {
+        path.map { FileManager.default.fileExists(atPath: String(cString: $0)) } ?? false
+      }
+      guard let info, !exists(info.ca_file), !exists(info.ca_directory) else { return nil }
+      return [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+      ].first { FileManager.default.fileExists(atPath: $0) }
+    }()
+  }
+
+  /// What libcurl itself said about a failure: the `underlying` of a `NetworkError` from `CurlTransport`.
+  public struct CurlError: Error, Hashable, CustomStringConvertible {
+    /// The CURLcode, such as 7 for a refused connection (libcurl-errors(3)).
+    public let code: Int
+    /// libcurl's own words, with the address where it knows one.
+    public let text: String
+
+    /// Code and text on one line.
+    public var description: String { "libcurl error \(code): \(text)" }
+  }
+#endif

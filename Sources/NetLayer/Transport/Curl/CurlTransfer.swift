@@ -1,0 +1,99 @@
+#if canImport(CCurl)
+  import Foundation
+  import Streams
+  import Synchronization
+
+  /// One request on its way through the loop, over all its hops; also the disposable that cancels it.
+  // @unchecked Sendable: `state` is atomic; everything that changes is touched by the loop's thread alone, to which the
+  // inbox's lock hands the transfer over.
+  final class CurlTransfer: Cancelable, @unchecked Sendable {
+    private static let live: UInt8 = 0
+    private static let cancelled: UInt8 = 1
+    private static let done: UInt8 = 2
+
+    private let state = Atomic<UInt8>(live)
+    private let loop: CurlLoop
+    private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
+
+    /// What the caller asked for.
+    private(set) var request: Request
+    /// What goes over the wire now: differs from `request` after a redirect.
+    var hop: Request
+    var hopURL: String
+    var hops = 0
+    /// Why it must not be sent at all.
+    let refusal: NetworkError?
+
+    /// Where it waits and counts; `nil` before admission.
+    var lane: ConnectionQueue<CurlTransfer>.Lane?
+    /// What runs it; `nil` while it waits.
+    var handle: CurlHandle?
+    /// Its place in the loop's list of live transfers.
+    var index = -1
+    /// Uptime in nanoseconds when the total limit is reached.
+    let totalDeadline: UInt64
+    /// Uptime in nanoseconds of the last byte in or out, as of the loop's turn.
+    var lastActivity: UInt64 = 0
+
+    init(
+      _ request: Request, loop: CurlLoop, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) {
+      self.request = request
+      self.loop = loop
+      self.completion = completion
+      hop = request
+      // Checked and spelled out on the caller's thread: the loop's has enough to do.
+      hopURL = request.url.absoluteString
+      refusal = RequestCheck.failure(of: request, url: hopURL)
+      totalDeadline = Deadline.after(request.timeouts.total, from: Deadline.now())
+    }
+
+    var isDisposed: Bool { state.load(ordering: .acquiring) != Self.live }
+
+    /// Whether the caller has cancelled; the loop then hears of it through its inbox.
+    var isCancelled: Bool { state.load(ordering: .acquiring) == Self.cancelled }
+
+    func dispose() {
+      let change = state.compareExchange(
+        expected: Self.live, desired: Self.cancelled, ordering: .acquiringAndReleasing)
+      if change.exchanged { loop.cancel(self) }
+    }
+
+    /// Notes that a byte came in or went out.
+    func touch() { lastActivity = loop.now }
+
+    /// Whether the current hop goes over TLS.
+    var isSecure: Bool { hop.url.scheme?.count == 5 }
+
+    /// Whether the completion has been called.
+    var isFinished: Bool { completion == nil }
+
+    /// Calls the completion and lets go of everything the disposable's owner has no use for; later calls do nothing.
+    func finish(_ result: Result<Response, NetworkError>) {
+      guard let completion else { return }
+      self.completion = nil
+      state.store(Self.done, ordering: .releasing)
+      let url = request.url
+      request = Request(url: url)
+      hop = request
+      hopURL = ""
+      completion(result)
+    }
+  }
+
+  /// Points in time as uptime in nanoseconds; a limit that is no positive number never passes.
+  enum Deadline {
+    static let never = UInt64.max
+
+    static func now() -> UInt64 {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    static func after(_ seconds: Double, from start: UInt64) -> UInt64 {
+      // 10^9 seconds are thirty years: far enough, and far from overflow.
+      seconds > 0 && seconds < 1e9 ? start + UInt64(seconds * 1e9) : never
+    }
+  }
+#endif

@@ -1,0 +1,97 @@
+#if canImport(CCurl)
+  import Foundation
+  import Streams
+
+  /// The transport over libcurl's multi interface: one thread, pooled connections, HTTP/2; the default on Linux.
+  ///
+  /// Foundation's `URLSession` on Linux is itself built on libcurl and spends 25 times its CPU. This one needs libcurl
+  /// 7.68, found at run time. Environment variables (`http_proxy`, `.netrc`, cookies) have no influence, certificates
+  /// are always verified, and redirects follow the same rules as in `URLSessionTransport`: at most ten, `http` and
+  /// `https` only, never from `https` to `http`, and `Authorization`, `Proxy-Authorization` and `Cookie` stay with their
+  /// origin.
+  ///
+  /// Completions are called on the transport's own thread, one after the other: what takes longer than some
+  /// microseconds belongs elsewhere, or it delays every other request.
+  public final class CurlTransport: Transport {
+    /// What can be set; the defaults serve a JSON client.
+    public struct Configuration: Sendable {
+      /// A file of PEM certificates to trust instead of the system's; `nil` for those of the system.
+      public var caFile: URL?
+      /// The most connections to one host and port. Six is what browsers use (RFC 9112 §9.4 asks for restraint);
+      /// requests beyond wait. HTTP/2 shares one connection among up to a hundred requests.
+      public var maxConnectionsPerHost: Int
+      /// The most connections altogether; requests beyond wait.
+      public var maxConnections: Int
+      /// The most bytes a body may have, content coding removed. 256 MB is far above any JSON and stops a compressed
+      /// bomb before it fills the memory; more fails with `connection`.
+      public var maxBodySize: Int
+
+      /// The defaults, changed where arguments say so.
+      public init(
+        caFile: URL? = nil, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64, maxBodySize: Int = 256 << 20
+      ) {
+        self.caFile = caFile
+        self.maxConnectionsPerHost = maxConnectionsPerHost
+        self.maxConnections = maxConnections
+        self.maxBodySize = maxBodySize
+      }
+    }
+
+    /// What the libcurl found at run time can do.
+    public struct Capabilities: Sendable, Hashable {
+      /// libcurl's version, such as `7.88.1`.
+      public let version: String
+      /// The TLS library and its version, such as `OpenSSL/3.0.15`; `nil` without TLS.
+      public let tls: String?
+      /// Whether HTTP/2 is spoken over TLS.
+      public let http2: Bool
+      /// Whether gzip bodies are asked for and decoded.
+      public let gzip: Bool
+      /// Whether brotli bodies are asked for and decoded.
+      public let brotli: Bool
+      /// Whether zstd bodies are asked for and decoded.
+      public let zstd: Bool
+    }
+
+    private let loop: CurlLoop
+
+    /// Starts the transport's thread.
+    ///
+    /// - Throws: `NetworkError` of kind `connection` when no libcurl from 7.68 on is found, and of kind `tls` when
+    ///   `caFile` can't be read.
+    public init(_ configuration: Configuration = Configuration()) throws(NetworkError) {
+      if let failure = CurlLibrary.failure {
+        throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
+      }
+      if let file = configuration.caFile, !FileManager.default.isReadableFile(atPath: file.path) {
+        throw NetworkError(
+          kind: .tls, reason: "the CA file \(file.path) can't be read; name an existing PEM file in caFile")
+      }
+      guard let loop = CurlLoop(configuration) else {
+        throw NetworkError(kind: .connection, reason: "libcurl could not make a multi handle: out of memory")
+      }
+      self.loop = loop
+      loop.start()
+    }
+
+    deinit { loop.shutDown() }
+
+    /// What the libcurl found can do; `nil` where there is none.
+    public static var capabilities: Capabilities? { CurlLibrary.capabilities }
+
+    /// Sends `request`; see `Transport.send`. Safe from any thread.
+    public func send(
+      _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any Disposable {
+      let transfer = CurlTransfer(request, loop: loop, completion: completion)
+      loop.submit(transfer)
+      return transfer
+    }
+
+    /// Ends every request in flight with `cancelled` and closes all connections; later requests fail with `cancelled`.
+    ///
+    /// Returns at once, from any thread; the completions follow on the transport's thread, which then ends. Releasing
+    /// the transport does the same.
+    public func shutdown() { loop.shutDown() }
+  }
+#endif

@@ -1,0 +1,126 @@
+import Foundation
+
+/// What every transport refuses before it opens a connection: requests that are not HTTP, or would inject into it.
+enum RequestCheck {
+  /// Why `request` must not be sent, or `nil`; names the place and the offending value (RFC 9110 §5, §9.1).
+  static func failure(of request: Request, url: String) -> NetworkError? {
+    guard let reason = reason(request, url: url) else { return nil }
+    return NetworkError(kind: .invalidRequest, reason: reason, request: request)
+  }
+
+  private static func reason(_ request: Request, url: String) -> String? {
+    if !isToken(request.method.rawValue) {
+      return "the method \(quoted(request.method.rawValue)) is no HTTP token; use letters such as GET or PURGE"
+    }
+    for field in request.headers {
+      if !isToken(field.name) {
+        return "the header name \(quoted(field.name)) is no HTTP token; use letters, digits and hyphens"
+      }
+      if let byte = field.value.utf8.first(where: isForbiddenInValue) {
+        return "the value \(quoted(field.value)) of header \(field.name) contains \(name(of: byte)), which would start "
+          + "another header; remove it"
+      }
+    }
+    if let framing = framingProblem(request) { return framing }
+    return urlProblem(url)
+  }
+
+  /// A framing header of the caller's that contradicts the body would let one request pass for two (RFC 9112 §11.2).
+  private static func framingProblem(_ request: Request) -> String? {
+    if request.method == .head, !request.body.isEmpty {
+      return "HEAD carries no body; use another method or Body.none"
+    }
+    for field in request.headers {
+      if HTTPHeaders.same(field.name, "Transfer-Encoding") {
+        return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
+      }
+      if HTTPHeaders.same(field.name, "Content-Length"), let length = request.body.byteCount,
+        Int64(field.value) != length
+      {
+        return "the header Content-Length: \(quoted(field.value)) contradicts the body of \(length) bytes; remove it, "
+          + "the transport sets it"
+      }
+    }
+    return nil
+  }
+
+  private static func urlProblem(_ url: String) -> String? {
+    var rest: Substring.UTF8View
+    if let http = url.utf8.dropping("http://") {
+      rest = http
+    } else if let https = url.utf8.dropping("https://") {
+      rest = https
+    } else {
+      return "the URL \(quoted(url)) has no http or https scheme and host; give an absolute URL"
+    }
+    if let byte = rest.first(where: { $0 <= 0x20 || $0 == 0x7f }) {
+      return "the URL \(quoted(url)) contains \(name(of: byte)); percent-encode it"
+    }
+    if let end = rest.firstIndex(where: { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 }) { rest = rest[..<end] }
+    if let at = rest.lastIndex(of: 0x40) { rest = rest[rest.index(after: at)...] }
+    guard let first = rest.first, first != 0x3a else { return "the URL \(quoted(url)) names no host" }
+    return nil
+  }
+
+  /// `token` of RFC 9110 §5.6.2.
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x5e...0x7a, 0x7c, 0x7e, 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e: true
+        default: false
+        }
+      }
+  }
+
+  private static func isForbiddenInValue(_ byte: UInt8) -> Bool { byte == 0x0d || byte == 0x0a || byte == 0 }
+
+  private static func name(of byte: UInt8) -> String {
+    switch byte {
+    case 0x0d: "CR"
+    case 0x0a: "LF"
+    case 0: "NUL"
+    default: "the byte 0x" + String(byte, radix: 16)
+    }
+  }
+
+  /// The value as a Swift literal, so that CR and LF do not break the log line, and cut where it is long.
+  private static func quoted(_ text: String) -> String {
+    text.count > 200 ? String(text.prefix(200)).debugDescription + "…" : text.debugDescription
+  }
+}
+
+extension Substring.UTF8View {
+  fileprivate func dropping(_ prefix: String) -> Substring.UTF8View? {
+    var index = startIndex
+    for byte in prefix.utf8 {
+      guard index < endIndex, self[index] | 0x20 == byte | 0x20 else { return nil }
+      index = self.index(after: index)
+    }
+    return self[index...]
+  }
+}
+
+extension String.UTF8View {
+  fileprivate func dropping(_ prefix: String) -> Substring.UTF8View? { self[...].dropping(prefix) }
+}
+
+extension Request.Body {
+  /// Whether there is nothing to send.
+  var isEmpty: Bool {
+    switch self {
+    case .none: true
+    case .data(let data): data.isEmpty
+    case .file: false
+    }
+  }
+
+  /// The length in bytes, or `nil` when the file must be asked.
+  var byteCount: Int64? {
+    switch self {
+    case .none: 0
+    case .data(let data): Int64(data.count)
+    case .file: nil
+    }
+  }
+}

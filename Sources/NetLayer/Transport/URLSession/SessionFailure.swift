@@ -1,0 +1,49 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What a session's error means to the caller.
+enum SessionFailure {
+  static func error(_ error: any Error, _ flight: SessionFlight) -> NetworkError {
+    let place = flight.place
+    guard let code = (error as? URLError)?.code else {
+      return SessionCore.error(
+        .connection, "the exchange with \(place) failed: \(error.localizedDescription)", flight, error)
+    }
+    let (kind, reason) = meaning(of: code, place, flight.hop.url)
+    return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", flight, error)
+  }
+
+  private static func meaning(of code: URLError.Code, _ place: String, _ url: URL) -> (NetworkError.Kind, String) {
+    switch code {
+    case .cancelled: (.cancelled, "the session cancelled the request to \(place)")
+    case .timedOut: (.timeout, "the session gave up on \(place) at a limit of its own")
+    case .cannotFindHost, .dnsLookupFailed:
+      (.unknownHost, "the host \(url.host ?? "") can't be resolved; check its spelling and the network")
+    case .cannotConnectToHost: (.connection, "no connection to \(place); check that a server listens there")
+    case .networkConnectionLost:
+      (.connection, "the connection to \(place) broke before the answer was complete; try again")
+    case .notConnectedToInternet: (.connection, "there is no network to reach \(place)")
+    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+      .clientCertificateRequired:
+      (.tls, "TLS with \(place) failed; check the server's certificate")
+    case .badURL, .unsupportedURL: (.invalidRequest, "the session refuses the URL \(url.absoluteString)")
+    case .httpTooManyRedirects: (.redirect, "too many redirects at \(place)")
+    default: (.connection, "the exchange with \(place) failed")
+    }
+  }
+
+  /// On Linux a session reports a body that is shorter than announced as complete.
+  static func cutShort(_ flight: SessionFlight, _ response: HTTPURLResponse) -> NetworkError? {
+    guard flight.request.method != .head, response.statusCode != 204, response.statusCode != 304,
+      response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+      let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), flight.body.count < length
+    else { return nil }
+    return SessionCore.error(
+      .connection, "body cut short by \(flight.place): received \(flight.body.count) of \(length) bytes; try again",
+      flight)
+  }
+}

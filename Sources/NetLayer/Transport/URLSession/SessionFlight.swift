@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// One request on its way through a session, over all its hops.
+// @unchecked Sendable: everything that changes is touched on the session's serial queue alone.
+final class SessionFlight: @unchecked Sendable {
+  let request: Request
+  var hop: Request
+  var hops = 0
+  var task: URLSessionDataTask?
+  var response: HTTPURLResponse?
+  var body = Data()
+  /// Why the task was cancelled, where it was not the caller.
+  var failure: NetworkError?
+  let started = DispatchTime.now()
+  var lastActivity = DispatchTime.now()
+  private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
+
+  init(_ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {
+    self.request = request
+    self.completion = completion
+    hop = request
+  }
+
+  var isFinished: Bool { completion == nil }
+
+  /// Calls the completion; later calls do nothing.
+  func finish(_ result: Result<Response, NetworkError>) {
+    let completion = completion
+    self.completion = nil
+    task = nil
+    body = Data()
+    completion?(result)
+  }
+
+  /// The limit reached at `now`, if any, and else when to look again.
+  func limit(at now: DispatchTime) -> (reached: NetworkError?, next: DispatchTime) {
+    let limits = request.timeouts
+    let silence = response == nil ? limits.connect + limits.idle : limits.idle
+    let total = Self.point(started, after: limits.total)
+    let idle = Self.point(lastActivity, after: silence)
+    if now >= total { return (timeout("had not answered completely after \(limits.total) s (Timeouts.total)"), total) }
+    if now >= idle {
+      let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
+      return (timeout("was silent for \(silence) s (\(name))"), idle)
+    }
+    return (nil, Swift.min(total, idle))
+  }
+
+  private func timeout(_ what: String) -> NetworkError {
+    NetworkError(
+      kind: .timeout, reason: "\(place) \(what); raise it or look at the server", request: request)
+  }
+
+  /// Host and port of the current hop.
+  var place: String {
+    "\(hop.url.host ?? ""):\(hop.url.port ?? (hop.url.scheme?.lowercased() == "https" ? 443 : 80))"
+  }
+
+  private static func point(_ start: DispatchTime, after seconds: Double) -> DispatchTime {
+    seconds > 0 && seconds < 1e9 ? start + seconds : .distantFuture
+  }
+}
