@@ -33,12 +33,11 @@ public final class Network: Sendable {
 
   /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status.
   func send(_ call: Call, accept: String? = nil) -> Single<Response> {
-    let (builder, rules, given) = (builder, rules, backend.transport)
+    let (builder, rules, transport) = (builder, rules, backend.transport ?? Self.platformTransport)
     return Single.create { observer in
       let fail: @Sendable (any Error) -> Void = { observer(.error(NetworkError.wrapping($0).ruled(by: rules))) }
       do {
         let request = try builder.request(for: call, accept: accept)
-        let transport = try given ?? Self.platformTransport.get()
         return transport.send(request) { result in
           switch result {
           case .success(var response):
@@ -57,6 +56,8 @@ public final class Network: Sendable {
     .observeOn(backend.mapping)
   }
 
+  /// The transport of back ends that name none: one for all, as it keeps connections.
+  private static let platformTransport = DefaultTransport.make()
   private static let chosen = Mutex<Network?>(nil)
   private static let unconfigured = Network()
 }

@@ -35,14 +35,14 @@ struct RequestBuilder: Sendable {
   var commonParameters: @Sendable () -> Parameters = { [:] }
   var timeouts = Request.Timeouts()
 
-  /// The request for `call`; `accept` is the `Accept` field unless someone has set one.
+  /// The request for `call`. Method and header fields are not looked at here: every transport refuses those that would
+  /// break the request. `accept` is the `Accept` field unless someone has set one.
   ///
   /// - Throws: `NetworkError` of kind `encoding` or `invalidRequest`, with the request as far as it was built.
   func request(for call: Call, accept: String? = nil) throws -> Request {
     let url = try call.target.url(below: call.baseURL ?? baseURL)
     var fields = headers.merging(call.headers)
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
-    try check(call.method, fields)
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
     do {
       try encode(call.task, into: &request)
@@ -75,35 +75,5 @@ struct RequestBuilder: Sendable {
     case .form(let own):
       try URLParameterEncoder(destination: .body).encode(own.over(common), into: &request)
     }
-  }
-
-  /// A line break in a header would begin another one, or another request (RFC 9110 §5.5).
-  private func check(_ method: HTTPMethod, _ fields: HTTPHeaders) throws {
-    guard Self.isToken(method.rawValue) else {
-      throw NetworkError(kind: .invalidRequest, reason: "no HTTP method: \(method.rawValue.debugDescription)")
-    }
-    for field in fields {
-      guard Self.isToken(field.name) else {
-        throw NetworkError(kind: .invalidRequest, reason: "no header name: \(field.name.debugDescription)")
-      }
-      guard field.value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
-        throw NetworkError(
-          kind: .invalidRequest, reason: "the value of the header \(field.name) has a control character")
-      }
-    }
-  }
-
-  /// RFC 9110 §5.6.2.
-  private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default:
-          "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
   }
 }

@@ -70,17 +70,4 @@ final class RequestBuilderTests: XCTestCase {
       XCTAssertEqual(error?.request?.url.absoluteString, "http://h/v1/x")
     }
   }
-
-  func test_aHeaderOrMethodThatWouldBreakTheRequestIsRefused() throws {
-    for headers: HTTPHeaders in [["X": "a\r\nHost: evil"], ["X Y": "a"], ["": "a"], ["X": "\u{0}"]] {
-      let call = Call(.get, "/x", parameters: nil, encoding: .url, headers: headers)
-      XCTAssertThrowsError(try builder().request(for: call)) {
-        XCTAssertEqual(($0 as? NetworkError)?.kind, .invalidRequest)
-      }
-    }
-    let call = Call("GET /evil", "/x", parameters: nil, encoding: .url, headers: [:])
-    XCTAssertThrowsError(try builder().request(for: call)) {
-      XCTAssertEqual(($0 as? NetworkError)?.reason, "no HTTP method: \"GET /evil\"")
-    }
-  }
 }
