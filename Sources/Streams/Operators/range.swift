@@ -6,14 +6,17 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   ///     range(start: 1, count: 3)    (123|)
   @inlinable
   public static func range(start: Element, count: Element) -> Observable<Element> {
-    guard let last = last(start, count) else { return .empty() }
+    let run = IntegerRun(start: start, count: count)
     return Observable(push: { subscription, next in
       do {
-        var element = start
-        while !subscription.isStopped {
-          try next(element)
-          if element == last { return subscription.complete() }
-          element &+= 1
+        if var element = run.following {
+          while !subscription.isStopped {
+            try next(element)
+            if element == run.last { return subscription.complete() }
+            element &+= 1
+          }
+        } else {
+          subscription.complete()
         }
       } catch {
         subscription.fail(error)
@@ -26,15 +29,7 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   public static func range(
     start: Element, count: Element, scheduler: any ImmediateSchedulerType
   ) -> Observable<Element> {
-    guard let last = last(start, count) else { return .empty() }
-    return Observable.from(IntegerRun(next: start, last: last), scheduler: scheduler)
-  }
-
-  @usableFromInline
-  static func last(_ start: Element, _ count: Element) -> Element? {
-    guard count > 0 else { return nil }
-    let (sum, overflow) = start.addingReportingOverflow(count - 1)
-    return overflow ? .max : sum
+    Observable.from(IntegerRun(start: start, count: count), scheduler: scheduler)
   }
 }
 
@@ -44,13 +39,14 @@ struct IntegerRun<Element: FixedWidthInteger & Sendable>: Sequence, IteratorProt
   @usableFromInline var following: Element?
   @usableFromInline let last: Element
 
-  @usableFromInline
-  init(next: Element, last: Element) {
-    following = next
-    self.last = last
+  @inlinable
+  init(start: Element, count: Element) {
+    let (sum, overflow) = start.addingReportingOverflow(count &- 1)
+    last = overflow ? .max : sum
+    following = count > 0 ? start : nil
   }
 
-  @usableFromInline
+  @inlinable
   mutating func next() -> Element? {
     guard let element = following else { return nil }
     following = element == last ? nil : element &+ 1

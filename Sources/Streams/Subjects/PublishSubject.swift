@@ -50,8 +50,10 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
   @inlinable
   func send(_ element: Element) {
     let observers = roster.withLock { $0.members }
-    for observer in observers where !observer.value.subscription.isStopped {
-      observer.value.subscription.deliver(element, to: observer.value.next)
+    observers.withUnsafeBufferPointer { observers in
+      for index in observers.indices where !observers[index].value.subscription.isStopped {
+        observers[index].value.subscription.deliver(element, to: observers[index].value.next)
+      }
     }
   }
 

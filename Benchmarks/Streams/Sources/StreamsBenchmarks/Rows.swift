@@ -1,0 +1,265 @@
+import Dispatch
+import Foundation
+import OpenCombine
+import OpenCombineDispatch
+import Streams
+
+// Closures that pass through these are opaque to the optimiser, and so to both libraries. Each type has its own, since a
+// generic one would wrap the closure in a thunk.
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Int) -> Void) -> @Sendable (Int) -> Void { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Int, Int) -> Void) -> @Sendable (Int, Int) -> Void { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Int) -> Int) -> @Sendable (Int) -> Int { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Int) -> Bool) -> @Sendable (Int) -> Bool { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Int, Int) -> Int) -> @Sendable (Int, Int) -> Int { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Person) -> Person) -> @Sendable (Person) -> Person { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Person) -> Bool) -> @Sendable (Person) -> Bool { closure }
+@inline(never) @_optimize(none)
+func opaque(_ closure: @escaping @Sendable (Person) -> Void) -> @Sendable (Person) -> Void { closure }
+@inline(never) @_optimize(none)
+func opaque(_ value: Int) -> Int { value }
+
+final class Total: @unchecked Sendable {
+  var value = 0
+}
+
+struct Person: Sendable {
+  var id: Int
+  var name: String
+}
+
+/// OpenCombine's counterpart of a concrete loop: a subject that is fed.
+func feed(_ count: Int, _ chain: (PassthroughSubject<Int, Never>) -> AnyCancellable) {
+  let subject = PassthroughSubject<Int, Never>()
+  let cancellable = chain(subject)
+  for value in 1...count { subject.send(value) }
+  subject.send(completion: .finished)
+  cancellable.cancel()
+}
+
+/// All rows; a function, so that what the closures use is local and costs no access check.
+func makeRows() -> [Row] {
+  let total = Total()
+  let add: @Sendable (Int) -> Void = opaque { total.value &+= $0 }
+  let addPair: @Sendable (Int, Int) -> Void = opaque { total.value &+= $0 &+ $1 }
+  let increment: @Sendable (Int) -> Int = opaque { $0 &+ 1 }
+  let keepMost: @Sendable (Int) -> Bool = opaque { $0 & 0xFFFF != 0xFFFF }
+  let sum: @Sendable (Int, Int) -> Int = opaque { $0 &+ $1 }
+  let agePerson: @Sendable (Person) -> Person = opaque { Person(id: $0.id &+ 1, name: $0.name) }
+  let keepPerson: @Sendable (Person) -> Bool = opaque { $0.id & 0xFFFF != 0xFFFF }
+  let addPerson: @Sendable (Person) -> Void = opaque { total.value &+= $0.id }
+  let million = opaque(1_000_000)
+  let ada = Person(id: 1, name: "Ada Lovelace, Countess")
+
+  return [
+    Row(
+      name: "a", title: "range, map", count: million,
+      ours: { _ = Observable.range(start: 1, count: million).map(increment).subscribe(onNext: add) },
+      openCombine: { feed(million) { $0.map(increment).sink(receiveValue: add) } },
+      loop: { for value in 1...million { add(increment(value)) } },
+      target: "≤ 5 × loop, ≥ 12 × OC"),
+    Row(
+      name: "a2", title: "create, map (serialised)", count: million,
+      ours: {
+        _ = Observable<Int>.create { observer in
+          for value in 1...million { observer.onNext(value) }
+          observer.onCompleted()
+          return Disposables.create()
+        }.map(increment).subscribe(onNext: add)
+      },
+      openCombine: { feed(million) { $0.map(increment).sink(receiveValue: add) } },
+      loop: { for value in 1...million { add(increment(value)) } },
+      target: "≤ 10 × loop"),
+    Row(
+      name: "b", title: "range, map ×4, filter ×2", count: million,
+      ours: {
+        _ = Observable.range(start: 1, count: million).map(increment).map(increment).filter(keepMost).map(increment)
+          .filter(keepMost).map(increment).subscribe(onNext: add)
+      },
+      openCombine: {
+        feed(million) {
+          $0.map(increment).map(increment).filter(keepMost).map(increment).filter(keepMost).map(increment)
+            .sink(receiveValue: add)
+        }
+      },
+      loop: {
+        for value in 1...million {
+          let first = increment(increment(value))
+          guard keepMost(first) else { continue }
+          let second = increment(first)
+          if keepMost(second) { add(increment(second)) }
+        }
+      },
+      target: "≤ 6 × loop, ≥ 7 × OC"),
+    Row(
+      name: "c", title: "flatMap to one value", count: million,
+      ours: {
+        _ = Observable.range(start: 1, count: million).flatMap { Observable.just(increment($0)) }.subscribe(onNext: add)
+      },
+      openCombine: { feed(million) { $0.flatMap { Just(increment($0)) }.sink(receiveValue: add) } },
+      loop: { for value in 1...million { add(increment(value)) } },
+      target: "≥ 30 × OC"),
+    Row(
+      name: "c2", title: "flatMap to three values, per outer", count: 200_000,
+      ours: {
+        _ = Observable.range(start: 1, count: 200_000).flatMap { Observable.of($0, $0 &+ 1, $0 &+ 2) }
+          .subscribe(onNext: add)
+      },
+      openCombine: { feed(200_000) { $0.flatMap { [$0, $0 &+ 1, $0 &+ 2].publisher }.sink(receiveValue: add) } },
+      target: "≤ 300 ns"),
+    Row(
+      name: "d", title: "zip of two 1M sources", count: million,
+      ours: {
+        _ = Observable.zip(Observable.range(start: 1, count: million), Observable.range(start: 1, count: million))
+          .subscribe(onNext: { addPair($0.0, $0.1) })
+      },
+      // Linear only up to some thousand queued values, so it gets blocks of 2,000.
+      openCombine: {
+        for _ in 0..<(million / 2000) {
+          (1...2000).publisher.zip((1...2000).publisher).sink { addPair($0.0, $0.1) }.cancel()
+        }
+      },
+      loop: { for value in 1...million { addPair(value, value) } },
+      target: "≥ 15 × OC"),
+    Row(
+      name: "e", title: "merge of 10 × 100k", count: million,
+      ours: {
+        _ = Observable.merge((0..<10).map { _ in Observable.range(start: 1, count: 100_000) }).subscribe(onNext: add)
+      },
+      openCombine: {
+        (0..<10).publisher.flatMap { _ in (1...100_000).publisher }.sink(receiveValue: add).cancel()
+      },
+      loop: { for value in 1...million { add(value) } },
+      target: "≥ 15 × OC"),
+    Row(
+      name: "f", title: "subject to 10 observers, per event", count: 200_000, unit: "ns/event",
+      ours: {
+        let subject = PublishSubject<Int>()
+        let bag = DisposeBag()
+        for _ in 0..<10 { subject.subscribe(onNext: add).disposed(by: bag) }
+        for value in 1...200_000 { subject.onNext(value) }
+        subject.onCompleted()
+      },
+      openCombine: {
+        let subject = PassthroughSubject<Int, Never>()
+        var all: Set<AnyCancellable> = []
+        for _ in 0..<10 { subject.sink(receiveValue: add).store(in: &all) }
+        for value in 1...200_000 { subject.send(value) }
+        subject.send(completion: .finished)
+      },
+      target: "≥ 12 × OC"),
+    Row(
+      name: "g", title: "subscribe, dispose just→map→filter", count: 100_000, unit: "ns/subscription",
+      ours: {
+        for value in 1...100_000 {
+          Observable.just(value).map(increment).filter(keepMost).subscribe(onNext: add).dispose()
+        }
+      },
+      openCombine: {
+        for value in 1...100_000 { Just(value).map(increment).filter(keepMost).sink(receiveValue: add).cancel() }
+      },
+      target: "≤ 350 ns, ≤ 6 mallocs, ≥ 5 × OC"),
+    Row(
+      name: "h", title: "observeOn a serial queue, 500k", count: 500_000,
+      ours: {
+        let done = DispatchSemaphore(value: 0)
+        let scheduler = SerialDispatchQueueScheduler(internalSerialQueueName: "bench")
+        _ = Observable.range(start: 1, count: 500_000).observeOn(scheduler)
+          .subscribe(onNext: add, onCompleted: { done.signal() })
+        done.wait()
+      },
+      openCombine: {
+        let done = DispatchSemaphore(value: 0)
+        let queue = DispatchQueue(label: "bench")
+        let cancellable = (1...500_000).publisher.receive(on: queue.ocombine)
+          .sink(receiveCompletion: { _ in done.signal() }, receiveValue: add)
+        done.wait()
+        cancellable.cancel()
+      },
+      target: "≥ 8 × OC"),
+    Row(
+      name: "i", title: "scan", count: million,
+      ours: { _ = Observable.range(start: 1, count: million).scan(0, accumulator: sum).subscribe(onNext: add) },
+      openCombine: { (1...million).publisher.scan(0, sum).sink(receiveValue: add).cancel() },
+      loop: {
+        var state = 0
+        for value in 1...million {
+          state = sum(state, value)
+          add(state)
+        }
+      },
+      target: "≥ 15 × OC"),
+    Row(
+      name: "i2", title: "toArray", count: million,
+      ours: { _ = Observable.range(start: 1, count: million).toArray().subscribe(onSuccess: { add($0.count) }) },
+      openCombine: { (1...million).publisher.eraseToAnyPublisher().collect().sink { add($0.count) }.cancel() },
+      loop: {
+        var array: [Int] = []
+        for value in 1...million { array.append(value) }
+        add(array.count)
+      },
+      target: "≥ 15 × OC"),
+    Row(
+      name: "j", title: "shared by 3, per event", count: 300_000, unit: "ns/event",
+      ours: {
+        let subject = PublishSubject<Int>()
+        let shared = subject.map(increment).share()
+        let bag = DisposeBag()
+        for _ in 0..<3 { shared.subscribe(onNext: add).disposed(by: bag) }
+        for value in 1...300_000 { subject.onNext(value) }
+        subject.onCompleted()
+      },
+      openCombine: {
+        let subject = PassthroughSubject<Int, Never>()
+        let shared = subject.map(increment).share()
+        var all: Set<AnyCancellable> = []
+        for _ in 0..<3 { shared.sink(receiveValue: add).store(in: &all) }
+        for value in 1...300_000 { subject.send(value) }
+        subject.send(completion: .finished)
+      },
+      target: "≥ 15 × OC"),
+    Row(
+      name: "k", title: "map, filter, map over a struct", count: million,
+      ours: {
+        _ = Observable.range(start: 1, count: million).map { Person(id: $0, name: ada.name) }.map(agePerson)
+          .filter(keepPerson).map(agePerson).subscribe(onNext: addPerson)
+      },
+      openCombine: {
+        feed(million) {
+          $0.map { Person(id: $0, name: ada.name) }.map(agePerson).filter(keepPerson).map(agePerson)
+            .sink(receiveValue: addPerson)
+        }
+      },
+      loop: {
+        for value in 1...million {
+          let person = agePerson(Person(id: value, name: ada.name))
+          if keepPerson(person) { addPerson(agePerson(person)) }
+        }
+      },
+      target: "≤ 2.5 × loop"),
+    Row(
+      name: "l", title: "from(1...n), map", count: million,
+      ours: { _ = Observable.from(1...million).map(increment).subscribe(onNext: add) },
+      openCombine: { (1...million).publisher.map(increment).sink(receiveValue: add).cancel() },
+      loop: { for value in 1...million { add(increment(value)) } },
+      target: "≤ 20 ns"),
+    Row(
+      name: "n", title: "range, map in an unspecialised client", count: million,
+      ours: { generic(million, increment, add) },
+      target: "≤ 20 ns"),
+  ]
+}
+
+/// A client that is generic itself and is not specialised.
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func generic<Value: FixedWidthInteger & Sendable>(
+  _ count: Value, _ transform: @escaping @Sendable (Value) -> Value, _ sink: @escaping @Sendable (Value) -> Void
+) {
+  _ = Observable<Value>.range(start: 1, count: count).map(transform).subscribe(onNext: sink)
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+var only: Set<String>?
+var file: String?
+var rounds = 7
+var arguments = Array(CommandLine.arguments.dropFirst())
+while !arguments.isEmpty {
+  let option = arguments.removeFirst()
+  guard !arguments.isEmpty else {
+    print("\(option) needs a value; options: --only a,b  --json FILE  --rounds N")
+    exit(2)
+  }
+  let value = arguments.removeFirst()
+  switch option {
+  case "--only": only = Set(value.split(separator: ",").map(String.init))
+  case "--json": file = value
+  case "--rounds": rounds = max(1, Int(value) ?? rounds)
+  default:
+    print("unknown option \(option); options: --only a,b  --json FILE  --rounds N")
+    exit(2)
+  }
+}
+
+let rows = makeRows()
+let chosen = rows.filter { only?.contains($0.name) ?? true }
+guard !chosen.isEmpty else {
+  print("no such row; rows are \(rows.map(\.name).joined(separator: ", "))")
+  exit(2)
+}
+print(Measurement.header)
+var results: [[String: Any]] = []
+for row in chosen {
+  let measurement = Measurement(row, rounds: rounds)
+  print(measurement.line)
+  results.append(measurement.json)
+}
+if let file {
+  let data = try JSONSerialization.data(withJSONObject: ["rows": results], options: [.prettyPrinted, .sortedKeys])
+  try data.write(to: URL(fileURLWithPath: file))
+}

@@ -1,0 +1,29 @@
+import Streams
+import Synchronization
+
+/// An observer that notes every event with its virtual time.
+public final class TestableObserver<Element: Sendable>: ObserverType {
+  private let scheduler: TestScheduler
+  private let recorded = Mutex<[Recorded<Event<Element>>]>([])
+
+  init(_ scheduler: TestScheduler) { self.scheduler = scheduler }
+
+  /// What has been observed so far.
+  public var events: [Recorded<Event<Element>>] { recorded.withLock { $0 } }
+
+  /// The elements observed so far.
+  public var elements: [Element] { events.compactMap { $0.value.element } }
+
+  /// Notes one event.
+  public func on(_ event: Event<Element>) {
+    let time = scheduler.clock
+    recorded.withLock { $0.append(Recorded(time: time, value: event)) }
+  }
+}
+
+extension TestScheduler {
+  /// An observer that notes every event with the virtual time.
+  public func createObserver<Element: Sendable>(_ type: Element.Type = Element.self) -> TestableObserver<Element> {
+    TestableObserver(self)
+  }
+}

@@ -1,0 +1,64 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+/// Laws 27 and 28: depth and memory.
+final class DepthLawsTests: StreamsTestCase {
+  private let many = 1_000_000
+
+  private func count<Element>(_ source: Observable<Element>) throws -> Int {
+    try source.reduce(0) { count, _ in count + 1 }.toBlocking().single()
+  }
+
+  func test_law27_aMillionElements() throws {
+    XCTAssertEqual(try count(Observable.from(0..<many)), many)
+    XCTAssertEqual(try count(Observable.range(start: 0, count: many).observeOn(ImmediateScheduler.instance)), many)
+    XCTAssertEqual(try count(Observable.from(0..<many, scheduler: CurrentThreadScheduler.instance)), many)
+  }
+
+  func test_law27_aMillionInners() throws {
+    XCTAssertEqual(try count(Observable.from(0..<many).concatMap { Observable.of($0) }), many)
+    XCTAssertEqual(try count(Observable.from(0..<many).concatMap { Observable.just($0) }), many)
+    XCTAssertEqual(try count(Observable.from(0..<many).flatMap { Observable.of($0) }), many)
+    XCTAssertEqual(try count(Observable.concat((0..<many).lazy.map { Observable.of($0) }.eager)), many)
+  }
+
+  func test_law27_aMillionRetries() throws {
+    let attempts = Log<Void>()
+    let source = Observable<Int>.create { [many] observer in
+      attempts.add(())
+      if attempts.count == many { observer.onNext(1) }
+      observer.onError(TestError())
+      return Disposables.create()
+    }
+    XCTAssertEqual(try count(source.retry().take(1)), 1)
+  }
+
+  func test_law27_aMillionRecursiveCatchErrors() throws {
+    @Sendable func attempt(_ left: Int) -> Observable<Int> {
+      left == 0 ? .just(7) : Observable<Int>.error(TestError()).catchError { _ in attempt(left - 1) }
+    }
+    XCTAssertEqual(try attempt(many).toBlocking().toArray(), [7])
+  }
+
+  func test_law27_streamsNestAThousandLevelsDeep() throws {
+    @Sendable func nested(_ depth: Int) -> Observable<Int> {
+      depth == 0 ? .of(7) : Observable.of(depth).flatMap { nested($0 - 1) }
+    }
+    XCTAssertEqual(try nested(1000).toBlocking().toArray(), [7])
+  }
+
+  func test_law28_theCounterSeesALeakAndItsEnd() {
+    let before = Hooks.liveSubscriptionCount
+    let subject = PublishSubject<Int>()
+    let subscription = subject.take(5).subscribe()
+    XCTAssertGreaterThan(Hooks.liveSubscriptionCount, before)
+    subscription.dispose()
+    XCTAssertEqual(Hooks.liveSubscriptionCount, before + 1, "the disposable that is kept here")
+  }
+}
+
+extension Sequence where Element: Sendable {
+  /// An array, for a source that must be `Sendable`.
+  fileprivate var eager: [Element] { Array(self) }
+}

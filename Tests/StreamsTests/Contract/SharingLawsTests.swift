@@ -1,0 +1,114 @@
+import Streams
+import StreamsTesting
+import Synchronization
+import XCTest
+
+/// Laws 24 to 26: sharing.
+final class SharingLawsTests: StreamsTestCase {
+  func test_law24_concurrentFirstSubscribersMakeOneConnection() {
+    for _ in 0..<100 {
+      let connections = Atomic<Int>(0)
+      let releases = Atomic<Int>(0)
+      let shared = Observable<Int>.create { _ in
+        connections.add(1, ordering: .relaxed)
+        return Disposables.create { releases.add(1, ordering: .relaxed) }
+      }.share()
+      let subscriptions = Log<any Disposable>()
+      onThreads(8) { _ in subscriptions.add(shared.subscribe()) }
+      XCTAssertEqual(connections.load(ordering: .relaxed), 1)
+      XCTAssertEqual(releases.load(ordering: .relaxed), 0)
+      let all = subscriptions.all
+      onThreads(8) { all[$0].dispose() }
+      XCTAssertEqual(releases.load(ordering: .relaxed), 1)
+    }
+  }
+
+  func test_law24_connectionIsReleasedWhenTheLastOneLeaves() {
+    let time = TestScheduler()
+    let source = time.hot("a-b-c-d-e|")
+    let shared = source.share()
+    let subscriptions = (0..<2).map { _ in SerialDisposable() }
+    time.scheduleAt(0) { subscriptions[0].disposable = shared.subscribe() }
+    time.scheduleAt(1) { subscriptions[1].disposable = shared.subscribe() }
+    time.scheduleAt(3) { subscriptions[0].dispose() }
+    time.scheduleAt(5) { subscriptions[1].dispose() }
+    time.start()
+    XCTAssertEqual(source.subscriptions, [TestSubscription(0, 5)])
+  }
+
+  func test_law24_terminatedConnectionIsNotDisposedByTheNext() {
+    let subjects = [PublishSubject<Int>(), PublishSubject<Int>()]
+    let next = Atomic<Int>(0)
+    let shared = Observable<Int>.deferred {
+      subjects[next.add(1, ordering: .relaxed).oldValue].asObservable()
+    }.share()
+    let log = Log<Int>()
+    let first = shared.subscribe(onNext: { log.add($0) })
+    subjects[0].onCompleted()
+    let second = shared.subscribe(onNext: { log.add($0) })
+    first.dispose()
+    subjects[1].onNext(7)
+    XCTAssertEqual(log.all, [7], "leaving the first connection does not touch the second")
+    XCTAssertTrue(subjects[1].hasObservers)
+    second.dispose()
+    XCTAssertFalse(subjects[1].hasObservers)
+  }
+
+  func test_law24_sharingRacesWithLeaving() {
+    for _ in 0..<100 {
+      let open = Atomic<Int>(0)
+      let shared = Observable<Int>.create { observer in
+        open.add(1, ordering: .relaxed)
+        observer.onNext(1)
+        return Disposables.create { open.subtract(1, ordering: .relaxed) }
+      }.share()
+      onThreads(8) { _ in for _ in 0..<10 { shared.subscribe().dispose() } }
+      XCTAssertEqual(open.load(ordering: .relaxed), 0)
+    }
+  }
+
+  func test_law25_behaviorSubjectDeliversTheLastValueThenLiveOnesWithoutLossOrRepeat() {
+    for _ in 0..<200 {
+      let subject = BehaviorSubject(value: 0)
+      let logs = (0..<4).map { _ in Log<Int>() }
+      let bag = DisposeBag()
+      onThreads(5) { index in
+        if index == 4 {
+          for value in 1...100 { subject.onNext(value) }
+        } else {
+          subject.subscribe(onNext: { logs[index].add($0) }).disposed(by: bag)
+        }
+      }
+      for log in logs {
+        let all = log.all
+        XCTAssertEqual(all, Array((all.first ?? -1)...100), "from the first one on, each value once and in order")
+      }
+      subject.onCompleted()
+    }
+  }
+
+  func test_law25_replayIsDeliveredOutsideTheLockAndBeforeLiveValues() {
+    let subject = BehaviorSubject(value: 1)
+    let log = Log<Int>()
+    let subscription = subject.subscribe(onNext: { value in
+      if value == 1 { subject.onNext(2) }
+      XCTAssertNotNil(try? subject.value(), "would deadlock if the lock were held")
+      log.add(value)
+    })
+    XCTAssertEqual(log.all, [1, 2])
+    subscription.dispose()
+  }
+
+  func test_law26_subjectAfterItsEndReplaysItToLateSubscribers() {
+    for ending in [Event<Int>.completed, .error(TestError())] {
+      let subjects: [any SubjectType<Int>] = [PublishSubject<Int>(), BehaviorSubject(value: 1)]
+      for subject in subjects {
+        subject.on(ending)
+        subject.onNext(9)
+        let events = Log<Event<Int>>()
+        _ = subject.asObservable().subscribe { events.add($0) }
+        XCTAssertEqual(events.all, [ending])
+      }
+    }
+  }
+}

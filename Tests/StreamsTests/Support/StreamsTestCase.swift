@@ -1,0 +1,91 @@
+import Foundation
+import Streams
+import StreamsTesting
+import Synchronization
+import XCTest
+
+/// Asserts after each test that no subscription is left alive (law 28).
+class StreamsTestCase: XCTestCase {
+  private var before = 0
+
+  override func setUp() {
+    super.setUp()
+    before = Hooks.liveSubscriptionCount
+  }
+
+  override func tearDown() {
+    let before = self.before
+    waitUntil("live subscriptions are back at \(before)", explain: { "still \(Hooks.liveSubscriptionCount)" }) {
+      Hooks.liveSubscriptionCount <= before
+    }
+    super.tearDown()
+  }
+
+  /// Waits for a condition that other threads bring about; fails when it has not come about in 20 s.
+  func waitUntil(
+    _ what: String, explain: () -> String = { "" }, file: StaticString = #filePath, line: UInt = #line,
+    _ condition: () -> Bool
+  ) {
+    let deadline = Date().addingTimeInterval(20)
+    let pause = DispatchSemaphore(value: 0)
+    while !condition() {
+      guard Date() < deadline else {
+        return XCTFail("waited in vain until \(what); \(explain())", file: file, line: line)
+      }
+      _ = pause.wait(timeout: .now() + .milliseconds(1))
+    }
+  }
+
+  /// Runs `body` on `count` threads at once and waits for all of them.
+  func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    let start = DispatchSemaphore(value: 0)
+    let done = DispatchSemaphore(value: 0)
+    for index in 0..<count {
+      Thread.detachNewThread {
+        start.wait()
+        body(index)
+        done.signal()
+      }
+    }
+    for _ in 0..<count { start.signal() }
+    for _ in 0..<count { done.wait() }
+  }
+}
+
+/// Collects from any thread.
+final class Log<Element: Sendable>: Sendable {
+  private let stored = Mutex<[Element]>([])
+
+  var all: [Element] { stored.withLock { $0 } }
+  var count: Int { stored.withLock { $0.count } }
+
+  func add(_ element: Element) { stored.withLock { $0.append(element) } }
+}
+
+/// An observer that checks the grammar of law 1 and that events never overlap (law 2), from any number of threads.
+final class Referee<Element: Sendable>: Sendable {
+  let elements = Log<Element>()
+  let violations = Log<String>()
+  let ends = Log<String>()
+  private let inside = Atomic<Int>(0)
+
+  func watch(_ source: some ObservableType<Element>) -> any Disposable {
+    source.subscribe { event in
+      if self.inside.add(1, ordering: .acquiringAndReleasing).oldValue != 0 {
+        self.violations.add("\(event) overlaps another event")
+      }
+      if self.ends.count > 0 { self.violations.add("\(event) came after the end") }
+      switch event {
+      case .next(let element): self.elements.add(element)
+      case .error(let error): self.ends.add("error(\(error))")
+      case .completed: self.ends.add("completed")
+      }
+      self.inside.subtract(1, ordering: .acquiringAndReleasing)
+    }
+  }
+
+  func check(file: StaticString = #filePath, line: UInt = #line) {
+    XCTAssertEqual(violations.all, [], file: file, line: line)
+    XCTAssertLessThanOrEqual(ends.count, 1, "more than one end: \(ends.all)", file: file, line: line)
+  }
+}
