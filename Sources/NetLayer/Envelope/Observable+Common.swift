@@ -1,6 +1,16 @@
 import Foundation
 import Streams
 
+extension Response {
+  /// The body as JSON, judged by the HTTP status first, then by the code in its envelope (article row 0.20).
+  ///
+  /// - Parameter envelope: instead of the one of the back end that the answer came from.
+  /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
+  public func common(_ envelope: Envelope? = nil) throws -> JSON {
+    try validated(envelope: envelope ?? reading.envelope).json().accepted(by: envelope)
+  }
+}
+
 extension Observable where Element == Response {
   /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope (article row 0.20).
   ///
@@ -8,10 +18,7 @@ extension Observable where Element == Response {
   /// - Returns: the whole JSON, envelope included. Fails with a `NetworkError`: `status` with the server's message,
   ///   `business` with the server's code and message, or `parse`.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    map { response in
-      let rules = response.reading
-      return try response.validated(envelope: envelope ?? rules.envelope).json().accepted(by: envelope)
-    }
+    map { try $0.common(envelope) }
   }
 
   /// Makes a model of the value at `path` of the body when the status is a success (article rows 3.4, 3.5).
