@@ -11,8 +11,8 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
   ///
   /// - Throws: the stream's error, or `StreamError.timeout` when it has not ended in time.
   public func toArray() throws -> [Element] {
-    let elements = Mutex<[Element]>([])
-    let end = Mutex<Result<Void, any Error>?>(nil)
+    let elements = Locked<[Element]>([])
+    let end = Locked<Result<Void, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let subscription = source.subscribe(
       onNext: { element in elements.withLock { $0.append(element) } },

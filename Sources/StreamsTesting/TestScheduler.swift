@@ -34,13 +34,13 @@ public final class TestScheduler: SchedulerType {
 
   /// What one unit of virtual time means when an operator asks for a `Duration`.
   public let resolution: Duration
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// A scheduler at `initialClock`; operators' durations are rounded up to whole units of `resolution`.
   public init(initialClock: TestTime = 0, resolution: Duration = .seconds(1)) {
     precondition(resolution > .zero, "the resolution of virtual time must be positive, not \(resolution)")
     self.resolution = resolution
-    state = Mutex(State(clock: initialClock))
+    state = Locked(State(clock: initialClock))
   }
 
   /// The virtual time.
@@ -102,7 +102,7 @@ public final class TestScheduler: SchedulerType {
     disposed: TestTime = TestScheduler.disposed, create: @escaping @Sendable () -> Observable<Element>
   ) -> TestableObserver<Element> {
     let observer = createObserver(Element.self)
-    let source = Mutex<Observable<Element>?>(nil)
+    let source = Locked<Observable<Element>?>(nil)
     let subscription = SerialDisposable()
     scheduleAt(created) { source.withLock { $0 = create() } }
     scheduleAt(subscribed) {

@@ -4,7 +4,7 @@ import Synchronization
 /// An observer that notes every event with its virtual time.
 public final class TestableObserver<Element: Sendable>: ObserverType {
   private let scheduler: TestScheduler
-  private let recorded = Mutex<[Recorded<Event<Element>>]>([])
+  private let recorded = Locked<[Recorded<Event<Element>>]>([])
 
   init(_ scheduler: TestScheduler) { self.scheduler = scheduler }
 

@@ -40,7 +40,7 @@ private final class Awaiter<Element: Sendable>: Sendable {
     var cancelled = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let subscription = SingleAssignmentDisposable()
 
   func await(_ continuation: CheckedContinuation<Element, any Error>, subscribe: () -> any Disposable) {

@@ -8,7 +8,7 @@ public enum Hooks {
   /// Gets an error that reached a `subscribe` without an `onError`, with the place of that `subscribe`.
   public typealias UnhandledErrorHandler = @Sendable (_ error: any Error, _ file: StaticString, _ line: UInt) -> Void
 
-  private static let handler = Mutex<UnhandledErrorHandler>(Hooks.printToStandardError)
+  private static let handler = Locked<UnhandledErrorHandler>(Hooks.printToStandardError)
 
   /// What happens to errors nobody handles; by default one line on stderr (law 6). Called on the failing thread.
   public static var onUnhandledError: UnhandledErrorHandler {

@@ -24,7 +24,7 @@ public final class CompositeDisposable: Cancelable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// A composite of `members`.
   public init(_ members: [any Disposable] = []) {

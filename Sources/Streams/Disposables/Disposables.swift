@@ -24,9 +24,9 @@ final class NopDisposable: Disposable {
 
 /// Runs an action once and lets go of it.
 final class AnonymousDisposable: Cancelable {
-  private let action: Mutex<(@Sendable () -> Void)?>
+  private let action: Locked<(@Sendable () -> Void)?>
 
-  init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+  init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }
 
   var isDisposed: Bool { action.withLock { $0 == nil } }
 

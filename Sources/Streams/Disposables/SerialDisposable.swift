@@ -7,7 +7,7 @@ public final class SerialDisposable: Cancelable {
     var current: (any Disposable)?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Holds nothing yet.
   public init() {}

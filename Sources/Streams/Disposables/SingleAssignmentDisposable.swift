@@ -8,7 +8,7 @@ public final class SingleAssignmentDisposable: Cancelable {
     case disposed(wasSet: Bool)
   }
 
-  private let state = Mutex(State.empty)
+  private let state = Locked(State.empty)
 
   /// Holds nothing yet.
   public init() {}

@@ -8,7 +8,7 @@ import Synchronization
 struct Drain: ~Copyable, Sendable {
   // The work inside plus the work queued; whoever takes it from 0 to 1 is inside.
   @usableFromInline let work = Atomic<Int>(0)
-  private let queue = Mutex(Queue<@Sendable () -> Void>())
+  private let queue = Locked(Queue<@Sendable () -> Void>())
 
   @inlinable init() {}
 

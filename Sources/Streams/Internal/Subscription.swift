@@ -15,7 +15,7 @@ class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atom
   }
 
   @usableFromInline final let stopped = Atomic<Bool>(false)
-  private final let owned = Mutex(Owned())
+  private final let owned = Locked(Owned())
 
   @usableFromInline
   init() { liveSubscriptions.add(1, ordering: .relaxed) }

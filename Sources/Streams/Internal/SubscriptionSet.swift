@@ -9,7 +9,7 @@ final class SubscriptionSet: Disposable {
     var free: [Int] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   @usableFromInline init() {}
 

@@ -20,7 +20,8 @@ extension ObservableType {
 
 /// A scope that answers an error with something else, in a tail call so that a million of them need no stack (law 27).
 @usableFromInline
-final class CatchScope: Scope, @unchecked Sendable {  // safe: the handler is taken by the one thread that ends the scope
+final class CatchScope: Scope, @unchecked Sendable {
+  // Safe: the handler is taken by the one thread that ends the scope.
   private var handler: (@Sendable (any Error) throws -> Void)?
 
   @usableFromInline

@@ -30,7 +30,7 @@ final class Hop<Element: Sendable>: Subscription, @unchecked Sendable {  // safe
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
-  @usableFromInline let state = Mutex(State())
+  @usableFromInline let state = Locked(State())
   @usableFromInline let hop = SerialDisposable()
   // The emptied buffer of the batch before; only the one scheduled run touches it.
   @usableFromInline var spare: [Element] = []

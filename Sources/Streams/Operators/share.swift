@@ -36,7 +36,7 @@ final class Sharing<Element: Sendable>: Sendable {
     var observers = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   @usableFromInline init() {}
 

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Work that runs once unless it is disposed first; either way its closure is released.
 final class ScheduledItem: Cancelable {
-  private let action: Mutex<(@Sendable () -> Void)?>
+  private let action: Locked<(@Sendable () -> Void)?>
 
-  init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+  init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }
 
   var isDisposed: Bool { action.withLock { $0 == nil } }
 

@@ -12,10 +12,10 @@ public final class BehaviorSubject<Element: Sendable>: SubjectType {
   }
 
   private let drain = Drain()
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// A subject that remembers `value`.
-  public init(value: Element) { state = Mutex(State(value: value)) }
+  public init(value: Element) { state = Locked(State(value: value)) }
 
   /// Whether anybody is subscribed.
   public var hasObservers: Bool { state.withLock { !$0.roster.members.isEmpty } }

@@ -140,7 +140,7 @@ final class EventLawsTests: StreamsTestCase {
   }
 
   func test_law03_reentrantEmissionIntoCreateNeverDeadlocks() {
-    let observers = Mutex<AnyObserver<Int>?>(nil)
+    let observers = Locked<AnyObserver<Int>?>(nil)
     let log = Log<Int>()
     let subscription = Observable<Int>.create { observer in
       observers.withLock { $0 = observer }

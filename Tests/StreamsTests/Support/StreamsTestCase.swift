@@ -54,7 +54,7 @@ class StreamsTestCase: XCTestCase {
 
 /// Collects from any thread.
 final class Log<Element: Sendable>: Sendable {
-  private let stored = Mutex<[Element]>([])
+  private let stored = Locked<[Element]>([])
 
   var all: [Element] { stored.withLock { $0 } }
   var count: Int { stored.withLock { $0.count } }

@@ -24,6 +24,11 @@ func opaque(_ closure: @escaping @Sendable (Person) -> Bool) -> @Sendable (Perso
 func opaque(_ closure: @escaping @Sendable (Person) -> Void) -> @Sendable (Person) -> Void { closure }
 @inline(never) @_optimize(none)
 func opaque(_ value: Int) -> Int { value }
+// A chain that passes through here is built in one place and subscribed in another: nothing collapses into a loop.
+@inline(never) @_optimize(none)
+func opaque(_ chain: Observable<Int>) -> Observable<Int> { chain }
+@inline(never) @_optimize(none)
+func opaque(_ chain: Observable<Person>) -> Observable<Person> { chain }
 
 final class Total: @unchecked Sendable {
   var value = 0
@@ -65,6 +70,12 @@ func makeRows() -> [Row] {
       loop: { for value in 1...million { add(increment(value)) } },
       target: "≤ 5 × loop, ≥ 12 × OC"),
     Row(
+      name: "a1", title: "the same, built elsewhere", count: million,
+      ours: { _ = opaque(Observable.range(start: 1, count: million).map(increment)).subscribe(onNext: add) },
+      openCombine: { feed(million) { $0.map(increment).eraseToAnyPublisher().sink(receiveValue: add) } },
+      loop: { for value in 1...million { add(increment(value)) } },
+      target: "≤ 5 × loop, ≥ 12 × OC"),
+    Row(
       name: "a2", title: "create, map (serialised)", count: million,
       ours: {
         _ = Observable<Int>.create { observer in
@@ -97,6 +108,23 @@ func makeRows() -> [Row] {
         }
       },
       target: "≤ 6 × loop, ≥ 7 × OC"),
+    Row(
+      name: "b1", title: "the same, built elsewhere", count: million,
+      ours: {
+        _ = opaque(
+          Observable.range(start: 1, count: million).map(increment).map(increment).filter(keepMost).map(increment)
+            .filter(keepMost).map(increment)
+        ).subscribe(onNext: add)
+      },
+      loop: {
+        for value in 1...million {
+          let first = increment(increment(value))
+          guard keepMost(first) else { continue }
+          let second = increment(first)
+          if keepMost(second) { add(increment(second)) }
+        }
+      },
+      target: "≤ 6 × loop"),
     Row(
       name: "c", title: "flatMap to one value", count: million,
       ours: {
@@ -235,6 +263,21 @@ func makeRows() -> [Row] {
           $0.map { Person(id: $0, name: ada.name) }.map(agePerson).filter(keepPerson).map(agePerson)
             .sink(receiveValue: addPerson)
         }
+      },
+      loop: {
+        for value in 1...million {
+          let person = agePerson(Person(id: value, name: ada.name))
+          if keepPerson(person) { addPerson(agePerson(person)) }
+        }
+      },
+      target: "≤ 2.5 × loop"),
+    Row(
+      name: "k1", title: "the same, built elsewhere", count: million,
+      ours: {
+        _ = opaque(
+          Observable.range(start: 1, count: million).map { Person(id: $0, name: ada.name) }.map(agePerson)
+            .filter(keepPerson).map(agePerson)
+        ).subscribe(onNext: addPerson)
       },
       loop: {
         for value in 1...million {

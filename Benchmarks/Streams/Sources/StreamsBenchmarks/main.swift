@@ -3,11 +3,17 @@ import Foundation
 var only: Set<String>?
 var file: String?
 var rounds = 7
+var ours = false
+let usage = "options: --only a,b  --json FILE  --rounds N  --ours (without peers and loops, for profilers)"
 var arguments = Array(CommandLine.arguments.dropFirst())
 while !arguments.isEmpty {
   let option = arguments.removeFirst()
+  if option == "--ours" {
+    ours = true
+    continue
+  }
   guard !arguments.isEmpty else {
-    print("\(option) needs a value; options: --only a,b  --json FILE  --rounds N")
+    print("\(option) needs a value; \(usage)")
     exit(2)
   }
   let value = arguments.removeFirst()
@@ -16,7 +22,7 @@ while !arguments.isEmpty {
   case "--json": file = value
   case "--rounds": rounds = max(1, Int(value) ?? rounds)
   default:
-    print("unknown option \(option); options: --only a,b  --json FILE  --rounds N")
+    print("unknown option \(option); \(usage)")
     exit(2)
   }
 }
@@ -29,7 +35,11 @@ guard !chosen.isEmpty else {
 }
 print(Measurement.header)
 var results: [[String: Any]] = []
-for row in chosen {
+for var row in chosen {
+  if ours {
+    row.openCombine = nil
+    row.loop = nil
+  }
   let measurement = Measurement(row, rounds: rounds)
   print(measurement.line)
   results.append(measurement.json)

@@ -17,7 +17,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   @usableFromInline let active = Atomic<Int>(1)
   @usableFromInline let limit: Int
   @usableFromInline let inners = SubscriptionSet()
-  private let waiting = Mutex(Waiting())
+  private let waiting = Locked(Waiting())
   private let starter = Trampoline()
 
   @usableFromInline

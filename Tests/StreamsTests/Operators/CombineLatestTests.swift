@@ -1,0 +1,28 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class CombineLatestTests: OperatorTestCase {
+  func test_tuplesOfManySources() throws {
+    let time = TestScheduler()
+    let combined = Observable.combineLatest(time.cold("a---b|"), time.cold("-1----2|"), time.cold("--x|"))
+    XCTAssertEqual(
+      time.record(combined.map { $0.0 + $0.1 + $0.2 }),
+      [.next(2, "a1x"), .next(4, "b1x"), .next(6, "b2x"), .completed(7)])
+  }
+
+  func test_closuresOfThreeAndFour() throws {
+    let one = Observable.of(1, 2)
+    let three: Observable<Int> = .combineLatest(one, one, one) { $0 + $1 + $2 }
+    let four: Observable<Int> = .combineLatest(one, one, one, one) { $0 + $1 + $2 + $3 }
+    XCTAssertEqual(try three.toBlocking().toArray(), [5, 6])
+    XCTAssertEqual(try four.toBlocking().toArray(), [7, 8])
+  }
+
+  func test_errorEndsAtOnceAndDisposesTheOthers() {
+    let time = TestScheduler()
+    let other = time.cold("a------|")
+    XCTAssertEqual(time.record(.combineLatest(other, time.cold("--#")) { $0 + $1 }), [.error(2)])
+    XCTAssertEqual(other.subscriptions, [TestSubscription(0, 2)])
+  }
+}

@@ -1,0 +1,65 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class CreationTests: OperatorTestCase {
+  func test_constantStreams() throws {
+    XCTAssertEqual(try Observable.just(1).toBlocking().toArray(), [1])
+    XCTAssertEqual(try Observable<Int>.empty().toBlocking().toArray(), [])
+    XCTAssertThrowsError(try Observable<Int>.error(TestError("x")).toBlocking().toArray()) {
+      XCTAssertEqual($0 as? TestError, TestError("x"))
+    }
+    XCTAssertThrowsError(try Observable<Int>.never().toBlocking(timeout: .milliseconds(5)).toArray()) {
+      XCTAssertEqual($0 as? StreamError, .timeout)
+    }
+  }
+
+  func test_ofAndFromAndRange() throws {
+    XCTAssertEqual(try Observable.of(1, 2, 3).toBlocking().toArray(), [1, 2, 3])
+    XCTAssertEqual(try Observable.from(Set([4])).toBlocking().toArray(), [4])
+    XCTAssertEqual(try Observable.range(start: 3, count: 2).toBlocking().toArray(), [3, 4])
+    XCTAssertEqual(try Observable.range(start: 3, count: 0).toBlocking().toArray(), [])
+    XCTAssertEqual(try Observable.range(start: 3, count: -5).toBlocking().toArray(), [])
+    XCTAssertEqual(try Observable<UInt8>.range(start: 254, count: 9).toBlocking().toArray(), [254, 255])
+    XCTAssertEqual(try Observable<UInt8>.range(start: 0, count: 255).toBlocking().toArray().count, 255)
+    let current = CurrentThreadScheduler.instance
+    XCTAssertEqual(try Observable.range(start: 1, count: 3, scheduler: current).toBlocking().toArray(), [1, 2, 3])
+    XCTAssertEqual(try Observable.of(1, 2, scheduler: current).toBlocking().toArray(), [1, 2])
+  }
+
+  func test_infiniteSequenceStopsWithTake() throws {
+    let powers = Observable.from(AnyPowers()).take(4)
+    XCTAssertEqual(try powers.toBlocking().toArray(), [1, 2, 4, 8])
+  }
+
+  func test_deferredAsksAtEachSubscription() throws {
+    let calls = Log<Int>()
+    let source = Observable<Int>.deferred {
+      calls.add(1)
+      return .just(calls.count)
+    }
+    XCTAssertEqual(try source.toBlocking().single(), 1)
+    XCTAssertEqual(try source.toBlocking().single(), 2)
+  }
+
+  func test_createDisposesItsResourceOnce() {
+    let log = Log<String>()
+    let source = Observable<Int>.create { observer in
+      observer.onNext(1)
+      return Disposables.create { log.add("disposed") }
+    }
+    let subscription = source.subscribe(onNext: { log.add("\($0)") })
+    subscription.dispose()
+    subscription.dispose()
+    XCTAssertEqual(log.all, ["1", "disposed"])
+  }
+}
+
+private struct AnyPowers: Sequence, IteratorProtocol, Sendable {
+  var power = 1
+
+  mutating func next() -> Int? {
+    defer { power *= 2 }
+    return power
+  }
+}

@@ -1,0 +1,23 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class DelayTests: OperatorTestCase {
+  func test_shiftsElementsAndCompletion() {
+    check("a-b|", "--a-b|", until: 3) { source, time in source.delay(.seconds(2), scheduler: time) }
+  }
+
+  func test_errorComesAtOnceAndDropsWhatIsOnItsWay() {
+    check("a-b#", "--a#", until: 3) { source, time in source.delay(.seconds(2), scheduler: time) }
+  }
+
+  func test_disposeDropsWhatIsOnItsWay() {
+    check("a-b|", "--a", until: 3, disposed: 4) { source, time in source.delay(.seconds(2), scheduler: time) }
+  }
+
+  func test_keepsOrderOnAConcurrentScheduler() throws {
+    let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+    let delayed = Observable.range(start: 0, count: 200).delay(.milliseconds(2), scheduler: scheduler)
+    XCTAssertEqual(try delayed.toBlocking(timeout: .seconds(20)).toArray(), Array(0..<200))
+  }
+}

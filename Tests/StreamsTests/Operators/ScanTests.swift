@@ -1,0 +1,20 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class ScanTests: OperatorTestCase {
+  func test_emitsEachIntermediateResult() {
+    let time = TestScheduler()
+    XCTAssertEqual(
+      time.record(time.cold("a-b-c|").scan("") { $0 + $1 }),
+      [.next(0, "a"), .next(2, "ab"), .next(4, "abc"), .completed(5)])
+  }
+
+  func test_startsAnewForEachSubscription() throws {
+    let sums = Observable.of(1, 2, 3).scan(0, accumulator: +)
+    XCTAssertEqual(try sums.toBlocking().toArray(), [1, 3, 6])
+    XCTAssertEqual(try sums.toBlocking().toArray(), [1, 3, 6])
+  }
+
+  func test_passesEndsThrough() { checkPassThrough { source, _ in source.scan("") { $1 } } }
+}

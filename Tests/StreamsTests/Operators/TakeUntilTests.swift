@@ -1,0 +1,26 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class TakeUntilTests: OperatorTestCase {
+  func test_completesWhenTheOtherEmits() {
+    check("a--b--c|", "a--b|", until: 4) { source, time in source.takeUntil(time.cold("----x|")) }
+  }
+
+  func test_completionOfTheOtherChangesNothing() {
+    check("a--b|", "a--b|", until: 4) { source, time in source.takeUntil(time.cold("-|")) }
+  }
+
+  func test_errorOfTheOtherIsTheStreams() {
+    check("a--b|", "a-#", until: 2) { source, time in source.takeUntil(time.cold("--#")) }
+  }
+
+  func test_otherThatEmitsAtOnceKeepsTheSourceUnsubscribed() {
+    let time = TestScheduler()
+    let source = time.cold("a|")
+    XCTAssertEqual(time.record(source.takeUntil(Observable.just(1))), [.completed(0)])
+    XCTAssertEqual(source.subscriptions, [])
+  }
+
+  func test_passesEndsThrough() { checkPassThrough { source, _ in source.takeUntil(Observable<Int>.never()) } }
+}

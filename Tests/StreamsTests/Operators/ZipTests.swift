@@ -1,0 +1,54 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class ZipTests: OperatorTestCase {
+  func test_pairsInOrder() {
+    check("a-b-c|", "-w-x|", until: 4) { source, time in
+      .zip(source, time.cold("-1-2|")) { _, number in number == "1" ? "w" : "x" }
+    }
+  }
+
+  func test_tuplesOfManySources() throws {
+    let letters = Observable.of("a", "b", "c")
+    let zipped = Observable.zip(letters, Observable.of(1, 2), Observable.of(true, false), Single.just(0.5))
+    let results = try zipped.toBlocking().toArray()
+    XCTAssertEqual(results.count, 1)
+    XCTAssertEqual(results[0].0, "a")
+    XCTAssertEqual(results[0].1, 1)
+    XCTAssertEqual(results[0].2, true)
+    XCTAssertEqual(results[0].3, 0.5)
+  }
+
+  func test_closuresOfThreeAndFour() throws {
+    let one = Observable.of(1, 2)
+    let three: Observable<Int> = .zip(one, one, one) { $0 + $1 + $2 }
+    let four: Observable<Int> = .zip(one, one, one, one) { $0 + $1 + $2 + $3 }
+    XCTAssertEqual(try three.toBlocking().toArray(), [3, 6])
+    XCTAssertEqual(try four.toBlocking().toArray(), [4, 8])
+  }
+
+  func test_sourcesOnThreadsLoseNothing() {
+    for _ in 0..<100 {
+      let left = PublishSubject<Int>()
+      let right = PublishSubject<Int>()
+      let two = Referee<Int>()
+      let three = Referee<Int>()
+      let subscriptions = CompositeDisposable([
+        two.watch(Observable<Int>.zip(left, right) { $0 * 1000 + $1 }),
+        three.watch(Observable.zip(left, right, left).map { $0.0 * 1000 + $0.1 + $0.2 - $0.0 }),
+      ])
+      onThreads(2) { index in
+        let subject = index == 0 ? left : right
+        for value in 0..<100 { subject.onNext(value) }
+        subject.onCompleted()
+      }
+      for referee in [two, three] {
+        referee.check()
+        XCTAssertEqual(referee.elements.all, (0..<100).map { $0 * 1000 + $0 })
+        XCTAssertEqual(referee.ends.all, ["completed"])
+      }
+      subscriptions.dispose()
+    }
+  }
+}
