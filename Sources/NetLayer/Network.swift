@@ -1,6 +1,5 @@
 import Foundation
 import Streams
-import Synchronization
 
 /// Calls one back end (article rows 0.13, 0.14, 0.18).
 ///
@@ -58,7 +57,7 @@ public final class Network: Sendable {
 
   /// The transport of back ends that name none: one for all, as it keeps connections.
   private static let platformTransport = DefaultTransport.make()
-  private static let chosen = Mutex<Network?>(nil)
+  private static let chosen = Locked<Network?>(nil)
   private static let unconfigured = Network()
 }
 

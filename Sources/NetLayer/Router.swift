@@ -1,5 +1,4 @@
 import Streams
-import Synchronization
 
 /// Calls the endpoints of one kind with completions instead of streams (article rows 2.11, 2.17, 2.21).
 ///
@@ -69,9 +68,9 @@ public final class Router<E: Endpoint>: Sendable {
 
 /// A closure that can be taken once.
 private final class Once<Argument>: Sendable {
-  private let stored: Mutex<(@Sendable (Argument) -> Void)?>
+  private let stored: Locked<(@Sendable (Argument) -> Void)?>
 
-  init(_ closure: @escaping @Sendable (Argument) -> Void) { stored = Mutex(closure) }
+  init(_ closure: @escaping @Sendable (Argument) -> Void) { stored = Locked(closure) }
 
   func take() -> (@Sendable (Argument) -> Void)? {
     stored.withLock { stored in
@@ -83,7 +82,7 @@ private final class Once<Argument>: Sendable {
 
 /// The requests without a result.
 private final class InFlight: Sendable {
-  private let flights = Mutex<(next: UInt64, byID: [UInt64: any Disposable])>((0, [:]))
+  private let flights = Locked<(next: UInt64, byID: [UInt64: any Disposable])>((0, [:]))
 
   var all: [any Disposable] { flights.withLock { Array($0.byID.values) } }
 

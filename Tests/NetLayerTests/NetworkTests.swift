@@ -147,12 +147,12 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_row_0_18_theDefaultNetworkIsChosenOnce() throws {
-    SharedDefault.install()
+    let server = try SharedDefault.install()
     XCTAssertThrowsError(try Network.setDefault(Network())) { error in
       XCTAssertTrue(error is Network.DefaultAlreadySet)
       XCTAssertTrue(error.localizedDescription.contains("already"), error.localizedDescription)
     }
-    XCTAssertEqual(Network.default.backend.baseURL, SharedDefault.url)
+    XCTAssertEqual(Network.default.backend.baseURL, server.url)
   }
 
   func test_theWholeResponseIsThereWhateverItsStatus() throws {
@@ -190,7 +190,7 @@ private struct SpyDecoder: ModelDecoder {
 }
 
 private final class Labels: Sendable {
-  private let seen = Mutex<[String]>([])
+  private let seen = Locked<[String]>([])
   var all: [String] { seen.withLock { $0 } }
   func note(_ label: String) { seen.withLock { $0.append(label) } }
 }

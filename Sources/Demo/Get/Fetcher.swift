@@ -1,7 +1,6 @@
 import Foundation
 import NetLayer
 import Streams
-import Synchronization
 
 /// Runs the requests of `Demo get`, at most so many at once, and prints their results.
 final class Fetcher: Sendable {
@@ -16,7 +15,7 @@ final class Fetcher: Sendable {
   private let network: Network
   private let slots: DispatchSemaphore
   private let running = CompositeDisposable()
-  private let tally = Mutex(Tally())
+  private let tally = Locked(Tally())
   private let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
 
   /// - Throws: `NetworkError` if there is no transport with these options.

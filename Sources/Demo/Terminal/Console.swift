@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Streams
 
 /// Standard output and error: whole lines, written at once, in the order of the calls.
 ///
@@ -10,7 +10,7 @@ final class Console: Sendable {
     var closed = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let showsProgress = isatty(STDERR_FILENO) == 1
 
   /// Prints one line; gives false if nobody reads any more.

@@ -106,17 +106,14 @@ final class GetOptionTests: XCTestCase {
   }
 
   func test_retryTriesAgainAfterWhatMayPass() throws {
-    let count = Mutex(0)
+    let count = Counter()
     let server = try LoopbackServer { request in
       if request.path == "/gone" { return .status(404) }
-      let attempt = count.withLock { count in
-        count += 1
-        return count
-      }
+      let attempt = count.next()
       return attempt == 1 ? .closeBeforeHead : attempt == 2 ? .status(503) : .json("1")
     }
     XCTAssertEqual(try DemoProcess.run("get", "--retry", "2", url(server, "/flaky")).code, 0)
-    XCTAssertEqual(count.withLock { $0 }, 3)
+    XCTAssertEqual(count.next(), 4)
     XCTAssertEqual(try DemoProcess.run("get", "--retry", "2", url(server, "/gone")).code, 1)
     XCTAssertEqual(server.requests.filter { $0.path == "/gone" }.count, 1)
   }
@@ -129,4 +126,10 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(try DemoProcess(["get", "--concurrency", "8"] + urls).finish().lines.count, 8)
     XCTAssertGreaterThan(server.connectionCount, 4)
   }
+}
+
+private final class Counter: Sendable {
+  private let count = Atomic(0)
+
+  func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }

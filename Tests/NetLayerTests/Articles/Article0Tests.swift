@@ -30,9 +30,9 @@ extension Network {
 final class Article0Tests: XCTestCase {
   private let bag = DisposeBag()
 
-  override func setUp() { SharedDefault.install() }
+  override func setUpWithError() throws { try SharedDefault.install() }
 
-  func test_row_0_27_userDetailIsOneFunctionAndOneSubscription() {
+  func test_row_0_27_userDetailIsOneFunctionAndOneSubscription() throws {
     let refreshed = expectation(description: "refreshUI")
     Network.default.userDetail(userid: 7)
       .subscribe(
@@ -44,13 +44,14 @@ final class Article0Tests: XCTestCase {
       )
       .disposed(by: bag)
     wait(for: [refreshed], timeout: 10)
-    XCTAssertTrue(SharedDefault.transport.requests.contains { $0.url.query() == "token=secret&userid=7" })
+    XCTAssertTrue(
+      try SharedDefault.install().requests.contains { $0.target == "/user/detail.do?token=secret&userid=7" })
   }
 
-  func test_row_0_22_aListComesWithItsCursor() {
+  func test_row_0_22_aListComesWithItsCursor() throws {
     let pages = record(Network.default.feed(cursor: nil)).elements
     XCTAssertEqual(pages, [Page(items: [Post(id: 1), Post(id: 2)], cursor: "next")])
-    XCTAssertTrue(SharedDefault.transport.requests.contains { $0.url.query() == "token=secret" })
+    XCTAssertTrue(try SharedDefault.install().requests.contains { $0.target == "/feed?token=secret" })
   }
 
   func test_row_0_23_boolIsThePayloadsAnswer() {

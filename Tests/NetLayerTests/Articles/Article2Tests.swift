@@ -1,3 +1,4 @@
+import LoopbackServer
 import Streams
 import XCTest
 
@@ -57,13 +58,14 @@ private struct Movie: Decodable, Equatable {
 private struct NetworkManager {
   let router: Router<MovieAPI>
 
-  init(environment: Backend.Environment, transport: any Transport) throws {
+  /// The article's environments are hosts; here they are paths of one server.
+  init(environment: Backend.Environment, server: LoopbackServer) {
     let environments: [Backend.Environment: URL] = [
-      .production: try XCTUnwrap(URL(string: "https://api.themoviedb.org/3/movie/")),
-      .qa: try XCTUnwrap(URL(string: "https://qa.themoviedb.org/3/movie/")),
-      .staging: try XCTUnwrap(URL(string: "https://staging.themoviedb.org/3/movie/")),
+      .production: server.url("/api/3/movie/"),
+      .qa: server.url("/qa/3/movie/"),
+      .staging: server.url("/staging/3/movie/"),
     ]
-    router = Router(Network(Backend(environments: environments, environment: environment, transport: transport)))
+    router = Router(Network(Backend(environments: environments, environment: environment)))
   }
 
   func getNewMovies(page: Int, completion: @escaping @Sendable (_ movies: [Movie]?, _ error: String?) -> Void) {
@@ -81,11 +83,9 @@ final class Article2Tests: XCTestCase {
     #"{"page":1,"total_results":1,"total_pages":1,"results":[{"id":1,"title":"t","vote_average":7.5}]}"#
 
   func test_row_2_21_getNewMoviesGivesModelsInACompletion() throws {
-    for (environment, host) in [
-      (Backend.Environment.qa, "qa"), (.staging, "staging"), (.production, "api"),
-    ] {
-      let transport = FakeTransport(json: answer)
-      let manager = try NetworkManager(environment: environment, transport: transport)
+    for (environment, place) in [(Backend.Environment.qa, "qa"), (.staging, "staging"), (.production, "api")] {
+      let server = try LoopbackServer { [answer] _ in .json(answer) }
+      let manager = NetworkManager(environment: environment, server: server)
       let completed = expectation(description: "completed")
       manager.getNewMovies(page: 1) { movies, error in
         XCTAssertNil(error)
@@ -93,14 +93,13 @@ final class Article2Tests: XCTestCase {
         completed.fulfill()
       }
       wait(for: [completed], timeout: 10)
-      XCTAssertEqual(
-        transport.requests.map(\.url.absoluteString),
-        ["https://\(host).themoviedb.org/3/movie/now_playing?api_key=key&page=1"])
+      XCTAssertEqual(server.requests.map(\.target), ["/\(place)/3/movie/now_playing?api_key=key&page=1"])
     }
   }
 
   func test_row_2_16_aFailedStatusBecomesAMessage() throws {
-    let manager = try NetworkManager(environment: .qa, transport: FakeTransport(json: "", status: 401))
+    let server = try LoopbackServer { _ in .status(401) }
+    let manager = NetworkManager(environment: .qa, server: server)
     let completed = expectation(description: "completed")
     manager.getNewMovies(page: 1) { movies, error in
       XCTAssertNil(movies)
@@ -118,19 +117,19 @@ final class Article2Tests: XCTestCase {
 
   func test_row_2_11_cancelEndsEveryRequestOfTheRouterOnce() throws {
     let transport = FakeTransport { _ in .silence }
-    let manager = try NetworkManager(environment: .qa, transport: transport)
+    let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let completed = expectation(description: "both completed")
     completed.expectedFulfillmentCount = 2
     completed.assertForOverFulfill = true
     for page in 1...2 {
-      manager.router.request(.popular(page: page)) { result in
+      router.request(.popular(page: page)) { result in
         guard case .failure(let error) = result else { return XCTFail("answered") }
         XCTAssertEqual(error.kind, .cancelled)
         completed.fulfill()
       }
     }
-    manager.router.cancel()
-    manager.router.cancel()
+    router.cancel()
+    router.cancel()
     wait(for: [completed], timeout: 10)
     transport.drain()
     XCTAssertEqual(transport.cancellations, 2)
@@ -138,7 +137,7 @@ final class Article2Tests: XCTestCase {
 
   func test_row_2_11_oneRequestCanBeCancelledAlone() throws {
     let transport = FakeTransport { [answer] in $0.url.path.hasSuffix("popular") ? .silence : .answer(answer) }
-    let router = try NetworkManager(environment: .qa, transport: transport).router
+    let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let cancelled = expectation(description: "cancelled")
     let answered = expectation(description: "answered")
     let request = router.request(.popular(page: 1)) { result in

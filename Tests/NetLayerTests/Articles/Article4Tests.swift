@@ -1,3 +1,4 @@
+import LoopbackServer
 import Streams
 import XCTest
 
@@ -40,16 +41,16 @@ final class Article4Tests: XCTestCase {
   private let bag = DisposeBag()
 
   func test_row_4_5_theServiceDecodesToTheGenericType() throws {
-    let transport = FakeTransport(json: #"{"total_pages":3,"published_at":"2019-12-28T00:00:00Z"}"#)
+    let server = try LoopbackServer { _ in .json(#"{"total_pages":3,"published_at":"2019-12-28T00:00:00Z"}"#) }
     let service = Service<MovieRequest>(
       Network(
         Backend(
-          baseURL: URL(string: "https://h/v3"),
+          baseURL: server.url("/v3"),
           decoder: JSONModelDecoder { decoder in
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             decoder.dateDecodingStrategy = .iso8601
           },
-          transport: transport, delivery: MainScheduler.instance)))
+          delivery: MainScheduler.instance)))
     let received = expectation(description: "value")
     service
       .request(.newMovies(page: 1), as: MovieList.self)
@@ -64,10 +65,10 @@ final class Article4Tests: XCTestCase {
       )
       .disposed(by: bag)
     wait(for: [received], timeout: 10)
-    let request = try XCTUnwrap(transport.requests.first)
-    XCTAssertEqual(request.url.absoluteString, "https://h/v3/movies?adult=0&lang=zh&page=1")
-    XCTAssertEqual(request.headers["X-Client"], "test")
-    XCTAssertEqual(request.headers["Accept"], "application/json")
+    let request = try XCTUnwrap(server.requests.first)
+    XCTAssertEqual(request.target, "/v3/movies?adult=0&lang=zh&page=1")
+    XCTAssertEqual(request.header("X-Client"), "test")
+    XCTAssertEqual(request.header("Accept"), "application/json")
   }
 
   func test_row_4_3_parametersOfAPostGoIntoTheBody() throws {
@@ -86,7 +87,7 @@ final class Article4Tests: XCTestCase {
     struct User: Decodable {
       var name: String
     }
-    SharedDefault.install()
+    try SharedDefault.install()
     XCTAssertEqual(record(Detail().request().map(User.self, at: "data")).elements.map(\.name), ["李"])
     XCTAssertEqual(record(Detail().request().map(Int.self, at: "data.userid")).elements, [7])
     XCTAssertEqual(try failure(of: Detail().request().map(Int.self, at: "data.x")).codingPath, ["data", "x"])

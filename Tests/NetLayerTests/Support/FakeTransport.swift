@@ -1,7 +1,6 @@
 import Foundation
 import NetLayer
 import Streams
-import Synchronization
 
 /// Answers from a closure, on a queue of its own, as a transport does.
 final class FakeTransport: Transport {
@@ -17,7 +16,7 @@ final class FakeTransport: Transport {
     var cancellations = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "fake transport")
   private static let key = DispatchSpecificKey<Bool>()
   private let reply: @Sendable (Request) -> Reply
@@ -61,10 +60,10 @@ final class FakeTransport: Transport {
   func drain() { queue.sync {} }
 
   private final class Finish: Sendable {
-    private let completion: Mutex<(@Sendable (Result<Response, NetworkError>) -> Void)?>
+    private let completion: Locked<(@Sendable (Result<Response, NetworkError>) -> Void)?>
 
     init(_ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {
-      self.completion = Mutex(completion)
+      self.completion = Locked(completion)
     }
 
     @discardableResult

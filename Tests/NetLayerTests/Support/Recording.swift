@@ -1,6 +1,5 @@
 import NetLayer
 import Streams
-import Synchronization
 import XCTest
 
 /// What a subscription has seen.
@@ -45,7 +44,7 @@ extension XCTestCase {
 }
 
 private final class Recorder<Element: Sendable>: Sendable {
-  private let state = Mutex(Recorded<Element>())
+  private let state = Locked(Recorded<Element>())
 
   var seen: Recorded<Element> { state.withLock { $0 } }
 

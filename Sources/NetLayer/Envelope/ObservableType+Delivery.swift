@@ -12,7 +12,7 @@ extension JSON: Ruled {
   var rules: Rules? { origin?.rules }
 }
 
-extension Observable where Element: Ruled {
+extension ObservableType where Element: Ruled {
   /// Maps each element where it was emitted, then delivers the result on the scheduler that the element's back end asks
   /// for; errors, too.
   ///

@@ -1,6 +1,6 @@
 import Streams
 
-extension Observable where Element == JSON {
+extension ObservableType where Element == JSON {
   /// One model made of the payload (article row 0.21).
   ///
   /// - Parameters:

@@ -11,7 +11,7 @@ extension Response {
   }
 }
 
-extension Observable where Element == Response {
+extension ObservableType where Element == Response {
   /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope (article row 0.20).
   ///
   /// - Parameter envelope: instead of the one of the back end that the answer came from.
@@ -33,7 +33,7 @@ extension Observable where Element == Response {
   }
 }
 
-extension Observable where Element == Data {
+extension ObservableType where Element == Data {
   /// Parses the bytes and judges them by the code in their envelope: the given one, else `Network.default`'s.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { try JSON(received: $0).accepted(by: envelope) }
@@ -45,7 +45,7 @@ extension Observable where Element == Data {
   }
 }
 
-extension Observable where Element == String {
+extension ObservableType where Element == String {
   /// Parses the text and judges it by the code in its envelope: the given one, else `Network.default`'s
   /// (article row 0.20).
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
@@ -58,7 +58,7 @@ extension Observable where Element == String {
   }
 }
 
-extension Observable where Element == JSON {
+extension ObservableType where Element == JSON {
   /// Judges the JSON by the code in its envelope: the given one, else the one it carries, else `Network.default`'s. What
   /// has been judged already passes unchanged.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
