@@ -35,6 +35,8 @@ public struct NetworkError: Error, Sendable {
     public static let business = Kind(rawValue: "business")
     /// The body is not what was asked for: malformed JSON, missing or wrong member.
     public static let parse = Kind(rawValue: "parse")
+    /// An error that is not the network layer's own; it is the underlying one.
+    public static let other = Kind(rawValue: "other")
   }
 
   /// What sort of failure it was.
@@ -54,6 +56,8 @@ public struct NetworkError: Error, Sendable {
   public var underlying: (any Error)?
   /// Where in the JSON a `parse` error lies, outermost first: `["data", "items", "0", "name"]`.
   public var codingPath: [String]
+  /// The rules of the back end it happened on, put there by the network.
+  var rules: Rules?
 
   /// An error of `kind`; `code` and `message` default to what the articles give for that kind.
   public init(
@@ -72,6 +76,20 @@ public struct NetworkError: Error, Sendable {
 
   /// The kind alone, without payload: safe for metrics.
   public var shortDescription: String { kind.rawValue }
+
+  /// `error` itself if it is one of these, else one of kind `other` around it.
+  static func wrapping(_ error: any Error) -> NetworkError {
+    error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
+  }
+
+  /// The same error with the message that the back end has for its kind, and the back end's rules. For errors from below
+  /// the envelope only: above it, the server's own words may stand in the message.
+  func ruled(by rules: Rules) -> NetworkError {
+    var error = self
+    error.message = rules.messages.text(for: kind, status: response?.status)
+    error.rules = rules
+    return error
+  }
 
   static func defaultCode(of kind: Kind) -> Int {
     switch kind {

@@ -12,6 +12,8 @@ public struct Response: Sendable {
   public var headers: HTTPHeaders
   /// The body with its content coding removed.
   public var body: Data
+  /// The back end's rules for reading it, put there by the network that received it.
+  var rules: Rules?
 
   /// A response, as a transport or a test makes it.
   public init(request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {

@@ -1,0 +1,73 @@
+import Dispatch
+import Foundation
+import NetLayer
+
+/// `Demo get`: fetches URLs concurrently and prints each result as it arrives.
+enum GetCommand {
+  static let help = """
+    usage: Demo get [options] URL…      ("-" reads URLs from standard input, one a line, as they come)
+
+    Prints one line of JSON per result: url, status, ms, bytes, and body or error.
+
+      -X METHOD             the method (GET, or POST when there is a body)
+      -H "Name: value"      a header field; may be repeated
+      -d TEXT               the body; sent as JSON if it is JSON, else as a form, unless -H gives a Content-Type
+      --data-file FILE      the body from a file
+      --envelope CODE,MESSAGE,DATA[,CURSOR]
+                            unwrap {code,message,data,cursor}: print the data, or the server's message as an error;
+                            200 means success, or what stands behind an equals sign: status=0,msg,result
+      --at PATH             print the value at a path such as data.items[0]
+      --follow-pages        fetch the next page with the cursor of the last, until there is none
+      --concurrency N       at most N requests at once (8)
+      --timeout S           seconds for each attempt, fractions count (60)
+      --retry N             try up to N times more after a broken connection, a time-out, 429 or a status from 500
+      --raw                 print bodies only, as they came; errors go to standard error
+      --cacert FILE         trust the certificates in a PEM file instead of the system's
+      -h, --help            this text
+
+    Exit code: 0 if all succeeded, 1 if any failed, 2 for bad usage, 130 on interrupt.
+    """
+
+  static func run(_ arguments: [String], _ console: Console) -> Int32 {
+    do {
+      let options = try GetOptions(arguments)
+      if options.help {
+        console.print(help)
+        return 0
+      }
+      return run(try Fetcher(options, console), options, console)
+    } catch let error as UsageError {
+      console.complain(error.message)
+    } catch {
+      console.complain("\(error)")
+    }
+    return 2
+  }
+
+  private static func run(_ fetcher: Fetcher, _ options: GetOptions, _ console: Console) -> Int32 {
+    let interrupt = Interrupt.handle {
+      fetcher.stop()
+      console.progress("")
+      // Lines are written whole and at once, so all that has arrived is printed. Not exit(): the reader may wait for
+      // its input for ever.
+      _exit(130)
+    }
+    defer { interrupt.cancel() }
+    // A slot is taken before the next line is read: the input is asked for no faster than requests are answered.
+    for input in options.inputs {
+      switch input {
+      case .url(let url):
+        fetcher.fetch(url)
+      case .standardInput:
+        var reader = LineReader(descriptor: STDIN_FILENO)
+        while let line = reader.next() {
+          let text = line.trimmingCharacters(in: .whitespaces)
+          if !text.isEmpty { fetcher.fetch(text) }
+        }
+      }
+    }
+    fetcher.wait()
+    console.progress("")
+    return fetcher.failures == 0 ? 0 : 1
+  }
+}

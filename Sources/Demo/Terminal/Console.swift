@@ -1,0 +1,70 @@
+import Foundation
+import Streams
+
+/// Standard output and error: whole lines, written at once, in the order of the calls.
+///
+/// The progress line stands on standard error, if that is a terminal, and steps aside for each line of output.
+final class Console: Sendable {
+  private struct State {
+    var progress = ""
+    var closed = false
+  }
+
+  private let state = Locked(State())
+  private let showsProgress = isatty(STDERR_FILENO) == 1
+
+  /// Prints one line; gives false if nobody reads any more.
+  @discardableResult
+  func print(_ line: String) -> Bool { write(Data((line + "\n").utf8)) }
+
+  /// Writes bytes as they are; gives false if nobody reads any more.
+  @discardableResult
+  func write(_ bytes: Data) -> Bool {
+    state.withLock { state in
+      guard !state.closed else { return false }
+      if !state.progress.isEmpty { Self.write(Data("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+      if !Self.write(bytes, to: STDOUT_FILENO) { state.closed = true }
+      if !state.progress.isEmpty { Self.write(Data(state.progress.utf8), to: STDERR_FILENO) }
+      return !state.closed
+    }
+  }
+
+  /// Prints a diagnostic, on one line whatever is in it.
+  func complain(_ message: String) {
+    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    state.withLock { state in
+      let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"
+      Self.write(Data("\(erase)demo: \(line)\n\(state.progress)".utf8), to: STDERR_FILENO)
+    }
+  }
+
+  /// Replaces the progress line; an empty one removes it.
+  func progress(_ text: String) {
+    guard showsProgress else { return }
+    state.withLock { state in
+      state.progress = text
+      Self.write(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+    }
+  }
+
+  /// Writes everything; false on an error, such as a closed pipe.
+  @discardableResult
+  private static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
+    bytes.withUnsafeBytes { buffer in
+      var done = 0
+      while done < buffer.count, let base = buffer.baseAddress {
+        let count = Foundation.write(descriptor, base + done, buffer.count - done)
+        if count > 0 {
+          done += count
+        } else if count < 0 && errno == EAGAIN {
+          // A pipe may be set to non-blocking by whoever shares it.
+          var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          _ = poll(&wait, 1, -1)
+        } else if !(count < 0 && errno == EINTR) {
+          return false
+        }
+      }
+      return true
+    }
+  }
+}

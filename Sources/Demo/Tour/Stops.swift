@@ -1,0 +1,110 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+
+/// The stops of the tour: each is a stream of lines, each begins when the one before has ended.
+struct Stops: Sendable {
+  private let photos: Network
+  private let movies: Service<MovieAPI>
+  private let shop: Network
+  private let nowhere: Network
+  private let silent: LoopbackServer
+  private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+
+  init(server: LoopbackServer, silent: LoopbackServer) throws {
+    photos = Network(
+      Backend(baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }))
+    movies = Service(
+      Network(Backend(environments: [.production: server.url("/3/movie"), .staging: server.url("/staging/3/movie")])))
+    shop = Network(
+      Backend(
+        baseURL: server.url("/shop"), envelope: Envelope(code: "status", success: 0, message: "msg", data: "result")))
+    // A port that was open and is no longer: the connection is refused.
+    let gone = try LoopbackServer { _ in .status(204) }
+    nowhere = Network(Backend(baseURL: gone.url))
+    gone.stop()
+    self.silent = silent
+  }
+
+  var all: [Observable<String>] {
+    [
+      stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
+      stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
+      stop("endpoint", endpoint), stop("second back end", secondBackEnd), stop("cancel", cancelled),
+      .just("done"),
+    ]
+  }
+
+  /// Puts the stop's name before each of its lines.
+  private func stop(_ name: String, _ lines: Observable<String>) -> Observable<String> {
+    lines.map { "\(name): \($0)" }
+  }
+
+  private var model: Observable<String> {
+    photos.userDetail(userid: 1).map { "user \($0.userid) is \($0.name) with \($0.followers) followers" }
+  }
+
+  private var pages: Observable<String> {
+    photos.wholeFeed().map { page in
+      let titles = page.items.map(\.title).joined(separator: ", ")
+      return "\(titles) | " + (page.cursor.map { "next cursor \($0)" } ?? "last page")
+    }
+  }
+
+  private var bool: Observable<String> { photos.like(7).map { "liked: \($0)" } }
+
+  private var businessError: Observable<String> { expectingError(photos.account()) }
+
+  private var networkError: Observable<String> { expectingError(nowhere.userDetail(userid: 1)) }
+
+  private var zipped: Observable<String> {
+    Observable<String>.zip(photos.userDetail(userid: 1), photos.feed(cursor: nil)) { user, page in
+      "\(user.name) and \(page.items.count) posts, together"
+    }
+  }
+
+  private var merged: Observable<String> {
+    Observable<User>.merge((1...4).map { photos.userDetail(userid: $0) }).map { "user \($0.userid), as it arrived" }
+  }
+
+  private var chained: Observable<String> {
+    photos.userDetail(userid: 2).flatMap { [photos] user in
+      photos.posts(of: user).map { "\(user.name) posted \($0.items.map(\.title).joined(separator: ", "))" }
+    }
+  }
+
+  private var endpoint: Observable<String> {
+    movies.request(.newMovies(page: 1), as: MovieList.self).asObservable()
+      .map { "now playing: " + $0.results.map(\.title).joined(separator: ", ") }
+  }
+
+  private var secondBackEnd: Observable<String> {
+    let cart = shop.json(ShopAPI.cart).data(Cart.self).map { "\($0.items) items in the cart, \($0.total) in all" }
+    return cart.concat(expectingError(shop.json(ShopAPI.pay).data(Cart.self)))
+  }
+
+  /// Gives up on an answer that never comes, and waits until the server has seen it.
+  private var cancelled: Observable<String> {
+    let network = Network(Backend(baseURL: silent.url))
+    let answer = network.json(.get, "/").map { _ in "an answer that was never sent" }
+    let sawClose = Observable<Int>.interval(.milliseconds(10), scheduler: clock)
+      .filter { [silent] _ in silent.requestCount > 0 && silent.openConnectionCount == 0 }
+      .take(1)
+      .timeout(.seconds(3), scheduler: clock)
+      .map { _ in "the server saw its connection close" }
+    return answer.takeUntil(Observable<Int>.timer(.milliseconds(200), scheduler: clock))
+      .concat(Observable.just("given up after 200 ms"))
+      .concat(sawClose)
+  }
+
+  /// The error as a line; no error is one.
+  private func expectingError<Element>(_ source: Observable<Element>) -> Observable<String> {
+    source.map { _ in throw Unexpected() }.catchError { error in
+      guard let error = error as? NetworkError else { throw error }
+      return .just("\(error.kind) \(error.code): \(error.message)")
+    }
+  }
+
+  private struct Unexpected: Error {}
+}

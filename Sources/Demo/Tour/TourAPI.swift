@@ -1,0 +1,92 @@
+import Foundation
+import NetLayer
+import Streams
+
+struct User: Decodable, Sendable {
+  var userid: Int
+  var name: String
+  var followers: Int
+}
+
+struct Post: Decodable, Sendable {
+  var id: Int
+  var title: String
+  var images: Int
+
+  private enum CodingKeys: String, CodingKey {
+    case id = "post_id"
+    case title
+    case images = "image_count"
+  }
+}
+
+struct Cart: Decodable, Sendable {
+  var items: Int
+  var total: Double
+}
+
+struct MovieList: Decodable, Sendable {
+  struct Movie: Decodable, Sendable {
+    var title: String
+  }
+  var results: [Movie]
+}
+
+// One short function per call, as in article 0: the envelope is the layer's business.
+extension Network {
+  func userDetail(userid: Int) -> Observable<User> {
+    json(.get, "/user/detail.do", parameters: ["userid": userid]).data()
+  }
+
+  func feed(cursor: String?) -> Observable<Page<Post>> {
+    json(.get, "/feed", parameters: ["cursor": cursor]).list()
+  }
+
+  /// The feed page after page, until there is no cursor.
+  func wholeFeed(from cursor: String? = nil) -> Observable<Page<Post>> {
+    feed(cursor: cursor).concatMap { [self] page in
+      guard let next = page.cursor else { return Observable.just(page) }
+      return Observable.just(page).concat(wholeFeed(from: next))
+    }
+  }
+
+  func posts(of user: User) -> Observable<Page<Post>> {
+    json(.get, "/posts", parameters: ["userid": user.userid]).list()
+  }
+
+  func like(_ id: Int) -> Observable<Bool> { json(.post, "/like", parameters: ["id": id]).bool() }
+
+  func account() -> Observable<User> { json(.get, "/account").data() }
+}
+
+/// The single description of the movie server's calls, as in articles 2 and 4.
+enum MovieAPI: Endpoint {
+  case newMovies(page: Int)
+
+  var path: String { "now_playing" }
+
+  var task: HTTPTask {
+    switch self {
+    case .newMovies(let page): .parameters(["page": page, "api_key": "demo"])
+    }
+  }
+}
+
+enum ShopAPI: Endpoint {
+  case cart
+  case pay
+
+  var path: String {
+    switch self {
+    case .cart: "cart"
+    case .pay: "pay"
+    }
+  }
+
+  var method: HTTPMethod {
+    switch self {
+    case .cart: .get
+    case .pay: .post
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import LoopbackServer
+
+/// The back ends of the tour, in the manner of the articles': a photo feed with cursor paging, users, movies, and a shop
+/// that names the parts of its envelope differently.
+enum TourServer {
+  /// - Throws: what `LoopbackServer` throws when the system gives it no port.
+  static func start() throws -> LoopbackServer {
+    var routes = LoopbackServer.Routes()
+    users(&routes)
+    feed(&routes)
+    movies(&routes)
+    shop(&routes)
+    return try LoopbackServer(routes: routes)
+  }
+
+  private static let names = ["李明", "Ada", "王芳", "Grace", "Alan"]
+
+  private static func users(_ routes: inout LoopbackServer.Routes) {
+    routes.on("GET", "/user/detail.do") { request in
+      guard let id = request.query("userid").flatMap({ Int($0) }), id > 0 else {
+        return .json(#"{"code":404,"message":"没有这个用户"}"#)
+      }
+      let name = names[id % names.count]
+      let user = #"{"code":200,"message":"ok","data":{"userid":\#(id),"name":"\#(name)","followers":\#(id * 100)}}"#
+      // The higher the id, the sooner the answer: the tour shows that results come as they arrive.
+      return .json(user).delayed(by: max(0, 0.25 - 0.05 * Double(id)))
+    }
+    routes.on("POST", "/like") { _ in .json(#"{"code":200,"message":"ok","data":true}"#) }
+    routes.on("GET", "/account") { _ in .json(#"{"code":40301,"message":"请先登录"}"#) }
+  }
+
+  private static func feed(_ routes: inout LoopbackServer.Routes) {
+    let titles = ["外滩的早晨", "Harbour at night", "雨后的胡同", "Fog over the valley", "地铁里的人", "Last light", "雪山"]
+    routes.on("GET", "/feed") { request in
+      let start = request.query("cursor").flatMap { Int($0) } ?? 0
+      let end = min(start + 3, titles.count)
+      guard start >= 0, start < end else { return .json(#"{"code":400,"message":"no such cursor"}"#) }
+      let posts = (start..<end).map { index in
+        #"{"post_id":\#(index + 1),"title":"\#(titles[index])","image_count":\#(index % 4 + 1)}"#
+      }
+      let cursor = end < titles.count ? "\"\(end)\"" : "null"
+      let body = #"{"code":200,"message":"ok","data":[\#(posts.joined(separator: ","))],"cursor":\#(cursor)}"#
+      return .json(body).delayed(by: 0.1)
+    }
+    routes.on("GET", "/posts") { request in
+      .json(#"{"code":200,"data":[{"post_id":\#(request.query("userid") ?? "0"),"title":"雪山","image_count":2}]}"#)
+    }
+  }
+
+  private static func movies(_ routes: inout LoopbackServer.Routes) {
+    routes.on("GET", "/3/movie/now_playing") { request in
+      guard request.query("api_key") != nil else {
+        return .json(#"{"status_message":"Invalid API key"}"#, status: 401)
+      }
+      return .json(
+        #"{"page":\#(request.query("page") ?? "1"),"total_results":2,"total_pages":1,"results":["#
+          + #"{"id":11,"title":"Modern Times","vote_average":8.3},{"id":12,"title":"小城之春","vote_average":7.9}]}"#)
+    }
+  }
+
+  private static func shop(_ routes: inout LoopbackServer.Routes) {
+    routes.on("GET", "/shop/cart") { _ in .json(#"{"status":0,"msg":"","result":{"items":2,"total":59.90}}"#) }
+    routes.on("POST", "/shop/pay") { _ in .json(#"{"status":17,"msg":"the card was declined","result":null}"#) }
+  }
+}

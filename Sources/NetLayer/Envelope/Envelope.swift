@@ -1,0 +1,82 @@
+/// The names that a back end gives to the parts of its answers, and what it calls a success (article rows 0.16, 0.17).
+///
+/// `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}` is the default.
+public struct Envelope: Sendable {
+  /// The name of the member with the code.
+  public var code: String
+  /// Which codes mean success.
+  public var success: Success
+  /// The name of the member with the server's words for the user.
+  public var message: String
+  /// The name of the member with the payload.
+  public var data: String
+  /// The name of the member that says where the next page begins.
+  public var cursor: String
+
+  /// An envelope with the articles' names where nothing else is given.
+  public init(
+    code: String = "code", success: Success = 200, message: String = "message", data: String = "data",
+    cursor: String = "cursor"
+  ) {
+    self.code = code
+    self.success = success
+    self.message = message
+    self.data = data
+    self.cursor = cursor
+  }
+
+  /// Which codes mean success: a number, a word, a flag, one of several numbers, or what a closure says.
+  public struct Success: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
+  {
+    private enum Rule: Sendable {
+      case numbers(Set<Int>)
+      case word(String)
+      case flag(Bool)
+      case closure(@Sendable (JSON) -> Bool)
+    }
+
+    private let rule: Rule
+
+    /// The one number that means success. It may also come as a string of digits, or as `200.0`.
+    public init(integerLiteral value: Int) { rule = .numbers([value]) }
+
+    /// The one word that means success, compared exactly: `"ok"`.
+    public init(stringLiteral value: String) { rule = .word(value) }
+
+    /// The flag that means success: for `{"success": true}`.
+    public init(booleanLiteral value: Bool) { rule = .flag(value) }
+
+    /// The numbers that mean success.
+    public init(arrayLiteral elements: Int...) { rule = .numbers(Set(elements)) }
+
+    /// Whatever `judge` accepts; it gets the member with the code, which is there.
+    public init(_ judge: @escaping @Sendable (JSON) -> Bool) { rule = .closure(judge) }
+
+    /// Whether `code` means success.
+    func accepts(_ code: JSON) -> Bool {
+      switch rule {
+      case .numbers(let numbers): code.numeric.map(numbers.contains) ?? false
+      case .word(let word): code.string == word
+      case .flag(let flag): code.bool == flag
+      case .closure(let judge): judge(code)
+      }
+    }
+
+    /// Whether `code` is of a type that this rule can read: a wrong type is a broken answer, not a refusal.
+    func reads(_ code: JSON) -> Bool {
+      switch (rule, code.kind) {
+      case (.closure, _): true
+      case (.flag, .bool): true
+      // A word where a number means success is how such back ends name their errors: `"E1001"`.
+      case (.numbers, .number), (.numbers, .string), (.word, .number), (.word, .string): true
+      default: false
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// A number, or a string of digits, as an integer (article 0, weakness 6).
+  var numeric: Int? { int ?? string.flatMap { Int($0) ?? Double($0).flatMap { Int(exactly: $0) } } }
+}

@@ -1,0 +1,156 @@
+import Foundation
+
+extension JSON {
+  /// The same value, judged by its envelope; one that has been judged is given back as it is.
+  ///
+  /// - Throws: `NetworkError`: `business` with the server's code and message where the server refused, `parse` where there
+  ///   is no envelope.
+  func accepted(by chosen: Envelope? = nil) throws -> JSON {
+    var origin = self.origin ?? Origin(rules: Network.default.rules)
+    guard origin.accepted == nil else { return self }
+    let envelope = chosen ?? origin.rules.envelope
+    try judge(by: envelope, origin: origin)
+    origin.accepted = envelope
+    return carrying(origin)
+  }
+
+  /// One model made of the payload (article row 0.21).
+  func payload<Model: Decodable>(_ type: Model.Type) throws -> Model {
+    let json = try accepted()
+    let name = json.envelope.data
+    let data = json[name]
+    guard data.exists else {
+      // A model that may be nil takes an absent payload as it takes null.
+      if Model.self is any ExpressibleByNilLiteral.Type { return try json.model(type, from: Self.null, below: [name]) }
+      throw json.failure("the envelope has no member \(name.debugDescription)", at: [name])
+    }
+    return try json.model(type, from: data, below: [name])
+  }
+
+  /// The payload as a list, with the cursor (article row 0.22).
+  func page<Item: Decodable>(of type: Item.Type) throws -> Page<Item> {
+    let json = try accepted()
+    let name = json.envelope.data
+    let data = json[name]
+    guard data.exists else { throw json.failure("the envelope has no member \(name.debugDescription)", at: [name]) }
+    guard data.kind == .array else {
+      throw json.failure("\(name.debugDescription) is of type \(data.kind), not an array", at: [name])
+    }
+    return Page(items: try json.model([Item].self, from: data, below: [name]), cursor: try json.cursor())
+  }
+
+  /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
+  /// `true`, other numbers, objects and arrays, and no payload at all (absent, null or an empty string) say yes.
+  func flag() throws -> Bool {
+    let json = try accepted()
+    let name = json.envelope.data
+    let data = json[name]
+    switch data.kind {
+    case .missing, .null, .object, .array: return true
+    case .bool: return data.bool ?? true
+    case .number: return data.double != 0
+    case .string:
+      switch data.string?.lowercased() {
+      case "false", "0": return false
+      case "true", "1", "": return true
+      default: throw json.failure("\(name.debugDescription) is a text that says neither true nor false", at: [name])
+      }
+    }
+  }
+
+  /// One model made of the value at `path`, envelope or not (article row 3.4).
+  func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
+    guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
+    guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
+    let value = self[steps]
+    guard value.exists else {
+      if Model.self is any ExpressibleByNilLiteral.Type {
+        return try model(type, from: Self.null, below: steps.codingPath)
+      }
+      throw failure("there is nothing at \(path.debugDescription)", at: steps.codingPath)
+    }
+    return try model(type, from: value, below: steps.codingPath)
+  }
+
+  /// An error about this answer.
+  func failure(_ reason: String, at path: [String], underlying: (any Error)? = nil) -> NetworkError {
+    .parse(
+      reason, rules: origin?.rules ?? Network.default.rules, response: origin?.response, underlying: underlying,
+      codingPath: path)
+  }
+
+  private var envelope: Envelope { origin?.accepted ?? Network.default.rules.envelope }
+
+  private func judge(by envelope: Envelope, origin: Origin) throws {
+    guard kind == .object else {
+      throw failure("the answer is of type \(kind), not an object with an envelope", at: [])
+    }
+    let code = self[envelope.code]
+    guard code.exists else {
+      throw failure("the envelope has no member \(envelope.code.debugDescription)", at: [envelope.code])
+    }
+    if envelope.success.accepts(code) { return }
+    guard envelope.success.reads(code) else {
+      throw failure("\(envelope.code.debugDescription) is of type \(code.kind), not a code", at: [envelope.code])
+    }
+    let words = self[envelope.message].string ?? ""
+    var error = NetworkError(
+      kind: .business, code: code.numeric, message: words.isEmpty ? origin.rules.messages.text(for: .business) : words,
+      reason: "the server refused with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
+      response: origin.response)
+    error.rules = origin.rules
+    throw error
+  }
+
+  /// A string or a number; nothing, null and the empty string mean that there is no further page.
+  private func cursor() throws -> String? {
+    let name = envelope.cursor
+    let cursor = self[name]
+    switch cursor.kind {
+    case .missing, .null: return nil
+    case .string: return cursor.string.flatMap { $0.isEmpty ? nil : $0 }
+    case .number: return cursor.description
+    case .bool, .object, .array:
+      throw failure("\(name.debugDescription) is of type \(cursor.kind), not a string or number", at: [name])
+    }
+  }
+
+  private func model<Model: Decodable>(_ type: Model.Type, from value: JSON?, below path: [String]) throws -> Model {
+    do {
+      guard let value else { throw failure("there is nothing to decode", at: path) }
+      return try value.decode(type, using: (origin?.rules ?? Network.default.rules).decoder)
+    } catch let error as DecodingError {
+      let found = error.place
+      let place = (path + found.path).joined(separator: ".")
+      throw failure(
+        "\(place.isEmpty ? "the answer" : place) is not what \(type) needs: \(found.complaint)", at: path + found.path,
+        underlying: error)
+    } catch let error as NetworkError {
+      throw error
+    } catch {
+      throw failure("the decoder failed on \(type): \(error)", at: path, underlying: error)
+    }
+  }
+
+  /// `null` as a value of its own, for models that may be nil.
+  private static let null: JSON? = try? JSON("null")
+}
+
+extension DecodingError {
+  /// Where it failed, and what it says about it.
+  fileprivate var place: (path: [String], complaint: String) {
+    let context: Context
+    var path: [any CodingKey]
+    switch self {
+    case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
+      context = found
+      path = found.codingPath
+    case .keyNotFound(let key, let found):
+      context = found
+      path = found.codingPath + [key]
+    @unknown default:
+      return ([], "\(self)")
+    }
+    return (path.map { $0.intValue.map(String.init) ?? $0.stringValue }, context.debugDescription)
+  }
+}

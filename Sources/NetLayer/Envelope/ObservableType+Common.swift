@@ -1,0 +1,83 @@
+import Foundation
+import Streams
+
+extension Response {
+  /// The body as JSON, judged by the HTTP status first, then by the code in its envelope (article row 0.20).
+  ///
+  /// - Parameter envelope: instead of the one of the back end that the answer came from.
+  /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
+  public func common(_ envelope: Envelope? = nil) throws -> JSON {
+    try validated(envelope: envelope ?? reading.envelope).json().accepted(by: envelope)
+  }
+}
+
+extension ObservableType where Element == Response {
+  /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope (article row 0.20).
+  ///
+  /// - Parameter envelope: instead of the one of the back end that the answer came from.
+  /// - Returns: the whole JSON, envelope included. Fails with a `NetworkError`: `status` with the server's message,
+  ///   `business` with the server's code and message, or `parse`.
+  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+    map { try $0.common(envelope) }
+  }
+
+  /// Makes a model of the value at `path` of the body when the status is a success (article rows 3.4, 3.5).
+  ///
+  /// - Parameters:
+  ///   - type: any `Decodable`; an optional one takes null and an absent value as `nil`.
+  ///   - path: such as `data.items[0].name`; without it, the whole body.
+  /// - Returns: the model, on the back end's `delivery` scheduler. A value that is absent or not as the model needs it is
+  ///   an error of kind `parse` with its coding path.
+  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
+    delivering { try $0.validated().json().model(type, at: path) }
+  }
+}
+
+extension ObservableType where Element == Data {
+  /// Parses the bytes and judges them by the code in their envelope: the given one, else `Network.default`'s.
+  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+    map { try JSON(received: $0).accepted(by: envelope) }
+  }
+
+  /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
+  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
+    map { try JSON(received: $0) }.map(type, at: path)
+  }
+}
+
+extension ObservableType where Element == String {
+  /// Parses the text and judges it by the code in its envelope: the given one, else `Network.default`'s
+  /// (article row 0.20).
+  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+    map { try JSON(received: Data($0.utf8)).accepted(by: envelope) }
+  }
+
+  /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
+  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
+    map { try JSON(received: Data($0.utf8)) }.map(type, at: path)
+  }
+}
+
+extension ObservableType where Element == JSON {
+  /// Judges the JSON by the code in its envelope: the given one, else the one it carries, else `Network.default`'s. What
+  /// has been judged already passes unchanged.
+  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+    map { try $0.accepted(by: envelope) }
+  }
+
+  /// Makes a model of the value at `path` from the root, envelope or not; without it, of the whole.
+  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
+    delivering { try $0.model(type, at: path) }
+  }
+}
+
+extension Single where Element == Response {
+  /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope.
+  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> { asObservable().common(envelope) }
+
+  /// Makes a model of the value at `path` of the body when the status is a success; without it, of the whole
+  /// (article row 3.4).
+  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Single<Model> {
+    asObservable().map(type, at: path).asSingle()
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// Turns JSON into models; the one place to put another parser (article rows 1.16, 3.6).
+public protocol ModelDecoder: Sendable {
+  /// A model made of `json`.
+  ///
+  /// Called on a thread that may have as little as 512 KB of stack, never on the main thread. `json` is valid and at
+  /// most ``JSON/maximumDepth`` levels deep.
+  ///
+  /// - Throws: `DecodingError`, from which the error's coding path is taken, or any other error.
+  func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model
+}
+
+extension JSON {
+  /// A model made of this value.
+  ///
+  /// - Throws: what the decoder throws; `DecodingError` by default, also where there is no value.
+  public func decode<Model: Decodable>(
+    _ type: Model.Type = Model.self, using decoder: any ModelDecoder = JSONModelDecoder.default
+  ) throws -> Model {
+    guard exists else {
+      throw DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: "There is no value to decode."))
+    }
+    return try decoder.decode(type, from: self)
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Streams
+
+extension Network {
+  /// Asks for JSON in the default or the given envelope; emits it when status and code are a success
+  /// (article rows 0.9, 0.19, 0.20).
+  ///
+  /// - Parameters:
+  ///   - method: the HTTP method; GET, HEAD and DELETE put parameters into the URL.
+  ///   - url: a path below the back end's base URL, or an absolute URL.
+  ///   - parameters: over the back end's common ones; also any `Encodable`.
+  ///   - encoding: `.url`, `.query`, `.form`, `.json`, or one's own.
+  ///   - headers: over the back end's.
+  public func json(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<JSON> {
+    json(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
+  }
+
+  /// Asks for text; emits it when the status is a success (article row 1.5). Parameters as in `json`.
+  public func string(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<String> {
+    response(method, url, parameters: parameters, encoding: encoding, headers: headers).map {
+      try $0.validated().text()
+    }
+  }
+
+  /// Asks for bytes; emits them when the status is a success (article row 1.5). Parameters as in `json`.
+  public func data(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<Data> {
+    response(method, url, parameters: parameters, encoding: encoding, headers: headers).map { try $0.validated().body }
+  }
+
+  /// Asks for anything; emits the answer whatever its status: `validated()`, `common()` and `map(_:at:)` look at it.
+  /// Parameters as in `json`.
+  public func response(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<Response> {
+    send(Call(method, url, parameters: parameters, encoding: encoding, headers: headers)).asObservable()
+  }
+
+  func json(_ call: Call) -> Observable<JSON> {
+    send(call, accept: "application/json").asObservable().common(nil)
+  }
+}
+
+// Disfavoured, so that a dictionary literal becomes `Parameters`, where `nil` drops its key and values may differ.
+extension Network {
+  /// `json` with the members of any `Encodable` as parameters; an array can be sent with `encoding: .json` only.
+  @_disfavoredOverload
+  public func json(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<JSON> {
+    json(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
+  }
+
+  /// `string` with the members of any `Encodable` as parameters.
+  @_disfavoredOverload
+  public func string(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<String> {
+    string(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
+  }
+
+  /// `data` with the members of any `Encodable` as parameters.
+  @_disfavoredOverload
+  public func data(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<Data> {
+    data(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
+  }
+
+  /// `response` with the members of any `Encodable` as parameters.
+  @_disfavoredOverload
+  public func response(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+  ) -> Observable<Response> {
+    response(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
+  }
+}

@@ -1,0 +1,106 @@
+/// The parameters of a call, by name: a dictionary literal of any encodable values, or one encodable value.
+///
+/// ```swift
+/// let literal: Parameters = ["page": 1, "tag": tag, "filter": ["liked": true, "by": "date"] as Parameters]
+/// let value = Parameters(SearchQuery(page: 1))
+/// ```
+/// A `nil` drops its key. Over common parameters it drops theirs, too.
+public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
+  /// What a parameter may be; `nil` drops it.
+  public typealias Value = (any Sendable & Encodable)?
+
+  /// One source of parameters; the later of two wins.
+  enum Layer: Sendable {
+    case entries([String: Value])
+    case value(any Sendable & Encodable)
+  }
+
+  private(set) var layers: [Layer]
+
+  /// No parameters.
+  public init() { layers = [] }
+
+  /// The pairs of the literal; of a name given twice, the last counts.
+  public init(dictionaryLiteral elements: (String, Value)...) {
+    layers = elements.isEmpty ? [] : [.entries(Dictionary(elements, uniquingKeysWith: { $1 }))]
+  }
+
+  /// The members that `value` encodes. A value that is no object, such as an array, can be sent as JSON only.
+  public init(_ value: some Sendable & Encodable) {
+    if let parameters = value as? Parameters { self = parameters } else { layers = [.value(value)] }
+  }
+
+  /// The parameter `name` of the topmost layer; an encodable value's members are not looked into.
+  public subscript(name: String) -> Value {
+    get {
+      guard case .entries(let entries)? = layers.last else { return nil }
+      return entries[name] ?? nil
+    }
+    set {
+      if case .entries(var entries)? = layers.last {
+        entries.updateValue(newValue, forKey: name)
+        layers[layers.count - 1] = .entries(entries)
+      } else {
+        layers.append(.entries([name: newValue]))
+      }
+    }
+  }
+
+  /// Whether there is nothing to send.
+  public var isEmpty: Bool {
+    layers.allSatisfy { layer in
+      guard case .entries(let entries) = layer else { return false }
+      return entries.values.allSatisfy { $0 == nil }
+    }
+  }
+
+  /// These parameters over `common` ones: where both have a name, these win (article row 0.2).
+  public func over(_ common: Parameters) -> Parameters {
+    var result = common
+    for layer in layers {
+      if case .entries(let own) = layer, case .entries(let below)? = result.layers.last {
+        result.layers[result.layers.count - 1] = .entries(below.merging(own) { $1 })
+      } else {
+        result.layers.append(layer)
+      }
+    }
+    return result
+  }
+
+  /// All layers but the topmost, and the topmost.
+  var split: (below: Parameters, top: Parameters) {
+    var (below, top) = (self, Parameters())
+    if let last = below.layers.popLast() { top.layers = [last] }
+    return (below, top)
+  }
+}
+
+extension Parameters: Encodable {
+  /// Encodes an object of all parameters, without those that are `nil`; a single value that is no object as itself.
+  public func encode(to encoder: any Encoder) throws {
+    if layers.isEmpty { _ = encoder.container(keyedBy: ParameterKey.self) }
+    for layer in layers {
+      switch layer {
+      case .value(let value):
+        try value.encode(to: encoder)
+      case .entries(let entries):
+        var container = encoder.container(keyedBy: ParameterKey.self)
+        for (name, value) in entries {
+          guard let value else { continue }
+          try container.encode(value, forKey: ParameterKey(name))
+        }
+      }
+    }
+  }
+}
+
+/// Any string as a coding key.
+struct ParameterKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(_ name: String) { (stringValue, intValue) = (name, nil) }
+  init(index: Int) { (stringValue, intValue) = (String(index), index) }
+  init(stringValue: String) { self.init(stringValue) }
+  init(intValue: Int) { self.init(index: intValue) }
+}

@@ -1,0 +1,73 @@
+/// Percent-encoding as in RFC 3986 §2.1, over UTF-8.
+enum PercentEncoding {
+  /// The unreserved characters of RFC 3986 §2.3.
+  static func unreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  /// What may stand in a name or value of a query: RFC 3986 §3.4 without the delimiters.
+  static func query(_ byte: UInt8) -> Bool {
+    unreserved(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?")
+  }
+
+  /// What may stand in a path (RFC 3986 §3.3), slashes included.
+  static func path(_ byte: UInt8) -> Bool {
+    if unreserved(byte) { return true }
+    switch byte {
+    case UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "!"), UInt8(ascii: "$"),
+      UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"),
+      UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="):
+      return true
+    default:
+      return false
+    }
+  }
+
+  /// `text` with every byte encoded that `keep` does not keep; what is encoded already is encoded again, unless
+  /// `keepingEscapes`.
+  static func encode(
+    _ text: String, keeping keep: (UInt8) -> Bool, space: String = "%20", keepingEscapes: Bool = false
+  ) -> String {
+    let bytes = Array(text.utf8)
+    var result = ""
+    result.reserveCapacity(bytes.count)
+    for (index, byte) in bytes.enumerated() {
+      if keep(byte) || (keepingEscapes && isEscape(bytes, at: index)) {
+        result.unicodeScalars.append(UnicodeScalar(byte))
+      } else if byte == 0x20 {
+        result += space
+      } else {
+        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return result
+  }
+
+  /// Whether `%XX` stands at `index`.
+  static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
+    guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return false }
+    return isHexadecimal(bytes[index + 1]) && isHexadecimal(bytes[index + 2])
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}
+
+extension String {
+  /// The text as one path component: everything but letters, digits and `-._~` is percent-encoded, slashes included
+  /// (article row 3.18).
+  ///
+  /// Put what comes from users through it. `..` cannot be escaped; a path with it is refused when the request is built.
+  public var urlEscaped: String { PercentEncoding.encode(self, keeping: PercentEncoding.unreserved) }
+}

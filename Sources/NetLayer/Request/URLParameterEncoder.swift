@@ -1,0 +1,163 @@
+import Foundation
+
+/// Writes parameters as `name=value` pairs, into the query or as a form (article rows 0.7, 0.8, 2.9).
+///
+/// The defaults are Alamofire's, so that a server sees what it saw before. Names are sorted at every level: the same
+/// parameters give the same text in every run and on every platform. All but RFC 3986's unreserved characters, `/` and `?`
+/// are percent-encoded, `+` included, since form decoders read it as a space.
+public struct URLParameterEncoder: ParameterEncoder {
+  /// Where the pairs go.
+  public enum Destination: Sendable {
+    /// Into the query for GET, HEAD and DELETE, else into the body.
+    case methodDependent
+    /// Into the query.
+    case query
+    /// Into the body, as `application/x-www-form-urlencoded`.
+    case body
+  }
+
+  /// How the name of an array's element is written.
+  public enum ArrayStyle: Sendable {
+    /// `ids[]=1&ids[]=2`
+    case brackets
+    /// `ids=1&ids=2`
+    case repeated
+    /// `ids[0]=1&ids[1]=2`
+    case indexed
+    /// As the closure says, given name and index.
+    case custom(@Sendable (String, Int) -> String)
+  }
+
+  /// How the name of an object's member is written.
+  public enum ObjectStyle: Sendable {
+    /// `user[name]=a`
+    case brackets
+    /// `user.name=a`
+    case dots
+  }
+
+  /// How `true` and `false` are written.
+  public enum BoolStyle: Sendable {
+    /// `1` and `0`
+    case numeric
+    /// `true` and `false`
+    case literal
+  }
+
+  /// How a space is written.
+  public enum SpaceStyle: Sendable {
+    /// `%20`, which every decoder understands.
+    case percent
+    /// `+`, which form decoders understand.
+    case plus
+  }
+
+  /// Where the pairs go.
+  public var destination: Destination
+  /// The names of arrays' elements.
+  public var arrays: ArrayStyle
+  /// The names of objects' members.
+  public var objects: ObjectStyle
+  /// The text of booleans.
+  public var bools: BoolStyle
+  /// The text of dates.
+  public var dates: DateEncoding
+  /// The text of data.
+  public var data: DataEncoding
+  /// The names, before they are nested.
+  public var keys: KeyEncoding
+  /// The text of spaces.
+  public var spaces: SpaceStyle
+
+  /// An encoder with Alamofire's defaults where nothing else is given.
+  public init(
+    destination: Destination = .methodDependent, arrays: ArrayStyle = .brackets, objects: ObjectStyle = .brackets,
+    bools: BoolStyle = .numeric, dates: DateEncoding = .deferred, data: DataEncoding = .base64,
+    keys: KeyEncoding = .asIs, spaces: SpaceStyle = .percent
+  ) {
+    self.destination = destination
+    self.arrays = arrays
+    self.objects = objects
+    self.bools = bools
+    self.dates = dates
+    self.data = data
+    self.keys = keys
+    self.spaces = spaces
+  }
+
+  /// Adds the pairs behind a query that is there already, or as the body; without pairs, changes nothing.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`, also for parameters that have no names, such as an array's.
+  public func encode(_ parameters: Parameters, into request: inout Request) throws {
+    let text = try text(of: parameters)
+    guard !text.isEmpty else { return }
+    let inQuery =
+      switch destination {
+      case .methodDependent: request.method.putsParametersInURL
+      case .query: true
+      case .body: false
+      }
+    if inQuery {
+      request.url = try request.url.appending(queryText: text)
+    } else {
+      request.body = .data(Data(text.utf8))
+      if request.headers["Content-Type"] == nil {
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded; charset=utf-8"
+      }
+    }
+  }
+
+  /// The pairs as text, without a leading `?`.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`.
+  public func text(of parameters: Parameters) throws -> String {
+    guard !parameters.isEmpty else { return "" }
+    let value = try ParameterValueEncoder(dates: dates, data: data, keys: keys).encode(parameters)
+    guard case .object(let members) = value else {
+      throw NetworkError(
+        kind: .encoding, reason: "parameters without names cannot be written as name=value pairs; send them as JSON")
+    }
+    var pairs: [String] = []
+    for member in members { write(member.value, name: member.name, into: &pairs) }
+    return pairs.joined(separator: "&")
+  }
+
+  private func write(_ value: ParameterValue, name: String, into pairs: inout [String]) {
+    switch value {
+    case .null: break
+    case .bool(let flag):
+      let text =
+        switch bools {
+        case .numeric: flag ? "1" : "0"
+        case .literal: flag ? "true" : "false"
+        }
+      pairs.append("\(escape(name))=\(text)")
+    case .number(let text), .string(let text):
+      pairs.append("\(escape(name))=\(escape(text))")
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        let elementName =
+          switch arrays {
+          case .brackets: name + "[]"
+          case .repeated: name
+          case .indexed: "\(name)[\(index)]"
+          case .custom(let make): make(name, index)
+          }
+        write(element, name: elementName, into: &pairs)
+      }
+    case .object(let members):
+      for member in members {
+        let memberName =
+          switch objects {
+          case .brackets: "\(name)[\(member.name)]"
+          case .dots: "\(name).\(member.name)"
+          }
+        write(member.value, name: memberName, into: &pairs)
+      }
+    }
+  }
+
+  private func escape(_ text: String) -> String {
+    PercentEncoding.encode(text, keeping: PercentEncoding.query, space: spaces == .plus ? "+" : "%20")
+  }
+}

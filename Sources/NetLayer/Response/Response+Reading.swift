@@ -1,0 +1,117 @@
+import Foundation
+
+extension Response {
+  /// The body as text, in the charset that `Content-Type` declares, else UTF-8.
+  ///
+  /// - Throws: `NetworkError` of kind `parse` for bytes that are no such text and for a charset that is not known.
+  public func text() throws -> String {
+    if let name = charset, name != "utf-8", name != "utf8" {
+      guard let encoding = Self.encodings[name] else {
+        throw failure("the charset \(name.debugDescription) is not known")
+      }
+      guard let text = String(data: body, encoding: encoding) else { throw failure("the body is no text in \(name)") }
+      return text
+    }
+    guard let text = String(validating: body, as: UTF8.self) else { throw failure("the body is no text in UTF-8") }
+    return text
+  }
+
+  /// The body as JSON, whatever the status.
+  ///
+  /// - Throws: `NetworkError` of kind `parse`: for malformed JSON with the offset in its reason and a `JSONError` as its
+  ///   cause, for an empty body, and for HTML.
+  public func json() throws -> JSON {
+    do {
+      return try JSON(body).carrying(Origin(rules: reading, response: self))
+    } catch let error as JSONError {
+      throw failure(error.complaint(about: body, headers: headers, status: status), underlying: error)
+    }
+  }
+
+  /// This response, if its status is one of success, 200 to 299 (article row 2.17).
+  ///
+  /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's message where the body is an
+  ///   envelope that has one.
+  public func validated() throws -> Response { try validated(envelope: reading.envelope) }
+
+  func validated(envelope: Envelope) throws -> Response {
+    guard !(200...299).contains(status) else { return self }
+    // An error page is not always JSON; when it is, the server's own words are the best there are.
+    let words = (try? JSON(body))?[envelope.message].string
+    // Without the query: tokens travel in it.
+    let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
+    var reason = "the server answered \(request.method) \(place) with status \(status)"
+    if let words { reason += ": \(words)" }
+    var error = NetworkError(
+      kind: .status, code: status,
+      message: words.flatMap { $0.isEmpty ? nil : $0 } ?? reading.messages.text(for: .status, status: status),
+      reason: reason, response: self)
+    error.rules = reading
+    throw error
+  }
+
+  /// A parse error about this response.
+  func failure(
+    _ reason: String, underlying: (any Error)? = nil, codingPath: [String] = []
+  ) -> NetworkError {
+    .parse(reason, rules: reading, response: self, underlying: underlying, codingPath: codingPath)
+  }
+
+  /// The rules it carries, else the default network's.
+  var reading: Rules { rules ?? Network.default.rules }
+
+  /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
+  private var charset: String? {
+    guard let type = headers["Content-Type"] else { return nil }
+    for parameter in type.split(separator: ";").dropFirst() {
+      let pair = parameter.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+      if pair.count == 2, pair[0].lowercased() == "charset" {
+        return pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"'")).lowercased()
+      }
+    }
+    return nil
+  }
+
+  private static let encodings: [String: String.Encoding] = [
+    "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2,
+    "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
+    "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32,
+    "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+  ]
+}
+
+extension JSON {
+  /// Takes a text that came from somewhere without saying from where; errors are `NetworkError`s.
+  init(received data: Data) throws {
+    do {
+      try self.init(data)
+    } catch let error as JSONError {
+      throw NetworkError.parse(error.complaint(about: data), rules: Network.default.rules, underlying: error)
+    }
+  }
+}
+
+extension JSONError {
+  /// What to say about a body that is not JSON: the most frequent cases are not malformed JSON at all.
+  fileprivate func complaint(about body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
+    if kind == .empty { return "the body is empty where JSON was expected" + (status.map { " (status \($0))" } ?? "") }
+    if body.prefix(64).drop(while: JSONReader.isSpace).first == UInt8(ascii: "<") {
+      return "the body is HTML or XML instead of JSON" + (headers["Content-Type"].map { " (Content-Type \($0))" } ?? "")
+    }
+    return "the body is not JSON: \(self)"
+  }
+}
+
+extension NetworkError {
+  /// A parse error, with the message that `rules` have for it.
+  static func parse(
+    _ reason: String, rules: Rules, response: Response? = nil, underlying: (any Error)? = nil,
+    codingPath: [String] = []
+  ) -> NetworkError {
+    var error = NetworkError(
+      kind: .parse, message: rules.messages.text(for: .parse), reason: reason, response: response,
+      underlying: underlying, codingPath: codingPath)
+    error.rules = rules
+    return error
+  }
+}

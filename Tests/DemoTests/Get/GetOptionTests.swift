@@ -1,0 +1,135 @@
+import LoopbackServer
+import Synchronization
+import XCTest
+
+final class GetOptionTests: XCTestCase {
+  private func serve(_ change: (inout LoopbackServer.Routes) -> Void) throws -> LoopbackServer {
+    var routes = LoopbackServer.Routes()
+    change(&routes)
+    return try LoopbackServer(routes: routes)
+  }
+
+  private func url(_ server: LoopbackServer, _ path: String) -> String { server.url(path).absoluteString }
+
+  private func error(_ line: String?) throws -> [String: Any] {
+    try XCTUnwrap(try object(line)["error"] as? [String: Any], line ?? "")
+  }
+
+  func test_methodHeadersAndBodyAreSentAsGiven() throws {
+    let server = try serve { routes in routes.on(nil, "/echo") { _ in .json("1") } }
+    let echo = url(server, "/echo")
+    XCTAssertEqual(try DemoProcess.run("get", "-XPUT", "-H", "X-A: b: c", "-d", #"{"a":1}"#, echo).code, 0)
+    XCTAssertEqual(try DemoProcess.run("get", "-d", "a=1", echo).code, 0)
+    XCTAssertEqual(try DemoProcess.run("get", "-d", "a", "-H", "content-type: text/x", echo).code, 0)
+    XCTAssertEqual(server.requests.map(\.method), ["PUT", "POST", "POST"])
+    XCTAssertEqual(server.requests.map(\.text), [#"{"a":1}"#, "a=1", "a"])
+    XCTAssertEqual(server.requests[0].header("X-A"), "b: c")
+    XCTAssertEqual(
+      server.requests.map { $0.headerValues("Content-Type") },
+      [["application/json"], ["application/x-www-form-urlencoded"], ["text/x"]])
+  }
+
+  func test_theBodyMayComeFromAFile() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
+    let bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
+    try bytes.write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let server = try serve { routes in routes.on("POST", "/") { _ in .json("1") } }
+    XCTAssertEqual(try DemoProcess.run("get", "--data-file", file.path, url(server, "/")).code, 0)
+    XCTAssertEqual(server.requests.first.map { Data($0.body) }, bytes)
+  }
+
+  func test_rawGivesTheBytesAsTheyCameAndErrorsOnStandardError() throws {
+    let bytes = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+    let server = try serve { routes in routes.on("GET", "/bytes") { _ in .bytes(bytes) } }
+    let result = try DemoProcess.run("get", "--raw", url(server, "/bytes"))
+    XCTAssertEqual(result.output, Data(bytes))
+    let failed = try DemoProcess.run("get", "--raw", url(server, "/none"))
+    XCTAssertEqual(failed.code, 1)
+    XCTAssertEqual(failed.output, Data())
+    XCTAssertTrue(failed.errors.contains("404"), failed.errors)
+    let binary = try DemoProcess.run("get", url(server, "/bytes"))
+    XCTAssertEqual(try object(binary.lines.first)["base64"] as? String, Data(bytes).base64EncodedString())
+  }
+
+  func test_anEnvelopeIsUnwrappedOrItsMessageIsTheError() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/ok") { _ in .json(#"{"status":"0","msg":"","result":{"a":[1,2]},"next":5}"#) }
+      routes.on("GET", "/no") { _ in .json(#"{"status":17,"msg":"declined"}"#) }
+      routes.on("GET", "/bad") { _ in .json("[]") }
+    }
+    func get(_ path: String, _ options: String...) throws -> DemoProcess.Result {
+      try DemoProcess(["get", "--envelope", "status=0,msg,result,next"] + options + [url(server, path)]).finish()
+    }
+    let ok = try object(get("/ok").lines.first)
+    XCTAssertEqual(ok["body"] as? [String: [Int]], ["a": [1, 2]])
+    XCTAssertEqual(ok["cursor"] as? String, "5")
+    XCTAssertEqual(try object(get("/ok", "--at", "result.a[1]").lines.first)["body"] as? Int, 2)
+    XCTAssertEqual(try error(get("/ok", "--at", "result.b").lines.first)["kind"] as? String, "parse")
+    let refused = try error(get("/no").lines.first)
+    XCTAssertEqual(refused["message"] as? String, "declined")
+    XCTAssertEqual(refused["code"] as? Int, 17)
+    XCTAssertEqual(try error(get("/bad").lines.first)["kind"] as? String, "parse")
+  }
+
+  func test_pagesAreFollowedUntilThereIsNoCursorOrItComesAgain() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/feed") { request in
+        switch request.query("cursor") {
+        case nil: .json(#"{"code":200,"data":[1],"cursor":"a&b +c"}"#)
+        case "a&b +c": .json(#"{"code":200,"data":[2],"cursor":7}"#)
+        default: .json(#"{"code":200,"data":[3],"cursor":null}"#)
+        }
+      }
+      routes.on("GET", "/loop") { _ in .json(#"{"code":200,"data":[],"cursor":"same"}"#) }
+    }
+    let feed = try DemoProcess.run("get", "--follow-pages", url(server, "/feed?tag=x"))
+    XCTAssertEqual(feed.code, 0)
+    XCTAssertEqual(try feed.lines.map { try object($0)["body"] as? [Int] }, [[1], [2], [3]])
+    XCTAssertEqual(server.requests.map { $0.query("tag") }, ["x", "x", "x"])
+    let loop = try DemoProcess.run("get", "--follow-pages", url(server, "/loop"))
+    XCTAssertEqual(loop.code, 1)
+    XCTAssertEqual(loop.lines.count, 3)
+    XCTAssertEqual((try error(loop.lines.last)["reason"] as? String)?.contains("same"), true)
+  }
+
+  func test_aThousandPagesAreFollowed() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/feed") { request in
+        let page = request.query("cursor").flatMap { Int($0) } ?? 0
+        return .json("{\"code\":200,\"data\":\(page),\"cursor\":\(page < 1_000 ? "\(page + 1)" : "null")}")
+      }
+    }
+    let feed = try DemoProcess.run("get", "--follow-pages", url(server, "/feed"))
+    XCTAssertEqual(feed.code, 0)
+    XCTAssertEqual(feed.lines.count, 1_001)
+  }
+
+  func test_retryTriesAgainAfterWhatMayPass() throws {
+    let count = Counter()
+    let server = try LoopbackServer { request in
+      if request.path == "/gone" { return .status(404) }
+      let attempt = count.next()
+      return attempt == 1 ? .closeBeforeHead : attempt == 2 ? .status(503) : .json("1")
+    }
+    XCTAssertEqual(try DemoProcess.run("get", "--retry", "2", url(server, "/flaky")).code, 0)
+    XCTAssertEqual(count.next(), 4)
+    XCTAssertEqual(try DemoProcess.run("get", "--retry", "2", url(server, "/gone")).code, 1)
+    XCTAssertEqual(server.requests.filter { $0.path == "/gone" }.count, 1)
+  }
+
+  func test_concurrencyIsALimit() throws {
+    let server = try serve { routes in routes.on("GET", "/:n") { _ in .json("1").delayed(by: 0.05) } }
+    let urls = (0..<8).map { url(server, "/\($0)") }
+    XCTAssertEqual(try DemoProcess(["get", "--concurrency", "2"] + urls).finish().lines.count, 8)
+    XCTAssertLessThanOrEqual(server.connectionCount, 2)
+    XCTAssertEqual(try DemoProcess(["get", "--concurrency", "8"] + urls).finish().lines.count, 8)
+    XCTAssertGreaterThan(server.connectionCount, 4)
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Atomic(0)
+
+  func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+}

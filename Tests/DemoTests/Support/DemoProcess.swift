@@ -1,0 +1,98 @@
+import Foundation
+import XCTest
+
+/// A run of the built executable, through pipes.
+final class DemoProcess {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private let errors = Pipe()
+  private var buffer = Data()
+  private let watchdog: DispatchWorkItem
+
+  /// Starts `Demo` with `arguments`; it is killed after 20 s, so that a test fails instead of hanging.
+  init(_ arguments: [String], readsInput: Bool = false) throws {
+    process.executableURL = try Self.executable()
+    process.arguments = arguments
+    process.standardInput = readsInput ? input : FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    let process = process
+    watchdog = DispatchWorkItem { [process = UncheckedBox(process)] in process.value.terminate() }
+    try process.run()
+    DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
+  }
+
+  deinit { watchdog.cancel() }
+
+  /// Writes a line to its standard input.
+  func write(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
+
+  /// Ends its standard input.
+  func endInput() throws { try input.fileHandleForWriting.close() }
+
+  /// Stops reading its output, as `head` does.
+  func closeOutput() throws { try output.fileHandleForReading.close() }
+
+  func interrupt() { process.interrupt() }
+
+  /// The next line of its output as it comes; `nil` at the end.
+  func line() -> String? {
+    while true {
+      if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { buffer = Data(buffer[(end + 1)...]) }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+      }
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { return nil }
+      buffer.append(more)
+    }
+  }
+
+  struct Result {
+    var output: Data
+    var errors: String
+    var code: Int32
+    var lines: [String] { String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init) }
+  }
+
+  /// Reads what is left and waits for the end.
+  func finish(readingOutput: Bool = true) -> Result {
+    var rest = buffer
+    if readingOutput { rest.append(output.fileHandleForReading.readDataToEndOfFile()) }
+    let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    watchdog.cancel()
+    return Result(
+      output: rest, errors: String(decoding: complaints, as: UTF8.self),
+      code: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+  }
+
+  /// Runs to the end.
+  static func run(_ arguments: String...) throws -> Result { try DemoProcess(arguments).finish() }
+
+  private static func executable() throws -> URL {
+    let places = [
+      Bundle.main.bundleURL, Bundle(for: DemoProcess.self).bundleURL.deletingLastPathComponent(),
+      URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent(),
+    ]
+    let found = places.map { $0.appending(path: "Demo") }.first {
+      FileManager.default.isExecutableFile(atPath: $0.path)
+    }
+    return try XCTUnwrap(found, "Demo is not beside the tests: \(places)")
+  }
+}
+
+// Safe: Process.terminate may be called from any thread.
+private struct UncheckedBox<Value>: @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+}
+
+/// A line of NDJSON.
+func object(_ line: String?, file: StaticString = #filePath, line number: UInt = #line) throws -> [String: Any] {
+  let text = try XCTUnwrap(line, "no line", file: file, line: number)
+  let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+  return try XCTUnwrap(value as? [String: Any], text, file: file, line: number)
+}

@@ -1,0 +1,60 @@
+import XCTest
+
+final class TourTests: XCTestCase {
+  func test_theTourShowsEveryStopInOrderAndEndsWell() throws {
+    let start = ContinuousClock.now
+    let result = try DemoProcess.run()
+    XCTAssertEqual(result.code, 0, result.errors)
+    XCTAssertEqual(result.errors, "")
+    XCTAssertLessThan(ContinuousClock.now - start, .seconds(15))
+    // The message is in the language of whoever runs the tests.
+    let refused = "network error: connection -1212: "
+    XCTAssertEqual(
+      result.lines.map { $0.hasPrefix(refused) ? refused : $0 },
+      [
+        "model: user 1 is Ada with 100 followers",
+        "pages: 外滩的早晨, Harbour at night, 雨后的胡同 | next cursor 3",
+        "pages: Fog over the valley, 地铁里的人, Last light | next cursor 6",
+        "pages: 雪山 | last page",
+        "bool: liked: true",
+        "business error: business 40301: 请先登录",
+        refused,
+        "zip: Ada and 3 posts, together",
+        "merge: user 4, as it arrived",
+        "merge: user 3, as it arrived",
+        "merge: user 2, as it arrived",
+        "merge: user 1, as it arrived",
+        "chain: 王芳 posted 雪山",
+        "endpoint: now playing: Modern Times, 小城之春",
+        "second back end: 2 items in the cart, 59.9 in all",
+        "second back end: business 17: the card was declined",
+        "cancel: given up after 200 ms",
+        "cancel: the server saw its connection close",
+        "done",
+      ])
+  }
+
+  func test_linesComeAsResultsArrive() throws {
+    let tour = try DemoProcess([])
+    XCTAssertEqual(tour.line()?.hasPrefix("model:"), true)
+    // The first line is there while the tour still has more than a second to go.
+    let start = ContinuousClock.now
+    XCTAssertEqual(tour.finish().code, 0)
+    XCTAssertGreaterThan(ContinuousClock.now - start, .milliseconds(300))
+  }
+
+  func test_theServerServesUntilItIsInterrupted() throws {
+    let server = try DemoProcess(["serve"])
+    let url = try XCTUnwrap(server.line())
+    let feed = try DemoProcess.run("get", "--at", "data[0].title", "\(url)/feed")
+    XCTAssertEqual(try object(feed.lines.first)["body"] as? String, "外滩的早晨")
+    server.interrupt()
+    XCTAssertEqual(server.finish().code, 0)
+  }
+
+  func test_anUnknownCommandIsNamed() throws {
+    let result = try DemoProcess.run("fetch")
+    XCTAssertEqual(result.code, 2)
+    XCTAssertTrue(result.errors.contains("\"fetch\""), result.errors)
+  }
+}

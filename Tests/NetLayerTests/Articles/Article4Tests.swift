@@ -1,0 +1,95 @@
+import LoopbackServer
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+private enum MovieRequest: Endpoint {
+  case newMovies(page: Int64)
+  case rate(id: Int, value: Double)
+
+  var path: String {
+    switch self {
+    case .newMovies: "movies"
+    case .rate(let id, _): "movies/\(id)/rating"
+    }
+  }
+
+  var method: HTTPMethod {
+    switch self {
+    case .newMovies: .get
+    case .rate: .post
+    }
+  }
+
+  var task: HTTPTask {
+    switch self {
+    case .newMovies(let page): .parameters(["page": page, "lang": "zh", "adult": false])
+    case .rate(_, let value): .parameters(["value": value], encoding: .json)
+    }
+  }
+
+  var headers: HTTPHeaders { ["X-Client": "test"] }
+}
+
+private struct MovieList: Decodable, Equatable, Sendable {
+  var totalPages: Int
+  var publishedAt: Date
+}
+
+final class Article4Tests: XCTestCase {
+  private let bag = DisposeBag()
+
+  func test_row_4_5_theServiceDecodesToTheGenericType() throws {
+    let server = try LoopbackServer { _ in .json(#"{"total_pages":3,"published_at":"2019-12-28T00:00:00Z"}"#) }
+    let service = Service<MovieRequest>(
+      Network(
+        Backend(
+          baseURL: server.url("/v3"),
+          decoder: JSONModelDecoder { decoder in
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            decoder.dateDecodingStrategy = .iso8601
+          },
+          delivery: MainScheduler.instance)))
+    let received = expectation(description: "value")
+    service
+      .request(.newMovies(page: 1), as: MovieList.self)
+      .subscribe(
+        onSuccess: { list in
+          XCTAssertEqual(list.totalPages, 3)
+          XCTAssertEqual(list.publishedAt, Date(timeIntervalSince1970: 1_577_491_200))
+          XCTAssertTrue(MainThread.isCurrent)
+          received.fulfill()
+        },
+        onError: { error in XCTFail("\(error)") }
+      )
+      .disposed(by: bag)
+    wait(for: [received], timeout: 10)
+    let request = try XCTUnwrap(server.requests.first)
+    XCTAssertEqual(request.target, "/v3/movies?adult=0&lang=zh&page=1")
+    XCTAssertEqual(request.header("X-Client"), "test")
+    XCTAssertEqual(request.header("Accept"), "application/json")
+  }
+
+  func test_row_4_3_parametersOfAPostGoIntoTheBody() throws {
+    let transport = FakeTransport(json: "{}")
+    let service = Service<MovieRequest>(Network(Backend(baseURL: URL(string: "https://h/v3/"), transport: transport)))
+    _ = record(service.request(.rate(id: 7, value: 8.0)))
+    let request = try XCTUnwrap(transport.requests.first)
+    XCTAssertEqual(request.url.absoluteString, "https://h/v3/movies/7/rating")
+    XCTAssertEqual(request.text, #"{"value":8.0}"#)
+  }
+
+  func test_row_3_3_anEndpointCallsItselfOnTheDefaultNetwork() throws {
+    struct Detail: Endpoint {
+      var path: String { "/user/detail.do" }
+    }
+    struct User: Decodable {
+      var name: String
+    }
+    try SharedDefault.install()
+    XCTAssertEqual(record(Detail().request().map(User.self, at: "data")).elements.map(\.name), ["李"])
+    XCTAssertEqual(record(Detail().request().map(Int.self, at: "data.userid")).elements, [7])
+    XCTAssertEqual(try failure(of: Detail().request().map(Int.self, at: "data.x")).codingPath, ["data", "x"])
+  }
+}

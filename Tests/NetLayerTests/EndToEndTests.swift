@@ -1,0 +1,116 @@
+import LoopbackServer
+import NetLayer
+import Streams
+import XCTest
+
+/// The pipeline over a real socket, with the transport that users get.
+final class EndToEndTests: XCTestCase {
+  private struct User: Codable, Equatable, Sendable {
+    var userid: Int
+    var name: String
+  }
+
+  private func serve(_ change: (inout LoopbackServer.Routes) -> Void) throws -> LoopbackServer {
+    var routes = LoopbackServer.Routes()
+    change(&routes)
+    return try LoopbackServer(routes: routes)
+  }
+
+  private func network(_ server: LoopbackServer) -> Network {
+    Network(Backend(baseURL: server.url, timeouts: .init(connect: 5, idle: 0.3, total: 5)))
+  }
+
+  func test_row_0_27_aModelArrivesOverHTTP() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/user/detail.do") { request in
+        .json(#"{"code":200,"data":{"userid":\#(request.query("userid") ?? "0"),"name":"李"}}"#)
+      }
+    }
+    let users = record(network(server).json(.get, "/user/detail.do", parameters: ["userid": 7]).data(User.self))
+    XCTAssertEqual(users.elements, [User(userid: 7, name: "李")])
+    XCTAssertEqual(server.requests.first?.header("Accept"), "application/json")
+  }
+
+  func test_row_0_8_aFormAndAJSONBodyArriveAsMeant() throws {
+    let server = try serve { routes in
+      routes.on("POST", "/echo") { .json(#"{"code":200,"data":true}"#).header("X", $0.method) }
+    }
+    let network = network(server)
+    XCTAssertEqual(record(network.json(.post, "/echo", parameters: ["a": "b c&d", "n": 1.0]).bool()).elements, [true])
+    _ = record(network.json(.post, "/echo", parameters: User(userid: 1, name: "网"), encoding: .json))
+    XCTAssertEqual(server.requests[0].text, "a=b%20c%26d&n=1.0")
+    XCTAssertEqual(server.requests[0].header("Content-Type"), "application/x-www-form-urlencoded; charset=utf-8")
+    XCTAssertEqual(server.requests[1].text, #"{"name":"网","userid":1}"#)
+    XCTAssertEqual(server.requests[1].header("Content-Type"), "application/json")
+  }
+
+  func test_everyFaultOfTheLineHasItsKindAndEndsTheStreamOnce() throws {
+    let server = try serve { routes in
+      routes.on(nil, "/close") { _ in .closeBeforeHead }
+      routes.on(nil, "/reset") { _ in .resetMidBody() }
+      routes.on(nil, "/short") { _ in .truncatedBody() }
+      routes.on(nil, "/never") { _ in .neverAnswering }
+      routes.on(nil, "/down") { _ in .json(#"{"code":500,"message":"database is down"}"#, status: 503) }
+    }
+    let network = network(server)
+    for (path, kind) in [
+      ("close", NetworkError.Kind.connection), ("reset", .connection), ("short", .connection), ("never", .timeout),
+      ("down", .status),
+    ] {
+      let error = try failure(of: network.json(.get, path).data(User.self))
+      XCTAssertEqual(error.kind, kind, path)
+      XCTAssertEqual(error.request?.url.path, "/" + path)
+      XCTAssertFalse(error.message.isEmpty)
+    }
+    XCTAssertEqual(try failure(of: network.json(.get, "down").bool()).message, "database is down")
+    let port = server.port
+    server.stop()
+    XCTAssertEqual(try failure(of: network.json(.get, "http://127.0.0.1:\(port)/")).kind, .connection)
+    XCTAssertEqual(try failure(of: network.json(.get, "http://no-such-host.invalid/")).kind, .unknownHost)
+  }
+
+  func test_row_0_5_disposingClosesTheRequestOnTheServer() throws {
+    let arrived = expectation(description: "arrived")
+    let server = try LoopbackServer { _ in
+      arrived.fulfill()
+      return .neverAnswering
+    }
+    let events = Counter()
+    let subscription = network(server).json(.get, "/").subscribe(
+      onNext: { _ in events.next() }, onError: { _ in events.next() })
+    wait(for: [arrived], timeout: 10)
+    subscription.dispose()
+    let closed = XCTNSPredicateExpectation(
+      predicate: NSPredicate { _, _ in server.openConnectionCount == 0 }, object: nil)
+    wait(for: [closed], timeout: 10)
+    XCTAssertEqual(events.value, 0)
+  }
+
+  func test_pagesAreFollowedByTheirCursor() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/feed") { request in
+        switch request.query("cursor") {
+        case nil: .json(#"{"code":200,"data":[1,2],"cursor":2}"#)
+        case "2": .json(#"{"code":200,"data":[3],"cursor":"end"}"#)
+        default: .json(#"{"code":200,"data":[],"cursor":null}"#)
+        }
+      }
+    }
+    let network = network(server)
+    @Sendable func feed(_ cursor: String?) -> Observable<Page<Int>> {
+      network.json(.get, "/feed", parameters: ["cursor": cursor]).list(Int.self).flatMap { page in
+        page.cursor.map { Observable.just(page).concat(feed($0)) } ?? .just(page)
+      }
+    }
+    XCTAssertEqual(record(feed(nil)).elements.map(\.items), [[1, 2], [3], []])
+  }
+
+  func test_aModelIsAwaited() async throws {
+    let server = try serve { routes in routes.on("GET", "/user") { _ in .json(#"{"userid":1,"name":"n"}"#) } }
+    struct UserEndpoint: Endpoint {
+      var path: String { "/user" }
+    }
+    let user = try await network(server).request(UserEndpoint(), as: User.self).value
+    XCTAssertEqual(user, User(userid: 1, name: "n"))
+  }
+}

@@ -1,0 +1,106 @@
+import XCTest
+
+@testable import NetLayer
+
+final class JSONScannerTests: XCTestCase {
+  private func failure(_ bytes: [UInt8], file: StaticString = #filePath, line: UInt = #line) -> JSONError? {
+    do {
+      _ = try JSON(Data(bytes))
+      XCTFail("accepted \(String(decoding: bytes, as: UTF8.self))", file: file, line: line)
+    } catch let error as JSONError {
+      return error
+    } catch {
+      XCTFail("\(error)", file: file, line: line)
+    }
+    return nil
+  }
+
+  private func assertFails(
+    _ text: String, _ kind: JSONError.Kind, at offset: Int, file: StaticString = #filePath, line: UInt = #line
+  ) {
+    let error = failure(Array(text.utf8), file: file, line: line)
+    XCTAssertEqual(error?.kind, kind, text, file: file, line: line)
+    XCTAssertEqual(error?.offset, offset, text, file: file, line: line)
+  }
+
+  func test_everyKindOfValueMayBeTheRoot() throws {
+    for text in [
+      "{}", "[]", "\"\"", "0", "-0", "-1.5e-7", "1E+2", "true", "false", "null", " \t\r\n{ \"a\" : [ 1 , 2 ] } \n",
+      "[[],{},[{}]]", #"{"":{"":""}}"#, #""\u00e9\uD83D\uDE00\/\b\f\n\r\t\\\"""#, "\u{FEFF}{}", "\"网络😀é\u{7F}\"",
+    ] {
+      XCTAssertNoThrow(try JSON(text), text)
+    }
+  }
+
+  func test_anErrorNamesTheByteWhereTheTextStopsBeingJSON() {
+    assertFails("", .empty, at: 0)
+    assertFails("  \n", .empty, at: 0)
+    assertFails("{", .unexpectedEnd, at: 1)
+    assertFails("[1,2", .unexpectedEnd, at: 4)
+    assertFails("\"abc", .unexpectedEnd, at: 4)
+    assertFails("{\"a\"", .unexpectedEnd, at: 4)
+    assertFails("tru", .unexpectedEnd, at: 3)
+    assertFails("[1,]", .unexpectedCharacter, at: 3)
+    assertFails("{\"a\":1,}", .unexpectedCharacter, at: 7)
+    assertFails("{a:1}", .unexpectedCharacter, at: 1)
+    assertFails("{\"a\" 1}", .unexpectedCharacter, at: 5)
+    assertFails("[1 2]", .unexpectedCharacter, at: 3)
+    assertFails("[1}", .unexpectedCharacter, at: 2)
+    assertFails("{\"a\":1]", .unexpectedCharacter, at: 6)
+    assertFails("'a'", .unexpectedCharacter, at: 0)
+    assertFails("nul1", .unexpectedCharacter, at: 3)
+    assertFails("{} {}", .trailingContent, at: 3)
+    assertFails("NaN", .unexpectedCharacter, at: 0)
+  }
+
+  func test_numbersFollowTheGrammar() {
+    assertFails("01", .invalidNumber, at: 0)
+    assertFails("[-]", .invalidNumber, at: 1)
+    assertFails("[1.]", .invalidNumber, at: 1)
+    assertFails("[1e]", .invalidNumber, at: 1)
+    assertFails("1e+", .unexpectedEnd, at: 3)
+    assertFails("+1", .unexpectedCharacter, at: 0)
+    assertFails(".5", .unexpectedCharacter, at: 0)
+  }
+
+  func test_stringsRefuseControlCharactersBadEscapesAndHalvesOfPairs() {
+    assertFails("\"a\nb\"", .controlCharacter, at: 2)
+    assertFails("\"01234567\u{1}\"", .controlCharacter, at: 9)
+    assertFails(#""\x""#, .invalidEscape, at: 1)
+    assertFails(#""\u12G4""#, .invalidEscape, at: 1)
+    assertFails(#""\uD800""#, .loneSurrogate, at: 1)
+    assertFails(#""\uD800\u0041""#, .loneSurrogate, at: 1)
+    assertFails(#""ab\uDC00""#, .loneSurrogate, at: 3)
+  }
+
+  func test_bytesThatAreNotUTF8AreRefused() {
+    for bytes: [UInt8] in [
+      [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
+      [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE4, 0xBD], [0xFF], [0xC3, 0x28],
+    ] {
+      let error = failure([0x22, 0x61] + bytes + [0x22])
+      XCTAssertEqual(error?.kind, .invalidUTF8, "\(bytes)")
+      XCTAssertEqual(error?.offset, 2)
+    }
+  }
+
+  func test_512LevelsAreReadAnd513AreAnErrorOnASmallStack() throws {
+    let outcome = onSmallStack {
+      let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
+      let tooDeep = String(repeating: "{\"a\":", count: 100_000)
+      return (Result { try JSON(deep).count }, Result { try JSON(tooDeep).count })
+    }
+    XCTAssertEqual(try outcome.0.get(), 1)
+    XCTAssertThrowsError(try outcome.1.get()) { error in
+      XCTAssertEqual((error as? JSONError)?.kind, .tooDeep)
+      XCTAssertEqual((error as? JSONError)?.offset, 512 * 5)
+    }
+  }
+
+  func test_theErrorSaysWhatAndWhere() throws {
+    XCTAssertThrowsError(try JSON("[1,x]")) { XCTAssertEqual("\($0)", "unexpected character 'x' at byte 3") }
+    XCTAssertThrowsError(try JSON("\"\u{2}\"")) {
+      XCTAssertEqual("\($0)", "unescaped control character in a string 0x2 at byte 1")
+    }
+  }
+}

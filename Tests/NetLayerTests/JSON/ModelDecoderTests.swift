@@ -1,0 +1,52 @@
+import XCTest
+
+@testable import NetLayer
+
+final class ModelDecoderTests: XCTestCase {
+  private struct User: Decodable, Equatable {
+    var id: Int
+    var firstName: String?
+  }
+  private struct Tree: Decodable {
+    var children: [Tree]?
+    var a: String?
+    var b: Int?
+  }
+
+  func test_onlyTheSliceIsDecoded() throws {
+    let json = try JSON(#"{"data": {"id": 1}, "rest": [1, 2, 3]}"#)
+    XCTAssertEqual(try json["data"].decode(User.self), User(id: 1))
+    XCTAssertEqual(try json["rest"].decode([Int].self), [1, 2, 3])
+    XCTAssertEqual(try json["rest"][2].decode(Int.self), 3)
+  }
+
+  func test_scalarsAndNullDecodeToo() throws {
+    XCTAssertEqual(try JSON("\"a\\u00e9\"").decode(String.self), "aé")
+    XCTAssertEqual(try JSON("true").decode(Bool.self), true)
+    XCTAssertNil(try JSON("null").decode(User?.self))
+    XCTAssertThrowsError(try JSON("null").decode(User.self))
+    XCTAssertThrowsError(try JSON("{}")["x"].decode(User?.self))
+  }
+
+  func test_theDecoderCanBeConfigured() throws {
+    let snake = JSONModelDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+    XCTAssertEqual(try JSON(#"{"id":1,"first_name":"A"}"#).decode(User.self, using: snake), User(id: 1, firstName: "A"))
+  }
+
+  func test_aModelAsDeepAsTheScannerAllowsDecodesOnASmallStack() throws {
+    let depth = onSmallStack {
+      Result {
+        var text = "{}"
+        for _ in 0..<255 { text = "{\"children\":[\(text)]}" }
+        var tree = try JSON(text).decode(Tree.self)
+        var depth = 0
+        while let child = tree.children?.first {
+          tree = child
+          depth += 1
+        }
+        return depth
+      }
+    }
+    XCTAssertEqual(try depth.get(), 255)
+  }
+}

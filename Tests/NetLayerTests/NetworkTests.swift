@@ -1,0 +1,206 @@
+import Streams
+import Synchronization
+import XCTest
+
+@testable import NetLayer
+
+final class NetworkTests: XCTestCase {
+  private struct User: Codable, Equatable {
+    var id: Int
+    var name: String
+  }
+
+  private let user = #"{"code":200,"message":"ok","data":{"id":7,"name":"李"}}"#
+
+  private func network(_ transport: FakeTransport, _ change: (inout Backend) -> Void = { _ in }) throws -> Network {
+    var backend = Backend(baseURL: try XCTUnwrap(URL(string: "http://example.com/api")), transport: transport)
+    change(&backend)
+    return Network(backend)
+  }
+
+  func test_row_0_9_jsonAsksForJSONUnlessTheCallerAsksForSomethingElse() throws {
+    let transport = FakeTransport(json: user)
+    let network = try network(transport)
+    _ = record(network.json(.get, "/a"))
+    _ = record(network.json(.get, "/a", headers: ["accept": "text/x"]))
+    _ = record(network.string(.get, "/a"))
+    XCTAssertEqual(transport.requests.map { $0.headers["Accept"] }, ["application/json", "text/x", nil])
+  }
+
+  func test_row_0_2_commonParametersAreAskedForEachRequestAndTheCallersWin() throws {
+    let transport = FakeTransport(json: user)
+    let count = Counter()
+    let network = try network(transport) {
+      $0.commonParameters = { ["token": "t\(count.next())", "app_version": "1.0"] }
+    }
+    _ = record(network.json(.get, "/a", parameters: ["id": 1]))
+    _ = record(network.json(.get, "/a", parameters: ["token": "mine"]))
+    _ = record(network.json(.post, "/a", parameters: ["id": 1], encoding: .json))
+    _ = record(network.json(.post, "/a"))
+    XCTAssertEqual(transport.requests[0].url.query(), "app_version=1.0&id=1&token=t1")
+    XCTAssertEqual(transport.requests[1].url.query(), "app_version=1.0&token=mine")
+    XCTAssertEqual(transport.requests[2].text, #"{"app_version":"1.0","id":1,"token":"t3"}"#)
+    XCTAssertEqual(transport.requests[3].text, "app_version=1.0&token=t4")
+  }
+
+  func test_anyEncodableWillDoAsParameters() throws {
+    let transport = FakeTransport(json: user)
+    let network = try network(transport)
+    _ = record(network.json(.post, "/a", parameters: User(id: 1, name: "n"), encoding: .json))
+    _ = record(network.data(.get, "/a", parameters: User(id: 1, name: "n")))
+    _ = record(network.string(.get, "/a", parameters: ["a": [1, 2]]))
+    XCTAssertEqual(transport.requests[0].text, #"{"id":1,"name":"n"}"#)
+    XCTAssertEqual(transport.requests[1].url.query(), "id=1&name=n")
+    XCTAssertEqual(transport.requests[2].url.query(), "a%5B%5D=1&a%5B%5D=2")
+  }
+
+  func test_row_1_21_aRequestStartsWhenItIsSubscribedAndEachSubscriptionSendsItsOwn() throws {
+    let transport = FakeTransport(json: user)
+    let stream = try network(transport).json(.get, "/a").data(User.self)
+    XCTAssertEqual(transport.requests.count, 0)
+    _ = record(stream)
+    XCTAssertEqual(transport.requests.count, 1)
+    _ = record(stream)
+    XCTAssertEqual(transport.requests.count, 2)
+  }
+
+  func test_row_0_5_disposingCancelsTheRequestAndNothingArrives() throws {
+    let transport = FakeTransport { _ in .silence }
+    let events = Counter()
+    let subscription = try network(transport).json(.get, "/a").data(User.self).subscribe(
+      onNext: { _ in events.next() }, onError: { _ in events.next() }, onCompleted: { events.next() })
+    XCTAssertEqual(transport.requests.count, 1)
+    subscription.dispose()
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(events.value, 0)
+  }
+
+  func test_row_0_26_aBagCancelsWithItsOwner() throws {
+    let transport = FakeTransport { _ in .silence }
+    var bag: DisposeBag? = DisposeBag()
+    let network = try network(transport)
+    network.json(.get, "/a").bool().subscribe().disposed(by: try XCTUnwrap(bag))
+    bag = nil
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+  }
+
+  func test_mappingNeverRunsOnTheMainThreadNorOnTheTransports() throws {
+    let transport = FakeTransport(json: user)
+    let labels = Labels()
+    let network = try network(transport) { $0.decoder = SpyDecoder(labels: labels) }
+    let recorded = record(network.json(.get, "/a").data(User.self))
+    XCTAssertEqual(recorded.elements, [User(id: 7, name: "李")])
+    XCTAssertEqual(recorded.onMain, [false, false])
+    XCTAssertEqual(labels.all, ["elsewhere"])
+  }
+
+  func test_row_0_20_deliveryHopsAfterMappingErrorsIncluded() throws {
+    let labels = Labels()
+    let transport = FakeTransport { [user] request in
+      switch request.url.lastPathComponent {
+      case "ok": .answer(user)
+      case "refused": .answer(#"{"code":1}"#)
+      case "broken": .answer(#"{"code":200,"data":1}"#)
+      default: .failure(.connection)
+      }
+    }
+    let network = try network(transport) {
+      $0.delivery = MainScheduler.instance
+      $0.decoder = SpyDecoder(labels: labels)
+    }
+    for path in ["ok", "refused", "broken", "offline"] {
+      let recorded = record(network.json(.get, path).data(User.self))
+      XCTAssertEqual(Set(recorded.onMain), [true], path)
+    }
+    XCTAssertEqual(Set(record(network.request(Ping(), as: JSON.self)).onMain), [true])
+    XCTAssertEqual(Set(record(network.request(Ping()).map(User.self, at: "data")).onMain), [true])
+    XCTAssertEqual(Set(record(network.json(.get, "ok")).onMain), [false])
+    XCTAssertEqual(Set(labels.all), ["elsewhere"])
+  }
+
+  func test_row_2_14_theEnvironmentChoosesTheBaseURL() throws {
+    let transport = FakeTransport(json: user)
+    for (environment, host) in [(Backend.Environment.qa, "qa.h"), (.production, "h"), ("nightly", "base")] {
+      let network = Network(
+        Backend(
+          baseURL: URL(string: "http://base/v3"),
+          environments: [
+            .qa: try XCTUnwrap(URL(string: "http://qa.h/v3")), .production: try XCTUnwrap(URL(string: "http://h/v3")),
+          ],
+          environment: environment, transport: transport))
+      _ = record(network.json(.get, "movies"))
+      XCTAssertEqual(transport.requests.last?.url.absoluteString, "http://\(host)/v3/movies")
+    }
+  }
+
+  func test_aCallThatCannotBeBuiltFailsWithoutSendingAndOffTheMainThread() throws {
+    let transport = FakeTransport(json: user)
+    let network = try network(transport) { $0.messages = .chinese }
+    let recorded = record(network.json(.get, "/a", parameters: ["x": Double.nan]))
+    XCTAssertEqual(recorded.error?.kind, .encoding)
+    XCTAssertEqual(recorded.error?.message, Messages.chinese.parameter)
+    XCTAssertEqual(recorded.onMain, [false])
+    XCTAssertEqual(try failure(of: network.json(.get, "/../a")).kind, .invalidRequest)
+    XCTAssertEqual(transport.requests.count, 0)
+  }
+
+  func test_row_0_18_theDefaultNetworkIsChosenOnce() throws {
+    let server = try SharedDefault.install()
+    XCTAssertThrowsError(try Network.setDefault(Network())) { error in
+      XCTAssertTrue(error is Network.DefaultAlreadySet)
+      XCTAssertTrue(error.localizedDescription.contains("already"), error.localizedDescription)
+    }
+    XCTAssertEqual(Network.default.backend.baseURL, server.url)
+  }
+
+  func test_theWholeResponseIsThereWhateverItsStatus() throws {
+    let network = try network(FakeTransport(json: "no", status: 404))
+    let response = record(network.response(.get, "/a")).elements.first
+    XCTAssertEqual(response?.status, 404)
+    XCTAssertEqual(record(network.request(Ping())).elements.first?.body, Data("no".utf8))
+    XCTAssertEqual(try failure(of: network.request(Ping(), as: String.self)).kind, .status)
+    XCTAssertEqual(try failure(of: network.data(.get, "/a")).kind, .status)
+    XCTAssertEqual(try failure(of: network.request(Ping(), as: Void.self)).code, 404)
+  }
+
+  func test_row_1_5_anEndpointsResultMayBeTextBytesJSONOrNothing() throws {
+    let network = try network(FakeTransport(json: #"{"a":1}"#))
+    XCTAssertEqual(record(network.request(Ping(), as: String.self)).elements, [#"{"a":1}"#])
+    XCTAssertEqual(record(network.request(Ping(), as: Data.self)).elements, [Data(#"{"a":1}"#.utf8)])
+    XCTAssertEqual(record(network.request(Ping(), as: JSON.self)).elements.first?["a"].int, 1)
+    XCTAssertEqual(record(network.request(Ping(), as: Void.self)).elements.count, 1)
+    XCTAssertEqual(record(network.request(Ping(), as: [String: Int].self)).elements, [["a": 1]])
+  }
+}
+
+struct Ping: Endpoint {
+  var path: String { "/ping" }
+}
+
+/// Notes where decoding runs.
+private struct SpyDecoder: ModelDecoder {
+  let labels: Labels
+
+  func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+    labels.note(FakeTransport.isCurrent ? "transport" : MainThread.isCurrent ? "main" : "elsewhere")
+    return try JSONModelDecoder.default.decode(type, from: json)
+  }
+}
+
+private final class Labels: Sendable {
+  private let seen = Locked<[String]>([])
+  var all: [String] { seen.withLock { $0 } }
+  func note(_ label: String) { seen.withLock { $0.append(label) } }
+}
+
+final class Counter: Sendable {
+  private let count = Atomic(0)
+  var value: Int { count.load(ordering: .acquiring) }
+  @discardableResult func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+}
+
+extension Request {
+  var text: String { if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { "" } }
+}

@@ -1,0 +1,64 @@
+import XCTest
+
+@testable import NetLayer
+
+final class JSONParameterEncoderTests: XCTestCase {
+  private func encode(_ parameters: Parameters, _ encoder: JSONParameterEncoder = .json) throws -> (String, Request) {
+    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/a")))
+    try encoder.encode(parameters, into: &request)
+    guard case .data(let body) = request.body else { return ("", request) }
+    return (String(decoding: body, as: UTF8.self), request)
+  }
+
+  func test_row_2_10_theBodyIsSortedJSONWithItsContentType() throws {
+    let (text, request) = try encode([
+      "b": ["y": 1, "x": [true, false]] as Parameters, "a": 1.0, "s": "q\"\\/\n\u{1}é😀", "n": nil,
+    ])
+    XCTAssertEqual(text, #"{"a":1.0,"b":{"x":[true,false],"y":1},"s":"q\"\\/\n\u0001é😀"}"#)
+    XCTAssertEqual(request.headers["Content-Type"], "application/json")
+    XCTAssertNoThrow(try JSON(text))
+  }
+
+  func test_noParametersAreAnEmptyObject() throws {
+    XCTAssertEqual(try encode([:]).0, "{}")
+  }
+
+  func test_anArrayIsABodyAndCommonParametersThenGoIntoTheQuery() throws {
+    XCTAssertEqual(try encode(Parameters([1, 2])).0, "[1,2]")
+    let (text, request) = try encode(Parameters([1, 2]).over(["token": "t"]))
+    XCTAssertEqual(text, "[1,2]")
+    XCTAssertEqual(request.url.absoluteString, "http://h/a?token=t")
+  }
+
+  func test_commonParametersJoinAnObject() throws {
+    struct Body: Encodable {
+      var token: String
+      var page: Int
+    }
+    XCTAssertEqual(
+      try encode(Parameters(Body(token: "own", page: 1)).over(["token": "t", "v": 2])).0,
+      #"{"page":1,"token":"own","v":2}"#)
+  }
+
+  func test_nullsInsideArraysAndDatesAreKept() throws {
+    XCTAssertEqual(try encode(["a": [1, nil, 3]]).0, #"{"a":[1,null,3]}"#)
+    XCTAssertEqual(
+      try encode(["d": Date(timeIntervalSince1970: 0)], .init(dates: .iso8601)).0, #"{"d":"1970-01-01T00:00:00Z"}"#)
+  }
+
+  func test_aClassThatEncodesItsParentThroughSuperEncoderKeepsBoth() throws {
+    struct Child: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ParameterKey.self)
+        try container.encode(1, forKey: ParameterKey("own"))
+        var nested = container.nestedUnkeyedContainer(forKey: ParameterKey("list"))
+        try nested.encode("a")
+        try nested.encodeNil()
+        var object = nested.nestedContainer(keyedBy: ParameterKey.self)
+        try object.encode(2, forKey: ParameterKey("k"))
+        try [3].encode(to: container.superEncoder())
+      }
+    }
+    XCTAssertEqual(try encode(Parameters(Child())).0, #"{"list":["a",null,{"k":2}],"own":1,"super":[3]}"#)
+  }
+}

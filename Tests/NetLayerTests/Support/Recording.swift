@@ -1,0 +1,63 @@
+import NetLayer
+import Streams
+import XCTest
+
+/// What a subscription has seen.
+struct Recorded<Element: Sendable>: Sendable {
+  var elements: [Element] = []
+  var errors: [any Error] = []
+  var completions = 0
+  var onMain: [Bool] = []
+
+  var error: NetworkError? { errors.first as? NetworkError }
+  /// How often the stream ended: 1 in a law-abiding one.
+  var ends: Int { errors.count + completions }
+}
+
+extension XCTestCase {
+  /// Subscribes and waits for the end, running the main queue meanwhile.
+  func record<Source: ObservableConvertibleType>(
+    _ source: Source, file: StaticString = #filePath, line: UInt = #line
+  ) -> Recorded<Source.Element> {
+    let recorder = Recorder<Source.Element>()
+    let ended = expectation(description: "the stream has ended")
+    let subscription = source.asObservable().subscribe(
+      onNext: { element in recorder.note { $0.elements.append(element) } },
+      onError: { error in recorder.note { $0.errors.append(error) } },
+      onCompleted: { recorder.note { $0.completions += 1 } },
+      onDisposed: { ended.fulfill() })
+    wait(for: [ended], timeout: 10)
+    subscription.dispose()
+    let seen = recorder.seen
+    XCTAssertEqual(seen.ends, 1, "the stream must end exactly once", file: file, line: line)
+    return seen
+  }
+
+  /// The error that `source` ends with.
+  func failure<Source: ObservableConvertibleType>(
+    of source: Source, file: StaticString = #filePath, line: UInt = #line
+  ) throws -> NetworkError {
+    let recorded = record(source, file: file, line: line)
+    XCTAssertEqual(recorded.elements.count, 0, file: file, line: line)
+    return try XCTUnwrap(recorded.error, "no NetworkError", file: file, line: line)
+  }
+}
+
+private final class Recorder<Element: Sendable>: Sendable {
+  private let state = Locked(Recorded<Element>())
+
+  var seen: Recorded<Element> { state.withLock { $0 } }
+
+  func note(_ change: (inout Recorded<Element>) -> Void) {
+    let main = MainThread.isCurrent
+    state.withLock { state in
+      change(&state)
+      state.onMain.append(main)
+    }
+  }
+}
+
+/// Under XCTest the main thread serves the main queue, so here the thread can be asked.
+enum MainThread {
+  static var isCurrent: Bool { Thread.isMainThread }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+
+/// The one default network of the test process, which can be set only once, and the server behind it.
+enum SharedDefault {
+  static let server = Result {
+    var routes = LoopbackServer.Routes()
+    routes.on("GET", "/user/detail.do") { request in
+      .json(#"{"code":200,"message":"ok","data":{"userid":\#(request.query("userid") ?? "7"),"name":"李"}}"#)
+    }
+    routes.on("GET", "/feed") { _ in .json(#"{"code":200,"data":[{"id":1},{"id":2}],"cursor":"next"}"#) }
+    routes.on("POST", "/like") { _ in .json(#"{"code":200,"data":false}"#) }
+    routes.on("GET", "/refused") { _ in .json(#"{"code":40301,"message":"请先登录"}"#) }
+    let server = try LoopbackServer(routes: routes)
+    try Network.setDefault(Network(Backend(baseURL: server.url, commonParameters: { ["token": "secret"] })))
+    return server
+  }
+
+  /// Sets the default if that has not been done; gives the server.
+  @discardableResult
+  static func install() throws -> LoopbackServer { try server.get() }
+}
