@@ -45,14 +45,13 @@ enum GetCommand {
   }
 
   private static func run(_ fetcher: Fetcher, _ options: GetOptions, _ console: Console) -> Int32 {
-    let interrupt = Interrupt.handle {
+    Interrupt.handle {
       fetcher.stop()
       console.progress("")
       // Lines are written whole and at once, so all that has arrived is printed. Not exit(): the reader may wait for
       // its input for ever.
       _exit(130)
     }
-    defer { interrupt.cancel() }
     // A slot is taken before the next line is read: the input is asked for no faster than requests are answered.
     for input in options.inputs {
       switch input {

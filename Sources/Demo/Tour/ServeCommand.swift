@@ -12,9 +12,8 @@ enum ServeCommand {
       let server = try TourServer.start()
       console.print(server.url.absoluteString)
       let interrupted = DispatchSemaphore(value: 0)
-      let interrupt = Interrupt.handle { interrupted.signal() }
+      Interrupt.handle { interrupted.signal() }
       interrupted.wait()
-      interrupt.cancel()
       server.stop()
       return 0
     } catch {

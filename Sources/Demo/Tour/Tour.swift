@@ -18,8 +18,7 @@ enum Tour {
         server.stop()
         silent.stop()
       }
-      let interrupt = Interrupt.handle { _exit(130) }
-      defer { interrupt.cancel() }
+      Interrupt.handle { _exit(130) }
       return play(try Stops(server: server, silent: silent), console)
     } catch {
       console.complain("\(error)")
