@@ -16,7 +16,17 @@ extension SessionCore {
       // From here on the allowed silence is shorter.
       watch(flight)
     }
-    completionHandler(.allow)
+    if mayAnswer(dataTask) { completionHandler(.allow) }
+  }
+
+  /// Whether a question of the session's about `task` may be answered: on Linux an answer that comes behind the task's
+  /// cancellation is a fatal error ("Received callback for HTTP redirection, but we're not waiting for it").
+  private func mayAnswer(_ task: URLSessionTask) -> Bool {
+    #if canImport(FoundationNetworking)
+      flights[task.taskIdentifier] != nil
+    #else
+      true
+    #endif
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -43,7 +53,7 @@ extension SessionCore {
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     flights[task.taskIdentifier]?.response = response
-    completionHandler(nil)
+    if mayAnswer(task) { completionHandler(nil) }
   }
 
   // No credentials are kept here: a 401 is an answer like any other. On Linux the session asks behind the body and
@@ -53,15 +63,15 @@ extension SessionCore {
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     #if canImport(FoundationNetworking)
-      if let flight = flights[task.taskIdentifier] {
-        if flight.response == nil { flight.response = challenge.failureResponse as? HTTPURLResponse }
-        if flight.response != nil {
-          _ = forget(flight)
-          deliver(flight)
-          task.cancel()
-        }
+      guard let flight = flights[task.taskIdentifier] else { return }
+      flight.response = flight.response ?? challenge.failureResponse as? HTTPURLResponse
+      guard flight.response != nil else {
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        return
       }
-      completionHandler(.cancelAuthenticationChallenge, nil)
+      _ = forget(flight)
+      deliver(flight)
+      task.cancel()
     #else
       completionHandler(.performDefaultHandling, nil)
     #endif
