@@ -83,7 +83,15 @@ final class RequestLog: Sendable {
   let connectionCount = Atomic<Int>(0)
   let openCount = Atomic<Int>(0)
   private let limit: Int
-  private let entries = Mutex<[LoopbackServer.Request]>([])
+  private let entries = Mutex(Entries())
+
+  private struct Entries {
+    var requests: [LoopbackServer.Request] = []
+    var bodyBytes = 0
+  }
+
+  /// Bodies of the requests kept: beyond this, the oldest go first.
+  private static let maxBodyBytes = 64 << 20
 
   init(limit: Int) { self.limit = Swift.max(0, limit) }
 
@@ -91,11 +99,18 @@ final class RequestLog: Sendable {
     requestCount.add(1, ordering: .relaxed)
     guard limit > 0 else { return }
     entries.withLock { entries in
+      entries.requests.append(request)
+      entries.bodyBytes += request.body.count
       // Trimmed at twice the limit, so that the shift is paid once in `limit` requests.
-      if entries.count >= 2 * limit { entries.removeFirst(entries.count - limit + 1) }
-      entries.append(request)
+      if entries.requests.count > 2 * limit { Self.drop(limit, from: &entries) }
+      while entries.bodyBytes > Self.maxBodyBytes, entries.requests.count > 1 { Self.drop(1, from: &entries) }
     }
   }
 
-  func newest() -> [LoopbackServer.Request] { entries.withLock { Array($0.suffix(limit)) } }
+  private static func drop(_ count: Int, from entries: inout Entries) {
+    for request in entries.requests.prefix(count) { entries.bodyBytes -= request.body.count }
+    entries.requests.removeFirst(count)
+  }
+
+  func newest() -> [LoopbackServer.Request] { entries.withLock { Array($0.requests.suffix(limit)) } }
 }

@@ -34,12 +34,21 @@ enum RequestCheck {
       if HTTPHeaders.same(field.name, "Transfer-Encoding") {
         return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
       }
-      if HTTPHeaders.same(field.name, "Content-Length"), let length = request.body.byteCount,
-        Int64(field.value) != length
-      {
-        return "the header Content-Length: \(quoted(field.value)) contradicts the body of \(length) bytes; remove it, "
-          + "the transport sets it"
-      }
+    }
+    return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
+  }
+
+  /// The failure for a Content-Length of the caller's that is not `length`; for bodies whose length shows on opening.
+  static func lengthFailure(of request: Request, length: Int64) -> NetworkError? {
+    lengthProblem(request, length: length).map {
+      NetworkError(kind: .invalidRequest, reason: $0, request: request)
+    }
+  }
+
+  private static func lengthProblem(_ request: Request, length: Int64) -> String? {
+    for field in request.headers where HTTPHeaders.same(field.name, "Content-Length") && Int64(field.value) != length {
+      return "the header Content-Length: \(quoted(field.value)) contradicts the body of \(length) bytes; remove it, "
+        + "the transport sets it"
     }
     return nil
   }

@@ -113,6 +113,16 @@
       XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
     }
 
+    func testIdleConnectionsGiveWayAtTheTotalLimit() throws {
+      let servers = try (0..<4).map { _ in try LoopbackServer(routes: TestRoutes.make()) }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))
+      let flights = (0..<60).map { _ in Flight(self) }
+      for (index, flight) in flights.enumerated() {
+        _ = flight.send(Request(url: servers[index % servers.count].url("/delay/1")), on: transport)
+      }
+      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+    }
+
     func testManyTransportsComeAndGo() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       for _ in 0..<20 {

@@ -45,6 +45,12 @@ extension TransportSuite {
     XCTAssertEqual(try response(request(.get, "/echo?q=a%20b%26c")).headers["X-Query"], "a b&c")
   }
 
+  func testTheFragmentStaysHere() throws {
+    let sent = request(.get, "/text#part")
+    XCTAssertEqual(try response(sent).status, 200)
+    XCTAssertEqual(server.requests.map(\.target), ["/text"])
+  }
+
   func testHeadersArriveAsTheyAre() throws {
     let sent: HTTPHeaders = ["X-One": "1", "X-Spaced": "a b  c", "Accept": "application/json"]
     let received = String(decoding: try response(request(.get, "/headers", headers: sent)).body, as: UTF8.self)
@@ -104,6 +110,15 @@ extension TransportSuite {
       XCTAssertEqual(answer.headers["X-Length"], "\(count)")
       XCTAssertEqual(answer.headers["Content-Type"], "x/y")
     }
+  }
+
+  func testEveryMethodButHeadMayCarryABody() throws {
+    for method in [HTTPMethod.post, .put, .patch, .delete, .options, "REPORT"] {
+      let answer = try response(request(method, "/echo", body: .data(Data("content".utf8))))
+      XCTAssertEqual(answer.body, Data("content".utf8), method.rawValue)
+      XCTAssertEqual(answer.headers["X-Method"], method.rawValue)
+    }
+    try failure(request(.head, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
   }
 
   func testASliceOfDataIsSentFromItsStart() throws {

@@ -75,6 +75,14 @@ extension TransportSuite {
     try assertStillServes()
   }
 
+  func testALengthThatContradictsAFileIsRefused() throws {
+    let file = try temporaryFile(Data("12345".utf8))
+    let error = try failure(
+      request(.put, "/echo", headers: ["Content-Length": "4"], body: .file(file)), .invalidRequest)
+    XCTAssert(error.reason.contains("5 bytes"), error.reason)
+    XCTAssertEqual(server.requestCount, 0)
+  }
+
   func testURLsThatAreNotHTTPAreRefusedAndNamed() throws {
     for text in ["ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c"] {
       let url = try XCTUnwrap(URL(string: text))

@@ -28,6 +28,26 @@ extension TransportSuite {
     XCTAssertLessThanOrEqual(server.connectionCount, 6)
   }
 
+  func testEveryRequestOfAStormCompletesOnce() throws {
+    let paths = [
+      "/text", "/close", "/reset", "/reset-body", "/cut-body", "/stall", "/never", "/delay/5", "/redirect/302", "/loop",
+      "/bytes/70000", "/nonsense", "/gzip", "/drip/1",
+      "/basic", "/hops/3", "/status/302",
+    ]
+    let limits = Request.Timeouts(connect: 20, idle: 20, total: 0.4)
+    let flights = (0..<280).map { _ in Flight(self) }
+    var disposables: [any Disposable] = []
+    for (index, flight) in flights.enumerated() {
+      let body = index % 3 == 0 ? Request.Body.data(Data(count: index * 500)) : .none
+      let method: HTTPMethod = index % 3 == 0 ? .put : .get
+      let path = paths[index % paths.count]
+      disposables.append(flight.send(request(method, path, body: body, timeouts: limits), on: transport))
+      if index % 5 == 0 { disposables[index / 2].dispose() }
+    }
+    for flight in flights { _ = try flight.outcome() }
+    try assertStillServes()
+  }
+
   func testRequestsFromManyThreads() throws {
     let flights = (0..<64).map { _ in Flight(self) }
     let transport: any Transport = self.transport

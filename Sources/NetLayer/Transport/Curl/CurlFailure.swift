@@ -6,7 +6,7 @@
   enum CurlFailure {
     static func error(_ code: Int32, handle: CurlHandle, transfer: CurlTransfer, maxBodySize: Int) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
-      let place = hostAndPort(transfer.hop.url)
+      let place = transfer.hop.url.hostAndPort
       let said = "\(place): \(underlying.text)"
       func make(_ kind: NetworkError.Kind, _ reason: String) -> NetworkError {
         NetworkError(kind: kind, reason: reason, request: transfer.request, underlying: underlying)
@@ -55,7 +55,7 @@
       let meaning = limit == "idle" ? "was silent for" : "had not answered completely after"
       return NetworkError(
         kind: .timeout,
-        reason: "\(hostAndPort(transfer.hop.url)) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
+        reason: "\(transfer.hop.url.hostAndPort) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
           + "look at the server",
         request: transfer.request)
     }
@@ -63,11 +63,6 @@
     static func outOfMemory(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
-    }
-
-    static func hostAndPort(_ url: URL) -> String {
-      let host = url.host ?? url.absoluteString
-      return "\(host):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
     }
 
     private static func cutShort(_ place: String, _ handle: CurlHandle) -> String {

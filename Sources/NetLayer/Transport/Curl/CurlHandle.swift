@@ -20,9 +20,10 @@
     private var connectMilliseconds = 0
     private var needsReset = false
     private var waitsForMultiplexing = false
-    fileprivate var body: BodySource?
-    fileprivate var mayRepeat = true
-    fileprivate var starts = 0
+    private(set) var body: BodySource?
+    private(set) var mayRepeat = true
+    /// How often its request has begun to go out.
+    var starts = 0
 
     /// Bodies up to this size go out in one packet with their head; larger ones are read as they are sent.
     private static let inlineBody = 1 << 16
@@ -49,8 +50,8 @@
       set(CCURL_ERRORBUFFER, errorText)
       set(CCURL_WRITEDATA, me)
       set(CCURL_HEADERDATA, me)
-      ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), receiveBody)
-      ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), receiveHeader)
+      ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
+      ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
       set(CCURL_PATH_AS_IS, 1)
       // An empty string means no proxy, whatever the environment says.
       set(CCURL_PROXY, "")
@@ -139,7 +140,10 @@
           }
         }
       case .data(let data): stream(BodySource(data))
-      case .file(let file): stream(try BodySource(file: file, of: request))
+      case .file(let file):
+        let source = try BodySource(file: file, of: request)
+        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
+        stream(source)
       }
     }
 
@@ -149,8 +153,8 @@
       ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), source.count)
       set(CCURL_READDATA, me)
       set(CCURL_SEEKDATA, me)
-      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), sendBody)
-      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), seekBody)
+      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
+      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
     }
 
     /// When a kept connection dies under a request, libcurl sends it again. A POST may have been carried out by then
@@ -159,7 +163,7 @@
       mayRepeat = method != .post && method != .patch
       guard !mayRepeat, CurlLibrary.isAtLeast(0x07_5000) else { return }
       set(CCURL_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
-      ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), aboutToSend)
+      ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
     }
 
     /// Lets go of the transfer; a handle that did more than a plain GET forgets everything.
@@ -206,54 +210,5 @@
     private func set(_ raw: Int, _ value: UnsafeRawPointer) {
       ccurl_easy_set_pointer(easy, option(raw), value)
     }
-  }
-
-  // libcurl calls these on the loop's thread, from within perform; the context is the handle, which its loop keeps.
-
-  private func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
-    context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  private let receiveBody: ccurl_data_callback = { bytes, size, count, context in
-    guard let handle = handle(context), let bytes else { return 0 }
-    handle.transfer?.touch()
-    return handle.answer.append(bytes, size * count) ? size * count : 0
-  }
-
-  private let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
-    guard let handle = handle(context), let bytes else { return 0 }
-    handle.transfer?.touch()
-    bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
-      handle.answer.headerLine(UnsafeBufferPointer(start: $0, count: size * count))
-    }
-    return size * count
-  }
-
-  private let sendBody: ccurl_data_callback = { bytes, size, count, context in
-    guard let handle = handle(context), let bytes, let body = handle.body else { return 0 }
-    handle.transfer?.touch()
-    let read = body.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
-    guard read >= 0 else {
-      handle.abortReason = "the body's file could not be read to its end; it may have been changed while it was sent"
-      return Int(CCURL_READ_ABORT)
-    }
-    return read
-  }
-
-  private let seekBody: ccurl_seek_callback = { context, offset, origin in
-    guard origin == 0, let body = handle(context)?.body, body.seek(to: offset) else {
-      return Int32(CCURL_SEEK_FAIL)
-    }
-    return 0
-  }
-
-  private let aboutToSend: ccurl_prereq_callback = { context, _, _, _, _ in
-    guard let handle = handle(context) else { return 0 }
-    handle.starts += 1
-    guard handle.starts > 1, !handle.mayRepeat else { return 0 }
-    handle.abortReason =
-      "the server closed the kept connection before it answered; the request was not sent again, because its method "
-      + "is not idempotent and it may have been carried out"
-    return Int32(CCURL_PREREQ_ABORT)
   }
 #endif

@@ -77,7 +77,7 @@
     func touch() { lastActivity = loop.now }
 
     /// Whether the current hop goes over TLS.
-    var isSecure: Bool { hop.url.scheme?.count == 5 }
+    var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
 
     /// Whether the completion has been called.
     var isFinished: Bool { completion == nil }

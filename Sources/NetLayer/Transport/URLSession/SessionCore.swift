@@ -11,9 +11,9 @@ import Foundation
 // @unchecked Sendable: all state is touched on `queue` alone.
 final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private let queue = DispatchQueue(label: "NetLayer.URLSession")
-  private let maxBodySize: Int
+  let maxBodySize: Int
   private var session: URLSession?
-  private var flights: [Int: SessionFlight] = [:]
+  var flights: [Int: SessionFlight] = [:]
 
   init(maxBodySize: Int) { self.maxBodySize = maxBodySize }
 
@@ -38,7 +38,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
   func cancel(_ flight: SessionFlight) {
     queue.async {
-      self.end(flight, Self.error(.cancelled, "the caller cancelled the request", flight))
+      self.end(flight, Self.error(.cancelled, "the caller cancelled the request to \(flight.place)", flight))
     }
   }
 
@@ -50,7 +50,9 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
       for flight in self.flights.values {
         self.end(
           flight,
-          Self.error(.cancelled, "the URLSessionTransport was shut down while the request was in flight", flight))
+          Self.error(
+            .cancelled, "the URLSessionTransport was shut down while the request to \(flight.place) was in flight",
+            flight))
       }
       session.invalidateAndCancel()
     }
@@ -69,7 +71,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   }
 
   /// Starts a task for the current hop.
-  private func run(_ flight: SessionFlight) {
+  func run(_ flight: SessionFlight) {
     guard let session else {
       let reason = "this URLSessionTransport was shut down before the request was sent; make a new one"
       flight.finish(.failure(Self.error(.cancelled, reason, flight)))
@@ -87,13 +89,13 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
   }
 
-  private func end(_ flight: SessionFlight, _ error: NetworkError) {
+  func end(_ flight: SessionFlight, _ error: NetworkError) {
     let task = forget(flight)
     flight.finish(.failure(error))
     task?.cancel()
   }
 
-  private func forget(_ flight: SessionFlight) -> URLSessionTask? {
+  func forget(_ flight: SessionFlight) -> URLSessionTask? {
     guard let task = flight.task else { return nil }
     flights[task.taskIdentifier] = nil
     flight.task = nil
@@ -101,7 +103,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   }
 
   /// URLSession on Linux rounds its limits to whole seconds and ignores the total one, so both are watched here.
-  private func watch(_ flight: SessionFlight) {
+  func watch(_ flight: SessionFlight) {
     guard !flight.isFinished else { return }
     let (reached, next) = flight.limit(at: .now())
     flight.watch += 1
@@ -126,7 +128,11 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     case .data(let data): result.httpBody = data
     case .file(let file):
       do {
-        result.httpBody = try Data(contentsOf: file, options: .mappedIfSafe)
+        let content = try Data(contentsOf: file, options: .mappedIfSafe)
+        if let failure = RequestCheck.lengthFailure(of: request, length: Int64(content.count)) { throw failure }
+        result.httpBody = content
+      } catch let failure as NetworkError {
+        throw failure
       } catch {
         throw NetworkError(
           kind: .invalidRequest, reason: "the body's file \(file.path) can't be sent: \(error.localizedDescription)",
@@ -140,116 +146,5 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     _ kind: NetworkError.Kind, _ reason: String, _ flight: SessionFlight, _ underlying: (any Error)? = nil
   ) -> NetworkError {
     NetworkError(kind: kind, reason: reason, request: flight.request, underlying: underlying)
-  }
-}
-
-// MARK: The delegate
-
-extension SessionCore {
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    if let flight = flights[dataTask.taskIdentifier] {
-      flight.lastActivity = .now()
-      flight.response = response as? HTTPURLResponse
-      // From here on the allowed silence is shorter.
-      watch(flight)
-    }
-    completionHandler(.allow)
-  }
-
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    guard let flight = flights[dataTask.taskIdentifier] else { return }
-    flight.lastActivity = .now()
-    guard data.count <= maxBodySize - flight.body.count else {
-      let reason =
-        "the body from \(flight.place) is larger than \(maxBodySize) bytes; raise "
-        + "URLSessionTransport.Configuration.maxBodySize"
-      end(flight, Self.error(.connection, reason, flight))
-      return
-    }
-    flight.body.append(data)
-  }
-
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
-    totalBytesExpectedToSend: Int64
-  ) { flights[task.taskIdentifier]?.lastActivity = .now() }
-
-  // The session follows nothing: on Linux it loses the body on 307 and hands Authorization to other hosts.
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    flights[task.taskIdentifier]?.response = response
-    completionHandler(nil)
-  }
-
-  // No credentials are kept here: a 401 is an answer like any other. On Linux the session asks behind the body and
-  // then never completes, so the answer is delivered from here.
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    #if canImport(FoundationNetworking)
-      if let flight = flights[task.taskIdentifier] {
-        if flight.response == nil { flight.response = challenge.failureResponse as? HTTPURLResponse }
-        if flight.response != nil {
-          _ = forget(flight)
-          deliver(flight)
-          task.cancel()
-        }
-      }
-      completionHandler(.cancelAuthenticationChallenge, nil)
-    #else
-      completionHandler(.performDefaultHandling, nil)
-    #endif
-  }
-
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    guard let flight = flights[task.taskIdentifier] else { return }
-    if flight.response == nil { flight.response = task.response as? HTTPURLResponse }
-    _ = forget(flight)
-    if let error {
-      // Linux reports a connection closed in the body as an unknown error.
-      let cut = flight.response.flatMap { SessionFailure.cutShort(flight, $0) }
-      flight.finish(.failure(cut ?? SessionFailure.error(error, flight)))
-    } else {
-      deliver(flight)
-    }
-  }
-
-  /// Passes a complete answer on, or goes to the next hop.
-  private func deliver(_ flight: SessionFlight) {
-    guard let http = flight.response else {
-      flight.finish(
-        .failure(Self.error(.connection, "\(flight.place) closed the connection without an answer; try again", flight)))
-      return
-    }
-    if let cut = SessionFailure.cutShort(flight, http) {
-      flight.finish(.failure(cut))
-      return
-    }
-    let headers = Self.headers(http)
-    switch RedirectPolicy.decide(
-      original: flight.request, hop: flight.hop, status: http.statusCode, headers: headers, hops: flight.hops)
-    {
-    case .deliver:
-      let response = Response(
-        request: flight.request, url: flight.hop.url, status: http.statusCode, headers: headers, body: flight.body)
-      flight.finish(.success(response))
-    case .follow(let next):
-      flight.hop = next
-      flight.hops += 1
-      run(flight)
-    case .refuse(let error): flight.finish(.failure(error))
-    }
-  }
-
-  /// Sorted, because a dictionary's order differs from run to run.
-  private static func headers(_ response: HTTPURLResponse) -> HTTPHeaders {
-    let fields = response.allHeaderFields.map { HTTPHeaders.Field(name: "\($0.key)", value: "\($0.value)") }
-    return HTTPHeaders(fields.sorted { $0.name < $1.name })
   }
 }

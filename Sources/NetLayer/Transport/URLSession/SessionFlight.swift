@@ -58,9 +58,7 @@ final class SessionFlight: @unchecked Sendable {
   }
 
   /// Host and port of the current hop.
-  var place: String {
-    "\(hop.url.host ?? ""):\(hop.url.port ?? (hop.url.scheme?.lowercased() == "https" ? 443 : 80))"
-  }
+  var place: String { hop.url.hostAndPort }
 
   private static func point(_ start: DispatchTime, after seconds: Double) -> DispatchTime {
     seconds > 0 && seconds < 1e9 ? start + seconds : .distantFuture

@@ -1,0 +1,54 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// What libcurl calls on the loop's thread, from within perform; the context is the handle, which its loop keeps.
+  enum CurlCallbacks {
+    private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
+      context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    static let receiveBody: ccurl_data_callback = { bytes, size, count, context in
+      guard let handle = handle(context), let bytes else { return 0 }
+      handle.transfer?.touch()
+      return handle.answer.append(bytes, size * count) ? size * count : 0
+    }
+
+    static let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
+      guard let handle = handle(context), let bytes else { return 0 }
+      handle.transfer?.touch()
+      bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
+        handle.answer.headerLine(UnsafeBufferPointer(start: $0, count: size * count))
+      }
+      return size * count
+    }
+
+    static let sendBody: ccurl_data_callback = { bytes, size, count, context in
+      guard let handle = handle(context), let bytes, let body = handle.body else { return 0 }
+      handle.transfer?.touch()
+      let read = body.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+      guard read >= 0 else {
+        handle.abortReason = "the body's file could not be read to its end; it may have been changed while it was sent"
+        return Int(CCURL_READ_ABORT)
+      }
+      return read
+    }
+
+    static let seekBody: ccurl_seek_callback = { context, offset, origin in
+      guard origin == 0, let body = handle(context)?.body, body.seek(to: offset) else {
+        return Int32(CCURL_SEEK_FAIL)
+      }
+      return 0
+    }
+
+    static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, _ in
+      guard let handle = handle(context) else { return 0 }
+      handle.starts += 1
+      guard handle.starts > 1, !handle.mayRepeat else { return 0 }
+      handle.abortReason =
+        "the server closed the kept connection before it answered; the request was not sent again, because its method "
+        + "is not idempotent and it may have been carried out"
+      return Int32(CCURL_PREREQ_ABORT)
+    }
+  }
+#endif

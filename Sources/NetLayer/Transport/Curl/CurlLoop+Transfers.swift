@@ -1,0 +1,157 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// A transfer's way: accepted, waiting, handed to libcurl, finished; the loop's thread only.
+  extension CurlLoop {
+    func accept(_ transfer: CurlTransfer) {
+      // Its cancellation may have come out of the inbox before it did.
+      guard !transfer.isFinished else { return }
+      transfer.index = live.count
+      live.append(transfer)
+      if let refusal = transfer.refusal {
+        end(transfer, .failure(refusal))
+        return
+      }
+      guard !isEnding else { return }
+      nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
+      enqueue(transfer)
+    }
+
+    private func enqueue(_ transfer: CurlTransfer) {
+      let lane = lane(for: transfer.hopURL)
+      transfer.lane = lane
+      if queue.admit(transfer, in: lane), !begin(transfer) { start(queue.finished(lane)) }
+    }
+
+    /// Starts what may run; what has ended while it waited makes room for the next.
+    private func start(_ admitted: [CurlTransfer]) {
+      var admitted = admitted
+      var index = 0
+      while index < admitted.count {
+        let transfer = admitted[index]
+        if !begin(transfer), let lane = transfer.lane { admitted += queue.finished(lane) }
+        index += 1
+      }
+    }
+
+    /// Hands a transfer to libcurl; `false` when there is nothing to run.
+    private func begin(_ transfer: CurlTransfer) -> Bool {
+      guard !transfer.isFinished, !isEnding else { return false }
+      guard let handle = idle.popLast() ?? CurlHandle(caFile: caFile, maxBodySize: maxBodySize) else {
+        end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
+        return false
+      }
+      do {
+        try handle.prepare(transfer)
+      } catch {
+        retire(handle)
+        end(transfer, .failure(error))
+        return false
+      }
+      guard ccurl_multi_add(multi, handle.easy) == 0 else {
+        retire(handle)
+        end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
+        return false
+      }
+      handle.startedAt = now
+      transfer.handle = handle
+      transfer.lastActivity = now
+      nextCheck = Swift.min(nextCheck, Deadline.after(transfer.request.timeouts.idle, from: now))
+      return true
+    }
+
+    func deliverFinished() {
+      var code: Int32 = 0
+      while let context = ccurl_multi_next_done(multi, &code) {
+        let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+        ccurl_multi_remove(multi, handle.easy)
+        guard let transfer = handle.transfer else { continue }
+        let outcome = outcome(of: transfer, handle, code)
+        let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
+        release(transfer, handle, isMultiplexed: isMultiplexed)
+        switch outcome {
+        case .done(let result): end(transfer, result)
+        case .hop(let next):
+          transfer.hop = next
+          transfer.hopURL = next.url.absoluteString
+          transfer.hops += 1
+          enqueue(transfer)
+        }
+      }
+    }
+
+    private enum Outcome {
+      case done(Result<Response, NetworkError>)
+      case hop(Request)
+    }
+
+    private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
+      guard code == 0 else {
+        return .done(
+          .failure(CurlFailure.error(code, handle: handle, transfer: transfer, maxBodySize: maxBodySize)))
+      }
+      let status = handle.answer.status
+      let headers = handle.answer.headers
+      if status >= 300, status < 400 {
+        switch RedirectPolicy.decide(
+          original: transfer.request, hop: transfer.hop, status: status, headers: headers, hops: transfer.hops)
+        {
+        case .deliver: break
+        case .follow(let next): return .hop(next)
+        case .refuse(let error): return .done(.failure(error))
+        }
+      }
+      return .done(
+        .success(
+          Response(
+            request: transfer.request, url: transfer.hop.url, status: status, headers: headers,
+            body: handle.answer.takeBody())))
+    }
+
+    /// Ends a transfer in whatever state it is; does nothing when it has ended.
+    func end(_ transfer: CurlTransfer, _ result: Result<Response, NetworkError>) {
+      guard !transfer.isFinished else { return }
+      if let handle = transfer.handle {
+        ccurl_multi_remove(multi, handle.easy)
+        release(transfer, handle, isMultiplexed: false)
+      }
+      if transfer.index >= 0 {
+        let last = live.removeLast()
+        if last !== transfer {
+          live[transfer.index] = last
+          last.index = transfer.index
+        }
+        transfer.index = -1
+      }
+      transfer.finish(result)
+    }
+
+    private func release(_ transfer: CurlTransfer, _ handle: CurlHandle, isMultiplexed: Bool) {
+      transfer.handle = nil
+      retire(handle)
+      if let lane = transfer.lane { start(queue.finished(lane, multiplexed: isMultiplexed)) }
+    }
+
+    private func retire(_ handle: CurlHandle) {
+      handle.release()
+      if idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
+    }
+
+    /// The lane of the URL's origin: neighbours in time mostly go to the same one.
+    private func lane(for url: String) -> ConnectionQueue<CurlTransfer>.Lane {
+      let bytes = url.utf8
+      if let (origin, lane) = lastLane, bytes.starts(with: origin.utf8) {
+        let end = bytes.index(bytes.startIndex, offsetBy: origin.utf8.count)
+        if end == bytes.endIndex || bytes[end] == 0x2f { return lane }
+      }
+      let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }
+      let start = authority ?? bytes.startIndex
+      let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
+      let origin = String(url[..<end])
+      let lane = queue.lane(for: origin)
+      lastLane = (origin, lane)
+      return lane
+    }
+  }
+#endif

@@ -1,0 +1,125 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What the session reports; all of it on the serial queue.
+extension SessionCore {
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    if let flight = flights[dataTask.taskIdentifier] {
+      flight.lastActivity = .now()
+      flight.response = response as? HTTPURLResponse
+      // From here on the allowed silence is shorter.
+      watch(flight)
+    }
+    if mayAnswer(dataTask) { completionHandler(.allow) }
+  }
+
+  /// Whether a question of the session's about `task` may be answered: on Linux an answer that comes behind the task's
+  /// cancellation is a fatal error ("Received callback for HTTP redirection, but we're not waiting for it").
+  private func mayAnswer(_ task: URLSessionTask) -> Bool {
+    #if canImport(FoundationNetworking)
+      flights[task.taskIdentifier] != nil
+    #else
+      true
+    #endif
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    guard let flight = flights[dataTask.taskIdentifier] else { return }
+    flight.lastActivity = .now()
+    guard data.count <= maxBodySize - flight.body.count else {
+      let reason =
+        "the body from \(flight.place) is larger than \(maxBodySize) bytes; raise "
+        + "URLSessionTransport.Configuration.maxBodySize"
+      end(flight, Self.error(.connection, reason, flight))
+      return
+    }
+    flight.body.append(data)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) { flights[task.taskIdentifier]?.lastActivity = .now() }
+
+  // The session follows nothing: on Linux it loses the body on 307 and hands Authorization to other hosts.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    flights[task.taskIdentifier]?.response = response
+    if mayAnswer(task) { completionHandler(nil) }
+  }
+
+  // No credentials are kept here: a 401 is an answer like any other. On Linux the session asks behind the body and
+  // then never completes, so the answer is delivered from here.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    #if canImport(FoundationNetworking)
+      guard let flight = flights[task.taskIdentifier] else { return }
+      flight.response = flight.response ?? challenge.failureResponse as? HTTPURLResponse
+      guard flight.response != nil else {
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        return
+      }
+      _ = forget(flight)
+      deliver(flight)
+      task.cancel()
+    #else
+      completionHandler(.performDefaultHandling, nil)
+    #endif
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard let flight = flights[task.taskIdentifier] else { return }
+    if flight.response == nil { flight.response = task.response as? HTTPURLResponse }
+    _ = forget(flight)
+    if let error {
+      // Linux reports a connection closed in the body as an unknown error.
+      let cut = flight.response.flatMap { SessionFailure.cutShort(flight, $0) }
+      flight.finish(.failure(cut ?? SessionFailure.error(error, flight)))
+    } else {
+      deliver(flight)
+    }
+  }
+
+  /// Passes a complete answer on, or goes to the next hop.
+  private func deliver(_ flight: SessionFlight) {
+    guard let http = flight.response else {
+      flight.finish(
+        .failure(Self.error(.connection, "\(flight.place) closed the connection without an answer; try again", flight)))
+      return
+    }
+    if let cut = SessionFailure.cutShort(flight, http) {
+      flight.finish(.failure(cut))
+      return
+    }
+    let headers = Self.headers(http)
+    switch RedirectPolicy.decide(
+      original: flight.request, hop: flight.hop, status: http.statusCode, headers: headers, hops: flight.hops)
+    {
+    case .deliver:
+      let response = Response(
+        request: flight.request, url: flight.hop.url, status: http.statusCode, headers: headers, body: flight.body)
+      flight.finish(.success(response))
+    case .follow(let next):
+      flight.hop = next
+      flight.hops += 1
+      run(flight)
+    case .refuse(let error): flight.finish(.failure(error))
+    }
+  }
+
+  /// Sorted, because a dictionary's order differs from run to run.
+  private static func headers(_ response: HTTPURLResponse) -> HTTPHeaders {
+    let fields = response.allHeaderFields.map { HTTPHeaders.Field(name: "\($0.key)", value: "\($0.value)") }
+    return HTTPHeaders(fields.sorted { $0.name < $1.name })
+  }
+}
