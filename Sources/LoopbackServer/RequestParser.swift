@@ -44,6 +44,10 @@ struct RequestParser {
   mutating func next(connection: Int) -> Step {
     if head == nil {
       guard let end = endOfHead() else {
+        // A TLS handshake, say: waiting for an empty line would be waiting for ever.
+        if position < bytes.count, bytes[position] <= 0x20 || bytes[position] >= 0x7f, bytes[position] != 13 {
+          return .malformed(status: 400)
+        }
         return bytes.count - position > Self.maxHead ? .malformed(status: 431) : .incomplete
       }
       guard let parsed = parseHead(position..<end) else { return .malformed(status: 400) }

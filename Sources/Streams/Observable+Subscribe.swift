@@ -9,6 +9,8 @@ extension ObservableType {
   ///   - onError: gets the error that ended the stream.
   ///   - onCompleted: is called when the stream ended well.
   ///   - onDisposed: is called once, after the end or the disposal (law 5).
+  ///   - file: the place to name for an error nobody handles.
+  ///   - line: the place to name for an error nobody handles.
   /// - Returns: the subscription; `dispose()` it to stop, or hand it to a bag with `disposed(by:)`.
   @inlinable
   public func subscribe(

@@ -97,6 +97,7 @@ public final class TestScheduler: SchedulerType {
   ///   - created: when `create` is called.
   ///   - subscribed: when the result is subscribed.
   ///   - disposed: when the subscription is disposed.
+  ///   - create: makes the stream to observe.
   public func start<Element: Sendable>(
     created: TestTime = TestScheduler.created, subscribed: TestTime = TestScheduler.subscribed,
     disposed: TestTime = TestScheduler.disposed, create: @escaping @Sendable () -> Observable<Element>

@@ -5,19 +5,12 @@ import Synchronization
 /// May be fed from several threads at once and re-entrantly: events are delivered one at a time, in the order of
 /// arrival, to those subscribed when each is delivered (laws 2 and 3). After its end, observers get that end (law 26).
 public final class PublishSubject<Element: Sendable>: SubjectType {
-  /// One observer; disposing it takes it off the roster.
   @usableFromInline
-  final class Observer: Disposable {
+  final class Observer: Sendable {
     @usableFromInline let subscription: Subscription
     @usableFromInline let next: Observable<Element>.Next
-    private let place = Locked<Place?>(nil)
 
-    private struct Place {
-      weak var subject: PublishSubject<Element>?
-      let id: UInt64
-    }
-
-    @usableFromInline
+    @inlinable
     init(subscription: Subscription, next: @escaping Observable<Element>.Next) {
       self.subscription = subscription
       self.next = next
@@ -26,17 +19,6 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
     @inlinable
     func send(_ element: Element) {
       if !subscription.isStopped { subscription.deliver(element, to: next) }
-    }
-
-    func hold(_ id: UInt64, of subject: PublishSubject<Element>) {
-      place.withLock { $0 = Place(subject: subject, id: id) }
-    }
-
-    @usableFromInline
-    func dispose() {
-      guard let place = place.withLock({ $0.take() }) else { return }
-      let left = place.subject?.roster.withLock { $0.leave(place.id) }
-      _ = left  // released outside the lock
     }
   }
 
@@ -104,8 +86,12 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
     switch roster.withLock({ $0.join(observer) }) {
     case .ended(let error): observer.subscription.finish(error)
     case .joined(let id):
-      observer.hold(id, of: self)
-      observer.subscription.own(observer)
+      // Weak: a subject that goes away releases its observers, whether they were disposed or not.
+      observer.subscription.own(
+        Disposables.create { [weak self] in
+          let left = self?.roster.withLock { $0.leave(id) }
+          _ = left  // released outside the lock
+        })
     }
   }
 }

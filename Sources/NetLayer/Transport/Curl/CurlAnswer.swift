@@ -127,6 +127,8 @@
 
     /// UTF-8 where it is, else Latin-1, in which every byte is a character (RFC 9110 §5.5).
     private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+      // Nearly every header is ASCII, and the general check is generic code that does not specialise.
+      if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
       if let text = String(validating: bytes, as: UTF8.self) { return text }
       return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

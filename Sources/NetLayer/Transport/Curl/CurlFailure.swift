@@ -18,6 +18,8 @@
       }
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
       switch code {
+      case 1 where underlying.text.contains("HTTP/0.9"), 8:
+        return make(.connection, "what \(place) answered is no HTTP: \(underlying.text); check the port")
       case 1, 3:
         return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
       case 5, 6:

@@ -1,19 +1,11 @@
 #if canImport(CCurl)
   import CCurl
   import Foundation
-  import Synchronization
 
   /// The transport's thread: takes submissions, lets libcurl work, hands out results, watches the limits.
-  // @unchecked Sendable: what other threads reach is behind `inbox`'s lock; all else belongs to the loop's thread.
+  // @unchecked Sendable: other threads reach `inbox` and wake `multi`; all else belongs to the loop's thread.
   final class CurlLoop: @unchecked Sendable {
-    private struct Inbox {
-      var submitted: [CurlTransfer] = []
-      var cancelled: [CurlTransfer] = []
-      var isAsleep = false
-      var isClosed = false
-    }
-
-    private let inbox = Mutex(Inbox())
+    private let inbox = CurlInbox()
     private let multi: UnsafeMutableRawPointer
     private let caFile: String?
     private let maxBodySize: Int
@@ -55,40 +47,27 @@
     // MARK: Called from any thread
 
     func submit(_ transfer: CurlTransfer) {
-      let isOpen = inbox.withLock { inbox in
-        guard !inbox.isClosed else { return false }
-        inbox.submitted.append(transfer)
-        wake(&inbox)
-        return true
+      guard inbox.submit(transfer) else {
+        let error = NetworkError(
+          kind: .cancelled, reason: "this CurlTransport was shut down before the request was sent; make a new one",
+          request: transfer.request)
+        DispatchQueue.global().async { transfer.finish(.failure(error)) }
+        return
       }
-      guard !isOpen else { return }
-      let error = NetworkError(
-        kind: .cancelled, reason: "this CurlTransport was shut down before the request was sent; make a new one",
-        request: transfer.request)
-      DispatchQueue.global().async { transfer.finish(.failure(error)) }
+      wake()
     }
 
     func cancel(_ transfer: CurlTransfer) {
-      inbox.withLock { inbox in
-        guard !inbox.isClosed else { return }
-        inbox.cancelled.append(transfer)
-        wake(&inbox)
-      }
+      inbox.cancel(transfer)
+      wake()
     }
 
     func shutDown() {
-      inbox.withLock { inbox in
-        inbox.isClosed = true
-        wake(&inbox)
-      }
+      inbox.close()
+      wake()
     }
 
-    /// Only who finds the loop asleep wakes it: one system call for a batch.
-    private func wake(_ inbox: inout Inbox) {
-      guard inbox.isAsleep else { return }
-      inbox.isAsleep = false
-      ccurl_multi_wakeup(multi)
-    }
+    private func wake() { inbox.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
 
     // MARK: The loop's thread
 
@@ -98,7 +77,8 @@
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &signals, nil)
-      while takeInbox() {
+      while !inbox.shallClose {
+        takeInbox()
         ccurl_multi_perform(multi)
         now = Deadline.now()
         deliverFinished()
@@ -108,41 +88,29 @@
       endAll()
     }
 
-    /// `false` when the transport was shut down.
-    private func takeInbox() -> Bool {
-      var submitted: [CurlTransfer] = []
-      var cancelled: [CurlTransfer] = []
-      let isClosed = inbox.withLock { inbox in
-        inbox.isAsleep = false
-        swap(&submitted, &inbox.submitted)
-        swap(&cancelled, &inbox.cancelled)
-        return inbox.isClosed
-      }
+    private func takeInbox() {
+      inbox.wakeUp()
       now = Deadline.now()
-      for transfer in submitted { accept(transfer) }
-      for transfer in cancelled { end(transfer, .failure(Self.cancelledError(transfer))) }
-      return !isClosed
+      inbox.takeAll(submitted: accept) { end($0, .failure(Self.cancelledError($0))) }
     }
 
     private func sleep() {
-      let mayWait = inbox.withLock { inbox in
-        guard inbox.submitted.isEmpty, inbox.cancelled.isEmpty, !inbox.isClosed else { return false }
-        inbox.isAsleep = true
-        return true
-      }
-      guard mayWait else { return }
+      guard inbox.fallAsleep() else { return }
       // libcurl shortens the wait to its own timers; one minute bounds what a missed wake-up could cost.
       let wait = nextCheck == .max ? 60_000 : nextCheck <= now ? 0 : (nextCheck - now + 999_999) / 1_000_000
       ccurl_multi_poll(multi, Int32(Swift.min(wait, 60_000)))
     }
 
     private func accept(_ transfer: CurlTransfer) {
+      // Its cancellation may have come out of the inbox before it did.
+      guard !transfer.isFinished else { return }
       transfer.index = live.count
       live.append(transfer)
       if let refusal = transfer.refusal {
         end(transfer, .failure(refusal))
         return
       }
+      guard !isEnding else { return }
       nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
       enqueue(transfer)
     }
@@ -309,6 +277,7 @@
     private func endAll() {
       isEnding = true
       _ = queue.removeAll()
+      inbox.end(accept)
       while let transfer = live.last {
         end(
           transfer,
@@ -319,7 +288,6 @@
       }
       idle = []
       lastLane = nil
-      // No one wakes a loop that is not asleep, and it will not be asleep again: the multi handle is free to go.
       ccurl_multi_cleanup(multi)
     }
 

@@ -5,7 +5,7 @@
 
   /// One request on its way through the loop, over all its hops; also the disposable that cancels it.
   // @unchecked Sendable: `state` is atomic; everything that changes is touched by the loop's thread alone, to which the
-  // inbox's lock hands the transfer over.
+  // inbox hands the transfer over.
   final class CurlTransfer: Cancelable, @unchecked Sendable {
     private static let live: UInt8 = 0
     private static let cancelled: UInt8 = 1
@@ -14,6 +14,10 @@
     private let state = Atomic<UInt8>(live)
     private let loop: CurlLoop
     private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
+
+    /// The links of the inbox's two stacks: written before a push, read behind the loop's exchange.
+    var nextSubmitted: UInt = 0
+    var nextCancelled: UInt = 0
 
     /// What the caller asked for.
     private(set) var request: Request
@@ -57,6 +61,16 @@
       let change = state.compareExchange(
         expected: Self.live, desired: Self.cancelled, ordering: .acquiringAndReleasing)
       if change.exchanged { loop.cancel(self) }
+    }
+
+    func unlinkSubmitted() -> UInt {
+      defer { nextSubmitted = 0 }
+      return nextSubmitted
+    }
+
+    func unlinkCancelled() -> UInt {
+      defer { nextCancelled = 0 }
+      return nextCancelled
     }
 
     /// Notes that a byte came in or went out.

@@ -104,11 +104,12 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private func watch(_ flight: SessionFlight) {
     guard !flight.isFinished else { return }
     let (reached, next) = flight.limit(at: .now())
+    flight.watch += 1
     if let reached {
       end(flight, reached)
     } else if next != .distantFuture {
-      queue.asyncAfter(deadline: next) { [weak self, weak flight] in
-        if let self, let flight { self.watch(flight) }
+      queue.asyncAfter(deadline: next) { [weak self, weak flight, watch = flight.watch] in
+        if let self, let flight, flight.watch == watch { self.watch(flight) }
       }
     }
   }
@@ -152,6 +153,8 @@ extension SessionCore {
     if let flight = flights[dataTask.taskIdentifier] {
       flight.lastActivity = .now()
       flight.response = response as? HTTPURLResponse
+      // From here on the allowed silence is shorter.
+      watch(flight)
     }
     completionHandler(.allow)
   }
@@ -209,7 +212,9 @@ extension SessionCore {
     if flight.response == nil { flight.response = task.response as? HTTPURLResponse }
     _ = forget(flight)
     if let error {
-      flight.finish(.failure(SessionFailure.error(error, flight)))
+      // Linux reports a connection closed in the body as an unknown error.
+      let cut = flight.response.flatMap { SessionFailure.cutShort(flight, $0) }
+      flight.finish(.failure(cut ?? SessionFailure.error(error, flight)))
     } else {
       deliver(flight)
     }

@@ -30,7 +30,9 @@ enum SessionFailure {
       .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
       .clientCertificateRequired:
       (.tls, "TLS with \(place) failed; check the server's certificate")
-    case .badURL, .unsupportedURL: (.invalidRequest, "the session refuses the URL \(url.absoluteString)")
+    // Linux says so of an answer that is no HTTP; the URL's scheme has been checked before.
+    case .unsupportedURL: (.connection, "what \(place) answered is no HTTP; check the port")
+    case .badURL: (.invalidRequest, "the session refuses the URL \(url.absoluteString)")
     case .httpTooManyRedirects: (.redirect, "too many redirects at \(place)")
     default: (.connection, "the exchange with \(place) failed")
     }
@@ -38,7 +40,8 @@ enum SessionFailure {
 
   /// On Linux a session reports a body that is shorter than announced as complete.
   static func cutShort(_ flight: SessionFlight, _ response: HTTPURLResponse) -> NetworkError? {
-    guard flight.request.method != .head, response.statusCode != 204, response.statusCode != 304,
+    // A redirect's body is not handed out on Linux.
+    guard flight.hop.method != .head, response.statusCode != 204, !(300..<400).contains(response.statusCode),
       response.value(forHTTPHeaderField: "Content-Encoding") == nil,
       let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), flight.body.count < length
     else { return nil }

@@ -17,6 +17,8 @@ final class SessionFlight: @unchecked Sendable {
   var failure: NetworkError?
   let started = DispatchTime.now()
   var lastActivity = DispatchTime.now()
+  /// Which look at the limits is the newest: an older one has been overtaken.
+  var watch = 0
   private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
 
   init(_ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {

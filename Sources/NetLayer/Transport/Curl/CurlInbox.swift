@@ -1,0 +1,116 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+  import Synchronization
+
+  /// Hands transfers from any thread to the loop's: two stacks that any thread pushes to and the loop empties whole.
+  ///
+  /// Lock-free, because the loop must never wait for a sender, and because ThreadSanitizer does not understand a
+  /// contended `Mutex` (it reports the slow path of Swift 6.3's futex lock as a race) but understands these atomics.
+  final class CurlInbox: Sendable {
+    /// The address of the newest transfer, `empty` or `closed`.
+    private typealias Head = Atomic<UInt>
+
+    private static let empty: UInt = 0
+    /// Nothing may be pushed any more.
+    private static let closed: UInt = 1
+
+    private let submitted = Head(empty)
+    private let cancelled = Head(empty)
+    private let isAsleep = Atomic<Bool>(false)
+    private let isClosing = Atomic<Bool>(false)
+    /// Threads between finding the loop asleep and having woken it.
+    private let wakers = Atomic<Int>(0)
+
+    // MARK: Any thread
+
+    /// Hands `transfer` in; `false` when the loop has ended. Needs a wake-up behind it.
+    func submit(_ transfer: CurlTransfer) -> Bool {
+      !isClosing.load(ordering: .acquiring) && Self.push(transfer, on: submitted) { $0.nextSubmitted = $1 }
+    }
+
+    /// Tells of a cancellation; each transfer is cancelled once at most. Needs a wake-up behind it.
+    func cancel(_ transfer: CurlTransfer) { _ = Self.push(transfer, on: cancelled) { $0.nextCancelled = $1 } }
+
+    /// Tells the loop to end. Needs a wake-up behind it.
+    func close() { isClosing.store(true, ordering: .sequentiallyConsistent) }
+
+    /// Calls `wake` when the loop sleeps: one of many senders does, once for their whole batch.
+    func wakeIfAsleep(_ wake: () -> Void) {
+      guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
+      wakers.add(1, ordering: .sequentiallyConsistent)
+      if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { wake() }
+      wakers.subtract(1, ordering: .sequentiallyConsistent)
+    }
+
+    // MARK: The loop's thread
+
+    var shallClose: Bool { isClosing.load(ordering: .acquiring) }
+
+    /// Hands everything out, the oldest first.
+    func takeAll(submitted take: (CurlTransfer) -> Void, cancelled takeCancelled: (CurlTransfer) -> Void) {
+      Self.drain(submitted, closing: false, unlink: { $0.unlinkSubmitted() }, take)
+      Self.drain(cancelled, closing: false, unlink: { $0.unlinkCancelled() }, takeCancelled)
+    }
+
+    /// Hands out what was submitted last, and lets nothing in any more. No thread wakes the loop behind this.
+    func end(_ take: (CurlTransfer) -> Void) {
+      Self.drain(submitted, closing: true, unlink: { $0.unlinkSubmitted() }, take)
+      Self.drain(cancelled, closing: true, unlink: { $0.unlinkCancelled() }) { _ in }
+      isAsleep.store(false, ordering: .sequentiallyConsistent)
+      while wakers.load(ordering: .sequentiallyConsistent) > 0 { sched_yield() }
+    }
+
+    /// `true` when nothing has come in: who comes from now on wakes the loop.
+    func fallAsleep() -> Bool {
+      isAsleep.store(true, ordering: .sequentiallyConsistent)
+      if submitted.load(ordering: .sequentiallyConsistent) == Self.empty,
+        cancelled.load(ordering: .sequentiallyConsistent) == Self.empty,
+        !isClosing.load(ordering: .sequentiallyConsistent)
+      {
+        return true
+      }
+      isAsleep.store(false, ordering: .sequentiallyConsistent)
+      return false
+    }
+
+    func wakeUp() {
+      if isAsleep.load(ordering: .relaxed) { isAsleep.store(false, ordering: .sequentiallyConsistent) }
+    }
+
+    // MARK: The stacks
+
+    private static func push(
+      _ transfer: CurlTransfer, on head: borrowing Head, link: (CurlTransfer, UInt) -> Void
+    ) -> Bool {
+      let node = Unmanaged.passRetained(transfer)
+      var top = head.load(ordering: .relaxed)
+      while top != closed {
+        link(transfer, top)
+        let change = head.weakCompareExchange(
+          expected: top, desired: UInt(bitPattern: node.toOpaque()), successOrdering: .sequentiallyConsistent,
+          failureOrdering: .relaxed)
+        if change.exchanged { return true }
+        top = change.original
+      }
+      node.release()
+      return false
+    }
+
+    private static func drain(
+      _ head: borrowing Head, closing: Bool, unlink: (CurlTransfer) -> UInt,
+      _ take: (CurlTransfer) -> Void
+    ) {
+      if !closing, head.load(ordering: .relaxed) == empty { return }
+      var next = head.exchange(closing ? closed : empty, ordering: .acquiringAndReleasing)
+      guard next != closed else { return }
+      var batch: [CurlTransfer] = []
+      while let node = UnsafeMutableRawPointer(bitPattern: next) {
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(node).takeRetainedValue()
+        next = unlink(transfer)
+        batch.append(transfer)
+      }
+      for transfer in batch.reversed() { take(transfer) }
+    }
+  }
+#endif

@@ -1,0 +1,72 @@
+import XCTest
+
+@testable import NetLayer
+
+final class ConnectionQueueTests: XCTestCase {
+  private typealias Queue = ConnectionQueue<Int>
+
+  func testAHostRunsItsLimitAndQueuesTheRestInOrder() {
+    var queue = Queue(perHost: 2, total: 10)
+    let host = queue.lane(for: "a")
+    XCTAssertEqual((1...5).map { queue.admit($0, in: host) }, [true, true, false, false, false])
+    XCTAssertEqual(queue.finished(host), [3])
+    XCTAssertEqual(queue.finished(host), [4])
+    XCTAssertEqual(queue.finished(host), [5])
+    XCTAssertEqual(queue.finished(host), [])
+  }
+
+  func testAnOriginHasOneLane() {
+    var queue = Queue(perHost: 2, total: 10)
+    XCTAssert(queue.lane(for: "a") === queue.lane(for: "a"))
+    XCTAssert(queue.lane(for: "a") !== queue.lane(for: "b"))
+  }
+
+  func testTheTotalBlocksOtherHostsAndLetsThemGoFirst() {
+    var queue = Queue(perHost: 2, total: 2)
+    let a = queue.lane(for: "a")
+    let b = queue.lane(for: "b")
+    XCTAssertTrue(queue.admit(1, in: a))
+    XCTAssertTrue(queue.admit(2, in: a))
+    XCTAssertFalse(queue.admit(3, in: a))
+    XCTAssertFalse(queue.admit(4, in: b))
+    XCTAssertEqual(queue.finished(a), [4])
+    XCTAssertEqual(queue.finished(a), [3])
+    XCTAssertEqual(queue.finished(b), [])
+    XCTAssertEqual(queue.finished(a), [])
+    XCTAssertTrue(queue.admit(5, in: b))
+  }
+
+  func testAMultiplexedHostSharesOneConnection() {
+    var queue = Queue(perHost: 2, total: 2, streams: 4)
+    let a = queue.lane(for: "a")
+    let b = queue.lane(for: "b")
+    XCTAssertEqual((1...6).map { queue.admit($0, in: a) }, [true, true, false, false, false, false])
+    XCTAssertEqual(queue.finished(a, multiplexed: true), [3, 4, 5])
+    XCTAssertTrue(queue.admit(7, in: b))
+    XCTAssertFalse(queue.admit(8, in: b))
+    XCTAssertEqual(queue.finished(a, multiplexed: true), [6])
+  }
+
+  func testRemoveAllGivesWhatWaits() {
+    var queue = Queue(perHost: 1, total: 1)
+    let host = queue.lane(for: "a")
+    for item in 1...3 { _ = queue.admit(item, in: host) }
+    XCTAssertEqual(queue.removeAll(), [2, 3])
+    XCTAssertEqual(queue.removeAll(), [])
+  }
+
+  func testThousandsWaitWithoutTrouble() {
+    var queue = Queue(perHost: 6, total: 64)
+    let host = queue.lane(for: "a")
+    var running = (0..<10_000).filter { queue.admit($0, in: host) }
+    var finished = 0
+    while !running.isEmpty {
+      let admitted = queue.finished(host)
+      running.removeFirst()
+      running += admitted
+      finished += 1
+      XCTAssertLessThanOrEqual(running.count, 6)
+    }
+    XCTAssertEqual(finished, 10_000)
+  }
+}

@@ -1,0 +1,126 @@
+#if canImport(CCurl)
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import NetLayer
+
+  /// What only the libcurl transport has; the suite itself runs over it as the default.
+  final class CurlTransportTests: XCTestCase {
+    private func perform(
+      _ request: NetLayer.Request, on transport: any Transport
+    ) throws -> Result<NetLayer.Response, NetworkError> {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    func testItIsTheDefault() throws {
+      XCTAssert(DefaultTransport.make() is CurlTransport)
+    }
+
+    func testCapabilitiesNameTheLibrary() throws {
+      let found = try XCTUnwrap(CurlTransport.capabilities)
+      XCTAssert(found.version.contains("."), found.version)
+      XCTAssertTrue(found.gzip)
+    }
+
+    func testBrotliAndZstdAreDecodedWhereTheLibraryCan() throws {
+      let codings: [(String, Bool?, String)] = [
+        ("br", CurlTransport.capabilities?.brotli, "1b2700f8a54574f6fab624956c328c4c4083899c92a11e1c"),
+        (
+          "zstd", CurlTransport.capabilities?.zstd,
+          "28b52ffd2428dd0000a87b226d657373616765223a2268656c6c6f2c20227d01009594307beb9904"
+        ),
+      ]
+      for (coding, canDecode, hex) in codings where canDecode == true {
+        let server = try LoopbackServer { request in
+          XCTAssert(request.header("Accept-Encoding")?.contains(coding) == true)
+          return LoopbackServer.Response.bytes(TestRoutes.bytes(hex)).header("Content-Encoding", coding)
+        }
+        let answer = try perform(Request(url: server.url("/")), on: try CurlTransport()).get()
+        XCTAssertEqual(answer.body, Data(TestRoutes.message.utf8), coding)
+      }
+    }
+
+    func testAnAcceptEncodingOfTheCallersMeansTheBodyAsItComes() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let raw = Request(url: server.url("/gzip"), headers: ["Accept-Encoding": "gzip"])
+      XCTAssertEqual(try perform(raw, on: transport).get().body, Data(TestRoutes.gzip))
+      // The same handle decodes again afterwards.
+      let plain = Request(url: server.url("/gzip"))
+      XCTAssertEqual(try perform(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
+    }
+
+    func testABodyThatIsNotCodedAsItSaysIsAConnectionError() throws {
+      let server = try LoopbackServer { _ in LoopbackServer.Response.text("plain").header("Content-Encoding", "gzip") }
+      let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
+      XCTAssertEqual(TransportSuite.kind(outcome), .connection)
+    }
+
+    func testABodyAboveTheLimitNamesTheOption() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxBodySize: 1000))
+      XCTAssertEqual(try perform(Request(url: server.url("/bytes/1000")), on: transport).get().body.count, 1000)
+      guard case .failure(let error) = try perform(Request(url: server.url("/bytes/1001")), on: transport) else {
+        return XCTFail("the body was let through")
+      }
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssert(error.reason.contains("maxBodySize"), error.reason)
+    }
+
+    func testAContentLengthThatLiesDoesNotTakeTheMemory() throws {
+      let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
+      let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
+      XCTAssertEqual(TransportSuite.kind(outcome), .connection)
+    }
+
+    func testAPostIsNotSentTwiceOnAKeptConnection() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+      let post = Request(method: .post, url: server.url("/close"), body: .data(Data("once".utf8)))
+      guard case .failure(let error) = try perform(post, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssert(error.reason.contains("not sent again"), error.reason)
+      XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
+    }
+
+    func testAMissingCAFileIsNamed() throws {
+      let file = URL(filePath: "/no/such/ca.pem")
+      XCTAssertThrowsError(try CurlTransport(.init(caFile: file))) { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .tls)
+        XCTAssert("\(error)".contains("/no/such/ca.pem"))
+      }
+    }
+
+    func testTheCauseIsLibcurlsOwn() throws {
+      let closed = try LoopbackServer { _ in .status(200) }
+      closed.stop()
+      guard case .failure(let error) = try perform(Request(url: closed.url("/")), on: try CurlTransport()) else {
+        return XCTFail("no error")
+      }
+      let cause = try XCTUnwrap(error.underlying as? CurlError)
+      XCTAssertEqual(cause.code, 7)
+      XCTAssert(cause.text.contains("\(closed.port)"), cause.text)
+    }
+
+    func testProxyVariablesHaveNoInfluence() throws {
+      setenv("http_proxy", "http://127.0.0.1:1", 1)
+      defer { unsetenv("http_proxy") }
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+    }
+
+    func testManyTransportsComeAndGo() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      for _ in 0..<20 {
+        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+      }
+      let gone = expectation(
+        for: NSPredicate { _, _ in server.openConnectionCount == 0 }, evaluatedWith: nil, handler: nil)
+      wait(for: [gone], timeout: 20)
+    }
+  }
+#endif

@@ -1,0 +1,75 @@
+import Foundation
+import XCTest
+
+@testable import NetLayer
+
+final class RedirectPolicyTests: XCTestCase {
+  private func url(_ text: String) throws -> URL { try XCTUnwrap(URL(string: text)) }
+
+  private func decide(
+    _ from: String, _ status: Int, _ location: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:],
+    hops: Int = 0
+  ) throws -> RedirectPolicy.Decision {
+    let request = Request(method: method, url: try url(from), headers: headers, body: .data(Data([1])))
+    return RedirectPolicy.decide(
+      original: request, hop: request, status: status, headers: ["Location": location], hops: hops)
+  }
+
+  private func followed(_ decision: RedirectPolicy.Decision) throws -> Request {
+    guard case .follow(let next) = decision else { throw XCTSkip("not followed: \(decision)") }
+    return next
+  }
+
+  func testRelativeLocationsResolve() throws {
+    for (location, target) in [
+      ("/c", "http://h/c"), ("c", "http://h/a/c"), ("//g/c", "http://g/c"), ("?q=1", "http://h/a/b?q=1"),
+      ("../c", "http://h/c"), ("https://g/", "https://g/"),
+    ] {
+      XCTAssertEqual(try followed(decide("http://h/a/b", 302, location)).url.absoluteString, target)
+    }
+  }
+
+  func testFromHTTPSToHTTPIsRefused() throws {
+    guard case .refuse(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
+    XCTAssertEqual(error.kind, .redirect)
+    XCTAssert(error.reason.contains("https to http"), error.reason)
+  }
+
+  func testAnOriginIsSchemeHostAndPort() throws {
+    let a = try url("http://h/")
+    XCTAssertTrue(RedirectPolicy.sameOrigin(a, try url("http://H:80/x")))
+    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("http://h:8080/")))
+    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("https://h/")))
+    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("http://h.evil/")))
+  }
+
+  func testAnUpgradeToHTTPSIsAnotherOriginToo() throws {
+    let next = try followed(decide("http://h/", 301, "https://h/", headers: ["Authorization": "x", "A": "b"]))
+    XCTAssertNil(next.headers["Authorization"])
+    XCTAssertEqual(next.headers["A"], "b")
+  }
+
+  func testMethodRules() throws {
+    let rules: [(Int, HTTPMethod, HTTPMethod)] = [
+      (301, .post, .get), (302, .post, .get), (303, .post, .get), (307, .post, .post), (308, .post, .post),
+      (301, .put, .put), (302, .delete, .delete), (303, .put, .get), (303, .head, .head), (302, .head, .head),
+    ]
+    for (status, sent, expected) in rules {
+      let next = try followed(decide("http://h/", status, "/x", method: sent, headers: ["Content-Type": "a/b"]))
+      XCTAssertEqual(next.method, expected, "\(status) \(sent)")
+      XCTAssertEqual(next.headers["Content-Type"], sent == expected ? "a/b" : nil)
+      if sent != expected { XCTAssertTrue(next.body.isEmpty) }
+    }
+  }
+
+  func testOtherStatusesAreDelivered() throws {
+    for status in [200, 300, 304, 305, 306, 400] {
+      guard case .deliver = try decide("http://h/", status, "/x") else { return XCTFail("\(status)") }
+    }
+  }
+
+  func testTheEleventhHopIsRefused() throws {
+    guard case .refuse = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
+    _ = try followed(decide("http://h/", 302, "/x", hops: 9))
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import LoopbackServer
+import XCTest
+
+@testable import NetLayer
+
+/// Broken servers, wrong addresses, requests that would inject: the right kind, once, and the next request succeeds.
+extension TransportSuite {
+  func testAConnectionClosedBeforeTheHead() throws {
+    try failure(request(.get, "/close"), .connection)
+    try assertStillServes()
+    // Now over a connection that was kept.
+    try failure(request(.get, "/close"), .connection)
+    try assertStillServes()
+  }
+
+  func testAConnectionResetBeforeTheHead() throws {
+    try failure(request(.get, "/reset"), .connection)
+    try assertStillServes()
+  }
+
+  func testAConnectionResetInTheBody() throws {
+    try failure(request(.get, "/reset-body"), .connection)
+    try assertStillServes()
+  }
+
+  func testABodyCutShortNamesTheBytes() throws {
+    let error = try failure(request(.get, "/cut-body"), .connection)
+    XCTAssert(error.reason.contains("body cut short"), error.reason)
+    XCTAssert(error.reason.contains("100 of 1000 bytes"), error.reason)
+    try assertStillServes()
+  }
+
+  func testAnAnswerThatIsNotHTTP() throws {
+    try failure(request(.get, "/nonsense"), .connection)
+    try assertStillServes()
+  }
+
+  func testARefusedPortNamesHostAndPort() throws {
+    let closed = try LoopbackServer { _ in .status(200) }
+    let url = closed.url("/")
+    closed.stop()
+    let error = try failure(Request(url: url), .connection)
+    XCTAssert(error.reason.contains("127.0.0.1:\(closed.port)"), error.reason)
+    XCTAssertNotNil(error.underlying)
+    try assertStillServes()
+  }
+
+  func testAnUnknownHostIsNamed() throws {
+    let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
+    let error = try failure(Request(url: url), .unknownHost)
+    XCTAssert(error.reason.contains("nosuchhost.invalid"), error.reason)
+    try assertStillServes()
+  }
+
+  func testTLSWithAServerThatHasNone() throws {
+    let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+    try failure(Request(url: url), .tls)
+    try assertStillServes()
+  }
+
+  func testWhatWouldInjectIsRefusedAndNamed() throws {
+    let cases: [(HTTPMethod, HTTPHeaders, String)] = [
+      ("GET\r\nX: y", [:], "method"), ("", [:], "method"), ("GE T", [:], "method"),
+      (.get, ["X-Bad\r\nX": "y"], "header name"), (.get, ["": "y"], "header name"), (.get, ["X Y": "y"], "header name"),
+      (.get, ["X-Value": "a\r\nX-Injected: b"], "X-Value"), (.get, ["X-Value": "a\nb"], "X-Value"),
+      (.get, ["X-Value": "a\0b"], "X-Value"), (.post, ["Transfer-Encoding": "chunked"], "Transfer-Encoding"),
+      (.post, ["Content-Length": "7"], "Content-Length"),
+    ]
+    for (method, headers, place) in cases {
+      let error = try failure(request(method, "/echo", headers: headers), .invalidRequest)
+      XCTAssert(error.reason.contains(place), error.reason)
+    }
+    XCTAssertEqual(server.requestCount, 0)
+    try assertStillServes()
+  }
+
+  func testURLsThatAreNotHTTPAreRefusedAndNamed() throws {
+    for text in ["ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c"] {
+      let url = try XCTUnwrap(URL(string: text))
+      let error = try failure(Request(url: url), .invalidRequest)
+      XCTAssert(error.reason.contains(text), error.reason)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import LoopbackServer
+import XCTest
+
+@testable import NetLayer
+
+/// Redirects: RFC 9110 §15.4, and what must not leak.
+extension TransportSuite {
+  func testRedirectsThatTurnPostIntoGet() throws {
+    for status in [301, 302, 303] {
+      let body = Request.Body.data(Data("content".utf8))
+      let answer = try response(request(.post, "/redirect/\(status)", headers: ["Content-Type": "a/b"], body: body))
+      XCTAssertEqual(answer.headers["X-Method"], "GET", "\(status)")
+      XCTAssertEqual(answer.headers["X-Length"], "none", "\(status)")
+      XCTAssertEqual(answer.headers["Content-Type"], "none", "\(status)")
+      XCTAssertEqual(answer.url, server.url("/echo"))
+      XCTAssertEqual(answer.request.method, .post)
+    }
+  }
+
+  func testRedirectsThatKeepMethodAndBody() throws {
+    let content = Data(TestRoutes.pattern(100_000))
+    let file = try temporaryFile(content)
+    for status in [307, 308] {
+      for body in [Request.Body.data(content), .data(Data("small".utf8)), .file(file)] {
+        let answer = try response(request(.post, "/redirect/\(status)", body: body))
+        XCTAssertEqual(answer.headers["X-Method"], "POST", "\(status)")
+        if case .data(let data) = body {
+          XCTAssertEqual(answer.body, data)
+        } else {
+          XCTAssertEqual(answer.body, content)
+        }
+      }
+    }
+  }
+
+  func testARedirectedGetKeepsItsHeadersOnTheSameOrigin() throws {
+    let answer = try response(request(.get, "/redirect/302?to=/headers", headers: ["Authorization": "Bearer secret"]))
+    XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("Authorization: Bearer secret"))
+  }
+
+  func testSecretsStayWithTheirOrigin() throws {
+    let other = try LoopbackServer(routes: TestRoutes.make())
+    defer { other.stop() }
+    let secrets: HTTPHeaders = [
+      "Authorization": "Bearer secret", "Cookie": "session=secret", "Proxy-Authorization": "Basic secret",
+      "X-Kept": "yes",
+    ]
+    for status in [301, 307] {
+      let path = "/redirect/\(status)?to=\(other.url("/headers").absoluteString)"
+      let answer = try response(request(.get, path, headers: secrets))
+      let text = String(decoding: answer.body, as: UTF8.self)
+      XCTAssertFalse(text.contains("secret"), text)
+      XCTAssert(text.contains("X-Kept: yes"), text)
+      XCTAssert(text.contains("Host: 127.0.0.1:\(other.port)"), text)
+      XCTAssertEqual(answer.url, other.url("/headers"))
+    }
+  }
+
+  func testTenHopsAreFollowedAndElevenAreNot() throws {
+    XCTAssertEqual(try response(request(.get, "/hops/10")).body, Data("arrived".utf8))
+    let error = try failure(request(.get, "/hops/11"), .redirect)
+    XCTAssert(error.reason.contains("10 redirects"), error.reason)
+  }
+
+  func testALoopEndsAsARedirectError() throws {
+    try failure(request(.get, "/loop"), .redirect)
+    try assertStillServes()
+  }
+
+  func testOtherSchemesAreNotFollowed() throws {
+    for target in ["file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)"] {
+      let error = try failure(request(.get, "/redirect/302?to=\(target)"), .redirect)
+      XCTAssert(error.reason.contains(target), error.reason)
+    }
+  }
+
+  func testARedirectWithoutLocationIsAResponse() throws {
+    XCTAssertEqual(try response(request(.get, "/status/302")).status, 302)
+  }
+}

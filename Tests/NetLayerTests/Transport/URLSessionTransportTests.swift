@@ -1,0 +1,22 @@
+import XCTest
+
+@testable import NetLayer
+
+/// The suite over Foundation's session.
+final class URLSessionTransportTests: TransportSuite {
+  override func makeTransport() throws -> any Transport { URLSessionTransport() }
+
+  override var gaps: [String: String] {
+    var gaps = [
+      "testDuplicateHeadersStayApartAndInOrder": "URLSession gives response headers as a dictionary"
+    ]
+    #if canImport(FoundationNetworking)
+      gaps["testLatin1HeaderBytesBecomeCharacters"] = "Foundation on Linux refuses heads that are no UTF-8"
+      gaps["testTLSWithAServerThatHasNone"] = "Foundation on Linux reports TLS failures as URLError.unknown"
+      gaps["testTheConnectionLimitPerHostIsKept"] = "Foundation on Linux opens more connections than it is told to"
+    #endif
+    return gaps
+  }
+
+  func testTheTransportIsTheSession() throws { XCTAssert(transport is URLSessionTransport) }
+}
