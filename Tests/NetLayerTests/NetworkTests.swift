@@ -120,6 +120,19 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(Set(labels.all), ["elsewhere"])
   }
 
+  func test_everySingleIsDeliveredWhereItShouldAndLeavesNothingAlive() throws {
+    let network = try network(FakeTransport(json: #"{"a":1}"#)) { $0.delivery = MainScheduler.instance }
+    let before = Hooks.liveSubscriptionCount
+    for _ in 0..<100 {
+      XCTAssertEqual(Set(record(network.request(Ping(), as: [String: Int].self)).onMain), [true])
+      XCTAssertEqual(Set(record(network.request(Ping(), as: String.self)).onMain), [true])
+      XCTAssertEqual(Set(record(network.request(Ping(), as: Int.self)).onMain), [true])
+    }
+    let released = XCTNSPredicateExpectation(
+      predicate: NSPredicate { _, _ in Hooks.liveSubscriptionCount <= before }, object: nil)
+    wait(for: [released], timeout: 10)
+  }
+
   func test_row_2_14_theEnvironmentChoosesTheBaseURL() throws {
     let transport = FakeTransport(json: user)
     for (environment, host) in [(Backend.Environment.qa, "qa.h"), (.production, "h"), ("nightly", "base")] {

@@ -35,6 +35,9 @@ extension ObservableType where Element == Response {
 
 extension ObservableType where Element == Data {
   /// Parses the bytes and judges them by the code in their envelope: the given one, else `Network.default`'s.
+  ///
+  /// Runs where the source emits: a network's streams emit on the back end's `mapping` scheduler, others need
+  /// `observeOn` to keep the work off the main thread.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { try JSON(received: $0).accepted(by: envelope) }
   }
@@ -48,6 +51,8 @@ extension ObservableType where Element == Data {
 extension ObservableType where Element == String {
   /// Parses the text and judges it by the code in its envelope: the given one, else `Network.default`'s
   /// (article row 0.20).
+  ///
+  /// Runs where the source emits, as for bytes.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { try JSON(received: Data($0.utf8)).accepted(by: envelope) }
   }

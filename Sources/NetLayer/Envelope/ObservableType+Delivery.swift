@@ -13,27 +13,83 @@ extension JSON: Ruled {
 }
 
 extension ObservableType where Element: Ruled {
-  /// Maps each element where it was emitted, then delivers the result on the scheduler that the element's back end asks
-  /// for; errors, too.
+  /// Maps each element where it was emitted, then delivers results, error and completion on the scheduler that the back
+  /// end of the first of them asks for.
   ///
   /// The scheduler is known only when an element or error arrives, as it travels with them; without one there is no hop.
+  /// From then on everything takes that way, the completion too: `asSingle` delivers its element with it.
   func delivering<Result: Sendable>(
     _ transform: @escaping @Sendable (Element) throws -> Result
   ) -> Observable<Result> {
-    catchError { error in
-      // Of the source only: what transform throws is below, and delivered there.
-      guard let delivery = (error as? NetworkError)?.rules?.delivery else { throw error }
-      return Observable.error(error).observeOn(delivery)
+    let source = asObservable()
+    return Observable.create { observer in
+      let delivery = Delivery(to: observer)
+      let upstream = source.subscribe(
+        onNext: { element in
+          guard !delivery.hasEnded else { return }
+          delivery.choose(element.rules?.delivery)
+          do {
+            delivery.next(try transform(element))
+          } catch {
+            delivery.end(error)
+          }
+        },
+        onError: { error in
+          delivery.choose((error as? NetworkError)?.rules?.delivery)
+          delivery.end(error)
+        },
+        onCompleted: { delivery.end(nil) })
+      return Disposables.create(upstream, delivery.hop)
     }
-    .concatMap { element in
-      guard let delivery = element.rules?.delivery else { return Observable<Result>.just(try transform(element)) }
-      let result: Observable<Result>
-      do {
-        result = .just(try transform(element))
-      } catch {
-        result = .error(error)
-      }
-      return result.observeOn(delivery)
+  }
+}
+
+/// The way from a mapping thread to an observer: straight, until a scheduler is chosen, then through its queue.
+///
+/// Used serially, by one source; the lock orders what its threads see.
+private final class Delivery<Element: Sendable>: Sendable {
+  private struct State {
+    var queue: PublishSubject<Element>?
+    var ended = false
+  }
+
+  private let observer: AnyObserver<Element>
+  private let state = Locked(State())
+  /// Keeps what is queued from being delivered.
+  let hop = SerialDisposable()
+
+  init(to observer: AnyObserver<Element>) { self.observer = observer }
+
+  var hasEnded: Bool { state.withLock { $0.ended } }
+
+  /// Sends all that follows over `scheduler`, unless one has been chosen before.
+  func choose(_ scheduler: (any ImmediateSchedulerType)?) {
+    guard let scheduler else { return }
+    let fresh: PublishSubject<Element>? = state.withLock { state in
+      guard state.queue == nil else { return nil }
+      let queue = PublishSubject<Element>()
+      state.queue = queue
+      return queue
+    }
+    if let fresh { hop.disposable = fresh.observeOn(scheduler).subscribe(observer) }
+  }
+
+  func next(_ element: Element) {
+    if let queue = state.withLock({ $0.queue }) { queue.onNext(element) } else { observer.onNext(element) }
+  }
+
+  func end(_ error: (any Error)?) {
+    let queue: PublishSubject<Element>?? = state.withLock { state in
+      guard !state.ended else { return nil }
+      state.ended = true
+      return .some(state.queue)
+    }
+    guard let queue else { return }
+    switch (queue, error) {
+    case (let queue?, let error?): queue.onError(error)
+    case (let queue?, nil): queue.onCompleted()
+    case (nil, let error?): observer.onError(error)
+    case (nil, nil): observer.onCompleted()
     }
   }
 }
