@@ -37,4 +37,10 @@ extension Observable {
       turn.disposable = scheduler.schedule { step() }
     })
   }
+
+  /// Emits what is in `optional`, if anything, and completes.
+  @inlinable
+  public static func from(optional: Element?) -> Observable<Element> {
+    optional.map { .just($0) } ?? .empty()
+  }
 }

@@ -6,4 +6,9 @@ extension Observable {
   public static func just(_ element: Element) -> Observable<Element> {
     Observable(source: .scalar(element))
   }
+
+  /// Emits `element` and completes, in an item that it schedules on `scheduler`.
+  public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
+    Observable.just(element).subscribeOn(scheduler)
+  }
 }

@@ -16,4 +16,20 @@ extension ObservableType {
       }
     })
   }
+
+  /// Emits each intermediate result of folding the elements into `seed` in place; what `accumulator` throws is the
+  /// error. For collections, which then are not copied for each element.
+  @inlinable
+  public func scan<Result: Sendable>(
+    into seed: Result, accumulator: @escaping @Sendable (inout Result, Element) throws -> Void
+  ) -> Observable<Result> {
+    let source = asObservable()
+    return Observable<Result>(push: { subscription, next in
+      let state = Cell(seed)
+      source.run(subscription) {
+        try accumulator(&state.value, $0)
+        try next(state.value)
+      }
+    })
+  }
 }

@@ -175,13 +175,15 @@ final class EventLawsTests: StreamsTestCase {
   func test_law04_disposeFromInsideOnNextStopsASynchronousSource() {
     let log = Log<Int>()
     let subscription = SingleAssignmentDisposable()
-    let source = Observable<Int>.deferred {
-      Observable.from(1...1_000_000).do(onNext: { log.add($0) })
-    }
+    let source = Observable.from(1...1_000_000).do(onNext: { log.add($0) })
+    // Held until the subscription is there to be disposed.
+    let queue = DispatchQueue(label: "law04", attributes: .initiallyInactive)
+    let scheduler = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "law04.serial")
     subscription.setDisposable(
-      source.subscribeOn(SerialDispatchQueueScheduler(internalSerialQueueName: "law04")).subscribe(onNext: { value in
+      source.subscribeOn(scheduler).subscribe(onNext: { value in
         if value == 3 { subscription.dispose() }
       }))
+    queue.activate()
     waitUntil("three have come") { log.count >= 3 }
     waitUntil("it is disposed") { subscription.isDisposed }
     XCTAssertEqual(log.all, [1, 2, 3])

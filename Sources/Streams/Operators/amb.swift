@@ -1,0 +1,63 @@
+import Synchronization
+
+extension ObservableType {
+  /// Becomes whichever of the two streams emits or ends first; the other is disposed at once (law 16).
+  ///
+  ///     first   ---a--b-|
+  ///     second  -1--2-|
+  ///     amb     -1--2-|
+  public func amb<Second: ObservableConvertibleType>(_ second: Second) -> Observable<Element>
+  where Second.Element == Element {
+    .amb([asObservable(), second.asObservable()])
+  }
+}
+
+extension Observable {
+  /// Becomes whichever of the streams emits or ends first; the others are disposed at once (law 16). Of nothing, never
+  /// ends.
+  public static func amb<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
+  where S.Element == Observable<Element> {
+    let sources = Array(sources)
+    return Observable(push: { subscription, next in
+      let race = Race(sources.count)
+      for index in sources.indices {
+        let scope = HandlerScope { error in
+          if race.wins(index) { subscription.finish(error) }
+        }
+        race.enter(scope, index)
+        subscription.own(scope)
+      }
+      for (index, source) in sources.enumerated() {
+        guard !race.isDecided, let scope = race.runner(index) else { return }
+        source.run(scope) { if race.wins(index) { subscription.deliver($0, to: next) } }
+      }
+    })
+  }
+}
+
+/// Who was first.
+private final class Race: Sendable {
+  // -1 until one has won.
+  private let winner = Atomic<Int>(-1)
+  private let runners: Locked<[Subscription?]>
+
+  init(_ count: Int) { runners = Locked(Array(repeating: nil, count: count)) }
+
+  var isDecided: Bool { winner.load(ordering: .acquiring) >= 0 }
+
+  func enter(_ runner: Subscription, _ index: Int) { runners.withLock { $0[index] = runner } }
+
+  func runner(_ index: Int) -> Subscription? { runners.withLock { $0[index] } }
+
+  func wins(_ index: Int) -> Bool {
+    let (first, current) = winner.compareExchange(expected: -1, desired: index, ordering: .acquiringAndReleasing)
+    guard first else { return current == index }
+    let losers = runners.withLock { runners in
+      let losers = runners.indices.filter { $0 != index }.compactMap { runners[$0] }
+      runners = runners.map { _ in nil }
+      return losers
+    }
+    for loser in losers { loser.dispose() }
+    return true
+  }
+}

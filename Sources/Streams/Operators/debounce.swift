@@ -1,0 +1,63 @@
+extension ObservableType {
+  /// Emits an element when no other has followed it for `dueTime`; on completion, what is still waiting.
+  ///
+  ///                 -a-b---c|
+  ///     debounce(2) -----b--(c|)
+  @inlinable
+  public func debounce(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let timing = Debounce(subscription, dueTime, scheduler, next)
+      source.run(timing) { timing.push($0) }
+    })
+  }
+}
+
+/// The scope above a `debounce`.
+@usableFromInline
+final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the state is touched inside the drain
+  private let dueTime: Duration
+  private let scheduler: any SchedulerType
+  private let next: Observable<Element>.Next
+  private let drain = Drain()
+  private let timer = SerialDisposable()
+  private var waiting: Element?
+  // Numbers the elements: a timer that lost its race finds another one and is ignored (law 22).
+  private var id = 0
+
+  @usableFromInline
+  init(
+    _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
+    _ next: @escaping Observable<Element>.Next
+  ) {
+    self.dueTime = dueTime
+    self.scheduler = scheduler
+    self.next = next
+    super.init(downstream)
+    downstream.own(timer)
+  }
+
+  @usableFromInline
+  func push(_ element: Element) {
+    drain.run { [self] in
+      waiting = element
+      id += 1
+      let armed = id
+      timer.disposable = scheduler.scheduleRelative(dueTime) { [self] in
+        drain.run { [self] in if id == armed { emit() } }
+      }
+    }
+  }
+
+  @usableFromInline
+  override func terminated(_ error: (any Error)?) {
+    drain.run { [self] in
+      if error == nil { emit() }
+      downstream.finish(error)
+    }
+  }
+
+  private func emit() {
+    if let element = waiting.take(), !downstream.isStopped { downstream.deliver(element, to: next) }
+  }
+}

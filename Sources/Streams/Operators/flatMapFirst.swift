@@ -1,0 +1,22 @@
+import Synchronization
+
+extension ObservableType {
+  /// Subscribes the stream that `selector` makes of an element, and ignores the elements that come while it lives
+  /// (law 14).
+  ///
+  ///                       -a-b---c-|
+  ///     flatMapFirst(1-2) -a1-a2-c1-c2|
+  @inlinable
+  public func flatMapFirst<Source: ObservableConvertibleType>(
+    _ selector: @escaping @Sendable (Element) throws -> Source
+  ) -> Observable<Source.Element> {
+    let source = asObservable()
+    return Observable<Source.Element>(push: { subscription, next in
+      let merge = Merge(subscription, next: next)
+      source.run(merge) { element in
+        // Only the outer stream is alive: nobody is busy.
+        if merge.active.load(ordering: .acquiring) == 1 { merge.add(try selector(element).asObservable()) }
+      }
+    })
+  }
+}

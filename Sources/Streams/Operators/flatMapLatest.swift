@@ -1,0 +1,105 @@
+import Synchronization
+
+extension ObservableType {
+  /// Subscribes the stream that `selector` makes of each element, and gives the one before up first (law 14).
+  ///
+  ///                          -a-----b-----|
+  ///     flatMapLatest(1-2-3) -a1-a2-b1-b2-b3|
+  @inlinable
+  public func flatMapLatest<Source: ObservableConvertibleType>(
+    _ selector: @escaping @Sendable (Element) throws -> Source
+  ) -> Observable<Source.Element> {
+    let source = asObservable()
+    return Observable<Source.Element>(push: { subscription, next in
+      let latest = Latest(subscription, next: next)
+      source.run(latest) { latest.switchTo(try selector($0).asObservable()) }
+    })
+  }
+}
+
+extension ObservableType where Element: ObservableConvertibleType {
+  /// Emits what the latest inner stream emits (law 14).
+  @inlinable
+  public func switchLatest() -> Observable<Element.Element> { flatMapLatest { $0 } }
+}
+
+/// The scope of the outer stream of a `flatMapLatest`.
+@usableFromInline
+final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
+  // Safe: atomics and a drain; `lastID` is touched by the outer stream only, whose events are serial.
+  @usableFromInline let next: Observable<Element>.Next
+  @usableFromInline let drain = Drain()
+  @usableFromInline let current = SerialDisposable()
+  // The inner stream that may emit; 0 is none.
+  @usableFromInline let active = Atomic<Int>(0)
+  @usableFromInline let outerEnded = Atomic<Bool>(false)
+  @usableFromInline var lastID = 0
+
+  @usableFromInline
+  init(_ downstream: Subscription, next: @escaping Observable<Element>.Next) {
+    self.next = next
+    super.init(downstream)
+    downstream.own(current)
+  }
+
+  @inlinable
+  func switchTo(_ inner: Observable<Element>) {
+    if case .scalar(let element) = inner.source {
+      if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
+      // What is inside the drain now is stale; nothing else can emit but this thread.
+      if drain.isIdle { return downstream.deliver(element, to: next) }
+      return drain.enqueue { [self] in
+        if !downstream.isStopped { downstream.deliver(element, to: next) }
+      }
+    }
+    lastID += 1
+    let id = lastID
+    active.store(id, ordering: .releasing)
+    let scope = HandlerScope { [self] error in innerEnded(error, id) }
+    current.disposable = scope
+    inner.run(scope) { [self] in emit($0, id) }
+  }
+
+  @inlinable
+  func emit(_ element: Element, _ id: Int) {
+    if drain.tryEnter() {
+      deliver(element, id)
+      drain.exit()
+    } else {
+      drain.enqueue { [self] in deliver(element, id) }
+    }
+  }
+
+  @inlinable
+  func deliver(_ element: Element, _ id: Int) {
+    guard active.load(ordering: .acquiring) == id, !downstream.isStopped else { return }
+    downstream.deliver(element, to: next)
+  }
+
+  @usableFromInline
+  func giveUpCurrent() {
+    active.store(0, ordering: .releasing)
+    current.disposable = Disposables.create()
+  }
+
+  @usableFromInline
+  func innerEnded(_ error: (any Error)?, _ id: Int) {
+    drain.run { [self] in
+      if let error {
+        if active.load(ordering: .acquiring) == id { downstream.fail(error) }
+        return
+      }
+      guard active.compareExchange(expected: id, desired: 0, ordering: .acquiringAndReleasing).exchanged else { return }
+      if outerEnded.load(ordering: .acquiring) { downstream.complete() }
+    }
+  }
+
+  @usableFromInline
+  override func terminated(_ error: (any Error)?) {
+    drain.run { [self] in
+      if let error { return downstream.fail(error) }
+      outerEnded.store(true, ordering: .releasing)
+      if active.load(ordering: .acquiring) == 0 { downstream.complete() }
+    }
+  }
+}

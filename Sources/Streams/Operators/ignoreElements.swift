@@ -1,0 +1,11 @@
+extension ObservableType {
+  /// The end of the stream, without its elements.
+  ///
+  ///                    -a--b-|
+  ///     ignoreElements ------|
+  public func ignoreElements() -> Completable {
+    let source = asObservable()
+    return Completable(
+      trusted: Observable<Never>(push: { subscription, _ in source.run(Scope(subscription)) { _ in } }))
+  }
+}

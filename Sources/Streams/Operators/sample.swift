@@ -1,0 +1,72 @@
+extension ObservableType {
+  /// Emits the latest element, if there is a new one, each time `sampler` emits.
+  ///
+  /// When the source has completed, what is left is emitted at the next tick, and the stream completes; it also completes
+  /// with the sampler, since nothing can come any more (law 16).
+  ///
+  ///             -a-b---c-|
+  ///     sampler ----x-x-x--x
+  ///     sample  ----b---c--|
+  @inlinable
+  public func sample<Sampler: ObservableConvertibleType>(_ sampler: Sampler) -> Observable<Element> {
+    let source = asObservable()
+    let ticks = sampler.asObservable()
+    return Observable(push: { subscription, next in
+      let sampling = Sampling(subscription, next)
+      let sourceScope = HandlerScope(subscription) { sampling.sourceEnded($0) }
+      source.run(sourceScope) { sampling.put($0) }
+      let tickScope = HandlerScope(subscription) { sampling.ticksEnded($0) }
+      ticks.run(tickScope) { _ in sampling.tick() }
+    })
+  }
+}
+
+/// The latest element of a `sample`.
+@usableFromInline
+final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the state is touched inside the drain
+  private let downstream: Subscription
+  private let next: Observable<Element>.Next
+  private let drain = Drain()
+  private var latest: Element?
+  private var sourceHasEnded = false
+
+  @usableFromInline
+  init(_ downstream: Subscription, _ next: @escaping Observable<Element>.Next) {
+    self.downstream = downstream
+    self.next = next
+  }
+
+  @usableFromInline
+  func put(_ element: Element) {
+    drain.run { [self] in latest = element }
+  }
+
+  @usableFromInline
+  func tick() {
+    drain.run { [self] in
+      emit()
+      if sourceHasEnded { downstream.complete() }
+    }
+  }
+
+  @usableFromInline
+  func sourceEnded(_ error: (any Error)?) {
+    drain.run { [self] in
+      if let error { return downstream.fail(error) }
+      sourceHasEnded = true
+      if latest == nil { downstream.complete() }
+    }
+  }
+
+  @usableFromInline
+  func ticksEnded(_ error: (any Error)?) {
+    drain.run { [self] in
+      if error == nil { emit() }
+      downstream.finish(error)
+    }
+  }
+
+  private func emit() {
+    if let element = latest.take(), !downstream.isStopped { downstream.deliver(element, to: next) }
+  }
+}

@@ -1,0 +1,16 @@
+extension ObservableType {
+  /// Leaves out the first `count` elements.
+  ///
+  ///             -a--b--c-|
+  ///     skip(2) -------c-|
+  @inlinable
+  public func skip(_ count: Int) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let left = Cell(count)
+      source.run(subscription) {
+        if left.value > 0 { left.value -= 1 } else { try next($0) }
+      }
+    })
+  }
+}

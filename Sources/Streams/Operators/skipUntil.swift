@@ -1,0 +1,41 @@
+import Synchronization
+
+extension ObservableType {
+  /// Leaves out elements until `other` emits, which is disposed then (law 16); its error is the stream's.
+  ///
+  /// When `other` completes without an element, nothing is ever emitted; the source still ends the stream.
+  ///
+  ///               -a--b--c-|
+  ///     other     ---x
+  ///     skipUntil ----b--c-|
+  @inlinable
+  public func skipUntil<Trigger: ObservableConvertibleType>(_ other: Trigger) -> Observable<Element> {
+    let source = asObservable()
+    let trigger = other.asObservable()
+    return Observable(push: { subscription, next in
+      let gate = Emitter(subscription, next)
+      let open = OpenFlag()
+      let triggerScope = HandlerScope(subscription) { error in
+        if let error { gate.finish(error) }
+      }
+      trigger.run(triggerScope) { _ in
+        open.open()
+        triggerScope.dispose()
+      }
+      let sourceScope = HandlerScope(subscription) { gate.finish($0) }
+      source.run(sourceScope) { if open.isOpen { gate.onNext($0) } }
+    })
+  }
+}
+
+/// A door that opens once.
+@usableFromInline
+final class OpenFlag: Sendable {
+  private let flag = Atomic<Bool>(false)
+
+  @usableFromInline init() {}
+
+  @usableFromInline var isOpen: Bool { flag.load(ordering: .acquiring) }
+
+  @usableFromInline func open() { flag.store(true, ordering: .releasing) }
+}

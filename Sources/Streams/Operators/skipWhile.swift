@@ -1,0 +1,17 @@
+extension ObservableType {
+  /// Leaves out elements until `predicate` is false for one; from then on all are emitted.
+  ///
+  ///                   -1--2--3--1-|
+  ///     skipWhile(<2) ----2--3--1-|
+  @inlinable
+  public func skipWhile(_ predicate: @escaping @Sendable (Element) throws -> Bool) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let skipping = Cell(true)
+      source.run(subscription) {
+        if skipping.value { skipping.value = try predicate($0) }
+        if !skipping.value { try next($0) }
+      }
+    })
+  }
+}

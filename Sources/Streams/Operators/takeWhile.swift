@@ -1,0 +1,33 @@
+/// Whether the element that ends a `takeWhile` is emitted.
+public enum TakeBehavior: Sendable {
+  /// It is not.
+  case exclusive
+  /// It is.
+  case inclusive
+}
+
+extension ObservableType {
+  /// Emits until `predicate` is false, then completes and disposes the source.
+  ///
+  ///                      -1--2--3-|
+  ///     takeWhile(<2)    -1--|
+  ///     inclusive        -1--(2|)
+  @inlinable
+  public func takeWhile(
+    _ behavior: TakeBehavior = .exclusive, _ predicate: @escaping @Sendable (Element) throws -> Bool
+  ) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let scope = Scope(subscription)
+      source.run(scope) {
+        do {
+          let goesOn = try predicate($0)
+          if goesOn || behavior == .inclusive { try next($0) }
+          if !goesOn { subscription.complete() }
+        } catch {
+          subscription.fail(error)
+        }
+      }
+    })
+  }
+}
