@@ -48,13 +48,10 @@ public struct Completable: ObservableConvertibleType {
     let first = observable
     let second = second.asObservable()
     return Observable<Second.Element>(push: { subscription, next in
-      let loop = SequenceLoop(
-        subscription,
-        starts: [
-          { first.run($0) { _ in } },
-          { second.run($0) { subscription.deliver($0, to: next) } },
-        ])
-      loop.next()
+      let scope = HandlerScope(subscription) { error in
+        if let error { subscription.fail(error) } else { second.run(subscription, next) }
+      }
+      first.run(scope) { _ in }
     })
   }
 

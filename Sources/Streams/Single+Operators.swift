@@ -64,4 +64,75 @@ extension Single {
     Single(
       trusted: observable.do(onNext: onSuccess, onError: onError, onSubscribe: onSubscribe, onDispose: onDispose))
   }
+
+  /// Subscribes again after errors as `policy` says; the last error is forwarded (law 18).
+  public func retry(_ policy: RetryPolicy) -> Single<Element> { Single(trusted: observable.retry(policy)) }
+
+  /// Subscribes again each time the stream that `notificationHandler` makes of the errors emits (law 18); when that
+  /// completes, fails with `StreamError.noElements`.
+  public func retryWhen<Trigger: ObservableConvertibleType>(
+    _ notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
+  ) -> Single<Element> {
+    observable.retryWhen(notificationHandler).asSingle()
+  }
+
+  /// Starts the work when `dueTime` has passed.
+  public func delaySubscription(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
+    Single(trusted: observable.delaySubscription(dueTime, scheduler: scheduler))
+  }
+
+  /// Goes on with `other` when the result takes longer than `dueTime`.
+  public func timeout(
+    _ dueTime: Duration, other: Single<Element>, scheduler: any SchedulerType
+  ) -> Single<Element> {
+    Single(trusted: observable.timeout(dueTime, other: other.observable, scheduler: scheduler))
+  }
+
+  /// Prints subscription, result and disposal to standard error, one line each with the time.
+  public func debug(
+    _ identifier: String? = nil, print: (@Sendable (String) -> Void)? = nil, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> Single<Element> {
+    Single(trusted: observable.debug(identifier, print: print, file: file, line: line))
+  }
+
+  /// Goes on with the completable that `selector` makes of the element.
+  public func flatMapCompletable(
+    _ selector: @escaping @Sendable (Element) throws -> Completable
+  ) -> Completable {
+    Completable(trusted: observable.flatMap(selector))
+  }
+
+  /// The elements of both, when both have succeeded; the first error ends it and gives the other up.
+  public static func zip<A, B>(
+    _ a: Single<A>, _ b: Single<B>, resultSelector: @escaping @Sendable (A, B) throws -> Element
+  ) -> Single<Element> {
+    Single(trusted: Observable<Element>.zip(a, b, resultSelector: resultSelector))
+  }
+
+  /// The elements of all three, when all have succeeded; the first error ends it and gives the others up.
+  public static func zip<A, B, C>(
+    _ a: Single<A>, _ b: Single<B>, _ c: Single<C>,
+    resultSelector: @escaping @Sendable (A, B, C) throws -> Element
+  ) -> Single<Element> {
+    Single(trusted: Observable<Element>.zip(a, b, c, resultSelector: resultSelector))
+  }
+
+  /// What `resultSelector` makes of the elements of all `singles`, in their order, when all have succeeded; the first error
+  /// ends it and gives the others up.
+  public static func zip<A: Sendable>(
+    _ singles: [Single<A>], resultSelector: @escaping @Sendable ([A]) throws -> Element
+  ) -> Single<Element> {
+    guard !singles.isEmpty else { return .deferred { .just(try resultSelector([])) } }
+    return Single(trusted: Observable<A>.zip(singles.map(\.observable)).map(resultSelector))
+  }
+}
+
+extension Single where Element == Never {
+  /// The elements of all `singles` as a tuple, when all have succeeded; the first error ends it and gives the others up.
+  public static func zip<each Result: Sendable>(
+    _ singles: repeat Single<each Result>
+  ) -> Single<(repeat each Result)> {
+    Single<(repeat each Result)>(trusted: Observable<Never>.zip(repeat each singles))
+  }
 }

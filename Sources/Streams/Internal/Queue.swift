@@ -25,9 +25,9 @@ struct Queue<Element> {
     return element
   }
 
-  @inlinable
-  mutating func removeAll() {
-    self = Queue()
+  /// All elements, the oldest first.
+  @inlinable var elements: [Element] {
+    (0..<count).compactMap { ring[(head &+ $0) & (ring.count &- 1)] }
   }
 
   @inlinable

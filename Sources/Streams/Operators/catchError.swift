@@ -18,6 +18,34 @@ extension ObservableType {
   }
 }
 
+extension Observable {
+  /// Emits the first of the streams that does not fail: each is subscribed when the one before has failed; the last
+  /// error is forwarded.
+  public static func catchError<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
+  where S.Element == Observable<Element> {
+    Observable(push: { subscription, next in
+      let iterator = Cell(sources.makeIterator())
+      let last = Cell<(any Error)?>(nil)
+      let loop = SubscriptionLoop(
+        subscription,
+        start: { scope in
+          guard let source = iterator.value.next() else {
+            subscription.finish(last.value)
+            return true
+          }
+          source.run(scope) { subscription.deliver($0, to: next) }
+          return true
+        },
+        ended: { loop, error in
+          guard let error else { return subscription.complete() }
+          last.value = error
+          loop.next()
+        })
+      loop.next()
+    })
+  }
+}
+
 /// A scope that answers an error with something else, in a tail call so that a million of them need no stack (law 27).
 @usableFromInline
 final class CatchScope: Scope, @unchecked Sendable {

@@ -45,3 +45,22 @@ extension Observable {
     Observable<Never>.combineLatest(a, b, c, d).map { try combine($0.0, $0.1, $0.2, $0.3) }
   }
 }
+
+extension Observable {
+  /// The latest elements of all `sources` in one array, whenever one emits and all have; of nothing, completes (law 12).
+  public static func combineLatest<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>
+  where S.Element: ObservableConvertibleType, S.Element.Element == Element {
+    let sources = sources.map { $0.asObservable() }
+    guard !sources.isEmpty else { return .empty() }
+    return Observable<[Element]>(push: { subscription, next in
+      LatestAllJoin(subscription, next, count: sources.count).start(sources)
+    })
+  }
+
+  /// What `combine` makes of the latest elements of all `sources`; what it throws becomes the error (law 7).
+  public static func combineLatest<S: Sequence & Sendable>(
+    _ sources: S, resultSelector combine: @escaping @Sendable ([S.Element.Element]) throws -> Element
+  ) -> Observable<Element> where S.Element: ObservableConvertibleType {
+    Observable<S.Element.Element>.combineLatest(sources).map(combine)
+  }
+}

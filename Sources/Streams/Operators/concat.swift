@@ -24,50 +24,14 @@ extension Observable {
   where S.Element == Observable<Element> {
     Observable(push: { subscription, next in
       let iterator = Cell(sources.makeIterator())
-      let loop = SequenceLoop(subscription) { scope in
-        guard let source = iterator.value.next() else { return false }
-        source.run(scope) { subscription.deliver($0, to: next) }
-        return true
-      }
+      let loop = SubscriptionLoop(
+        subscription,
+        start: { scope in
+          guard let source = iterator.value.next() else { return false }
+          source.run(scope) { subscription.deliver($0, to: next) }
+          return true
+        }, ended: SubscriptionLoop.inSequence(subscription))
       loop.next()
     })
-  }
-}
-
-/// Subscribes source after source, in a loop (laws 14 and 27).
-@usableFromInline
-final class SequenceLoop: Sendable {
-  private let downstream: Subscription
-  private let start: @Sendable (Subscription) -> Bool
-  private let current = SerialDisposable()
-  private let trampoline = Trampoline()
-
-  @usableFromInline
-  init(_ downstream: Subscription, start: @escaping @Sendable (Subscription) -> Bool) {
-    self.downstream = downstream
-    self.start = start
-    downstream.own(current)
-  }
-
-  /// Runs `starts` one after the other.
-  convenience init(_ downstream: Subscription, starts: [@Sendable (Subscription) -> Void]) {
-    let left = Cell(starts[...])
-    self.init(downstream) { scope in
-      guard let start = left.value.popFirst() else { return false }
-      start(scope)
-      return true
-    }
-  }
-
-  @usableFromInline
-  func next() {
-    trampoline.bounce {
-      guard !downstream.isStopped else { return }
-      let scope = HandlerScope { [self] error in
-        if let error { downstream.fail(error) } else { next() }
-      }
-      current.disposable = scope
-      if !start(scope) { downstream.complete() }
-    }
   }
 }

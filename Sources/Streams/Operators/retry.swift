@@ -16,42 +16,42 @@ extension ObservableType {
     let source = asObservable()
     guard maxAttemptCount > 0 else { return .empty() }
     return Observable(push: { subscription, next in
-      let loop = AttemptLoop(subscription, attempts: maxAttemptCount) { scope in
-        source.run(scope) { subscription.deliver($0, to: next) }
-      }
+      let left = Cell(maxAttemptCount)
+      let loop = SubscriptionLoop(
+        subscription,
+        start: { scope in
+          left.value -= 1
+          source.run(scope) { subscription.deliver($0, to: next) }
+          return true
+        },
+        ended: { loop, error in
+          if error == nil || left.value == 0 { subscription.finish(error) } else { loop.next() }
+        })
       loop.next()
     })
   }
-}
 
-/// Subscribes attempt after attempt, in a loop (law 27).
-@usableFromInline
-final class AttemptLoop: @unchecked Sendable {  // safe: `left` is touched only inside the trampoline
-  private let downstream: Subscription
-  private let attempt: @Sendable (Subscription) -> Void
-  private let current = SerialDisposable()
-  private let trampoline = Trampoline()
-  private var left: Int
-
-  @usableFromInline
-  init(_ downstream: Subscription, attempts: Int, attempt: @escaping @Sendable (Subscription) -> Void) {
-    self.downstream = downstream
-    self.attempt = attempt
-    left = attempts
-    downstream.own(current)
-  }
-
-  @usableFromInline
-  func next() {
-    trampoline.bounce {
-      guard !downstream.isStopped else { return }
-      left -= 1
-      let isLast = left == 0
-      let scope = HandlerScope { [self] error in
-        if error == nil || isLast { downstream.finish(error) } else { next() }
-      }
-      current.disposable = scope
-      attempt(scope)
-    }
+  /// Subscribes again after errors as `policy` says, waiting between the attempts; the last error is forwarded (law 18).
+  public func retry(_ policy: RetryPolicy) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let made = Cell(0)
+      let pause = SerialDisposable()
+      subscription.own(pause)
+      let loop = SubscriptionLoop(
+        subscription,
+        start: { scope in
+          made.value += 1
+          source.run(scope) { subscription.deliver($0, to: next) }
+          return true
+        },
+        ended: { loop, error in
+          guard let error, let delay = policy.delay(after: error, attempt: made.value) else {
+            return subscription.finish(error)
+          }
+          pause.disposable = policy.scheduler.scheduleRelative(delay) { loop.next() }
+        })
+      loop.next()
+    })
   }
 }

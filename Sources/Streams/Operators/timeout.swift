@@ -7,20 +7,45 @@ extension ObservableType {
   ///     timeout(4) -a--b---#
   @inlinable
   public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
+    timeout(dueTime, scheduler: scheduler, error: StreamError.timeout)
+  }
+
+  @inlinable
+  func timeout(_ dueTime: Duration, scheduler: any SchedulerType, error: any Error) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let watch = Watchdog(subscription, dueTime, scheduler, next)
+      let watch = Watchdog(subscription, dueTime, scheduler, error, next)
       watch.arm()
       source.run(watch) { watch.push($0) }
     })
   }
 }
 
+extension ObservableType {
+  /// Goes on with `other` when the first event, or the next after any element, takes longer than `dueTime`.
+  ///
+  ///                       -a--b-------c-|
+  ///     timeout(4, other) -a--b---x-|
+  public func timeout(
+    _ dueTime: Duration, other: Observable<Element>, scheduler: any SchedulerType
+  ) -> Observable<Element> {
+    timeout(dueTime, scheduler: scheduler, error: TimedOut())
+      .catchError { error in
+        guard error is TimedOut else { throw error }
+        return other
+      }
+  }
+}
+
+/// Tells this operator's time-out from one of the source.
+private struct TimedOut: Error {}
+
 /// The scope above a `timeout`.
 @usableFromInline
 final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics and an emitter
   private let dueTime: Duration
   private let scheduler: any SchedulerType
+  private let error: any Error
   private let emitter: Emitter<Element>
   // Counts the elements: a timer that lost its race finds another number and is ignored (law 22).
   private let round = Atomic<Int>(0)
@@ -29,10 +54,11 @@ final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   @usableFromInline
   init(
     _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
-    _ next: @escaping Observable<Element>.Next
+    _ error: any Error, _ next: @escaping Observable<Element>.Next
   ) {
     self.dueTime = dueTime
     self.scheduler = scheduler
+    self.error = error
     emitter = Emitter(downstream, next)
     super.init(downstream)
     downstream.own(timer)
@@ -44,7 +70,7 @@ final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     timer.disposable = scheduler.scheduleRelative(dueTime) { [self] in
       guard round.compareExchange(expected: armed, desired: armed + 1, ordering: .acquiringAndReleasing).exchanged
       else { return }
-      emitter.finish(StreamError.timeout)
+      emitter.finish(self.error)
     }
   }
 

@@ -62,3 +62,22 @@ extension Observable where Element == Never {
     Observable<(A.Element, B.Element)>.zip(a, b) { ($0, $1) }
   }
 }
+
+extension Observable {
+  /// The first elements of all `sources` in one array, then the second, and so on; of nothing, completes (law 11).
+  public static func zip<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>
+  where S.Element: ObservableConvertibleType, S.Element.Element == Element {
+    let sources = sources.map { $0.asObservable() }
+    guard !sources.isEmpty else { return .empty() }
+    return Observable<[Element]>(push: { subscription, next in
+      ZipAllJoin(subscription, next, count: sources.count).start(sources)
+    })
+  }
+
+  /// What `combine` makes of the zipped elements of all `sources`; what it throws becomes the error (law 7).
+  public static func zip<S: Sequence & Sendable>(
+    _ sources: S, resultSelector combine: @escaping @Sendable ([S.Element.Element]) throws -> Element
+  ) -> Observable<Element> where S.Element: ObservableConvertibleType {
+    Observable<S.Element.Element>.zip(sources).map(combine)
+  }
+}

@@ -146,6 +146,17 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(answer.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
   }
 
+  func testAClientThatLeavesEndsItsConnectionAlone() throws {
+    let body = [UInt8](repeating: 97, count: 8 << 20)
+    let server = try LoopbackServer { $0.path == "/" ? .text("ok") : .bytes(body) }
+    for _ in 0..<20 {
+      let client = try RawClient(port: server.port)
+      client.send("GET /large HTTP/1.1\r\n\r\nGET /large HTTP/1.1\r\n\r\n")
+      _ = client.receive(until: "a")
+    }
+    XCTAssert(try exchange(server, get("/")).hasSuffix("ok"))
+  }
+
   func testStopClosesEverythingAndMayBeRepeated() throws {
     let server = try LoopbackServer { _ in .neverAnswering }
     let client = try RawClient(port: server.port)

@@ -70,6 +70,21 @@
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
 
+    func testAHeadWithoutEndIsCutOff() throws {
+      let server = try LoopbackServer { _ in
+        let head =
+          "HTTP/1.1 200 OK\r\n"
+          + String(repeating: "X-Filler: " + String(repeating: "x", count: 90) + "\r\n", count: 9000)
+        return .init(body: .raw([.init(head)]), ending: .hang)
+      }
+      let transport = try CurlTransport()
+      guard case .failure(let error) = try perform(Request(url: server.url("/")), on: transport) else {
+        return XCTFail("the head was let through")
+      }
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
+    }
+
     func testAContentLengthThatLiesDoesNotTakeTheMemory() throws {
       let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
       let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())

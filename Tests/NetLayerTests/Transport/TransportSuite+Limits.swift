@@ -39,7 +39,7 @@ extension TransportSuite {
 
   func testTheIdleLimitEndsAMissingAnswer() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: 0.1, idle: 0.25, total: 30)), .timeout)
+      request(.get, "/never", timeouts: .init(connect: 1, idle: 0.25, total: 30)), .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
 
@@ -55,9 +55,9 @@ extension TransportSuite {
   }
 
   func testWaitingForAConnectionDoesNotCountAsConnecting() throws {
-    let limits = Request.Timeouts(connect: 0.2, idle: 30, total: 60)
+    let limits = Request.Timeouts(connect: 0.5, idle: 30, total: 60)
     let flights = (0..<12).map { _ in Flight(self) }
-    for flight in flights { _ = flight.send(request(.get, "/delay/300", timeouts: limits), on: transport) }
+    for flight in flights { _ = flight.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
     for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
   }
 

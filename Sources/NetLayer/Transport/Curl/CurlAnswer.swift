@@ -10,10 +10,15 @@
     private var fields: [HTTPHeaders.Field] = []
     private var headComplete = false
     private var announced = 0
+    private var headBytes = 0
 
     private var bytes: UnsafeMutableRawPointer?
     private var count = 0
     private var capacity = 0
+
+    /// Servers refuse heads above 8 to 64 KB; a response's may be larger, but not without end. libcurl has a limit of
+    /// its own (300 KB) from 8.3 on.
+    static let maxHeadSize = 256 << 10
 
     /// A Content-Length is believed up to here when memory is set aside: the server may lie.
     private static let largestPresize = 1 << 20
@@ -27,6 +32,7 @@
       isTooLarge = false
       headComplete = false
       announced = 0
+      headBytes = 0
       fields = []
     }
 
@@ -40,7 +46,16 @@
     }
 
     /// One line of a head, line end included; each new head (after 1xx) replaces the one before.
-    mutating func headerLine(_ line: UnsafeBufferPointer<UInt8>) {
+    ///
+    /// - Returns: `false` when the heads together are larger than allowed.
+    mutating func headerLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+      headBytes += line.count
+      guard headBytes <= Self.maxHeadSize else { return false }
+      take(line)
+      return true
+    }
+
+    private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
       var end = line.count
       while end > 0, line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
       guard end > 0 else {

@@ -17,8 +17,12 @@
     static let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
-      bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
+      let fits = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
         handle.answer.headerLine(UnsafeBufferPointer(start: $0, count: size * count))
+      }
+      guard fits else {
+        handle.abortReason = "the head of the answer is larger than \(CurlAnswer.maxHeadSize) bytes; look at the server"
+        return 0
       }
       return size * count
     }

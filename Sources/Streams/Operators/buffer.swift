@@ -1,0 +1,77 @@
+extension ObservableType {
+  /// Gathers elements into arrays: each is emitted when it has `count` elements or `timeSpan` after the one before,
+  /// whichever is first, even if empty; on completion, what is there.
+  ///
+  ///                          -a-b-c-----d-|
+  ///     buffer(4, count: 2)  ---A---B---C-(D|)    A: [a, b], B: [c], C: [], D: [d]
+  public func buffer(
+    timeSpan: Duration, count: Int, scheduler: any SchedulerType
+  ) -> Observable<[Element]> {
+    let source = asObservable()
+    return Observable<[Element]>(push: { subscription, next in
+      let gathering = Gathering(subscription, timeSpan, Swift.max(1, count), scheduler, next)
+      gathering.start()
+      source.run(gathering) { gathering.push($0) }
+    })
+  }
+}
+
+/// The scope above a `buffer`.
+private final class Gathering<Element: Sendable>: Scope, @unchecked Sendable {
+  // Safe: the state is touched inside the drain.
+  private let timeSpan: Duration
+  private let count: Int
+  private let scheduler: any SchedulerType
+  private let next: Observable<[Element]>.Next
+  private let drain = Drain()
+  private let timer = SerialDisposable()
+  private var gathered: [Element] = []
+  // Numbers the arrays: a timer that lost its race finds another one and is ignored (law 22).
+  private var id = 0
+
+  init(
+    _ downstream: Subscription, _ timeSpan: Duration, _ count: Int, _ scheduler: any SchedulerType,
+    _ next: @escaping Observable<[Element]>.Next
+  ) {
+    self.timeSpan = timeSpan
+    self.count = count
+    self.scheduler = scheduler
+    self.next = next
+    super.init(downstream)
+    downstream.own(timer)
+  }
+
+  func start() {
+    drain.run { [self] in arm() }
+  }
+
+  private func arm() {
+    id += 1
+    let armed = id
+    timer.disposable = scheduler.scheduleRelative(timeSpan) { [self] in
+      drain.run { [self] in if id == armed { emit() } }
+    }
+  }
+
+  private func emit() {
+    guard !downstream.isStopped else { return }
+    let full = gathered
+    gathered = []
+    arm()
+    downstream.deliver(full, to: next)
+  }
+
+  func push(_ element: Element) {
+    drain.run { [self] in
+      gathered.append(element)
+      if gathered.count == count { emit() }
+    }
+  }
+
+  override func terminated(_ error: (any Error)?) {
+    drain.run { [self] in
+      if error == nil, !downstream.isStopped { downstream.deliver(gathered, to: next) }
+      downstream.finish(error)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+extension ObservableType {
+  /// Subscribes again each time the stream that `notificationHandler` makes of the errors emits; its error or completion
+  /// ends the stream (law 18).
+  ///
+  ///     source               -a-#
+  ///     errors.delay(2)      -----x
+  ///     retryWhen            -a----a-#
+  public func retryWhen<Trigger: ObservableConvertibleType>(
+    _ notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
+  ) -> Observable<Element> {
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let errors = PublishSubject<any Error>()
+      // The triggers may come from another thread than the elements.
+      let gate = Emitter(subscription, next)
+      let loop = SubscriptionLoop(
+        subscription,
+        start: { scope in
+          source.run(scope) { gate.onNext($0) }
+          return true
+        },
+        ended: { _, error in
+          if let error { errors.onNext(error) } else { gate.finish(nil) }
+        })
+      do {
+        let triggers = try notificationHandler(errors.asObservable()).asObservable()
+        let scope = HandlerScope(subscription) { gate.finish($0) }
+        triggers.run(scope) { _ in loop.next() }
+      } catch {
+        return subscription.fail(error)
+      }
+      loop.next()
+    })
+  }
+}

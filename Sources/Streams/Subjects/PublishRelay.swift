@@ -1,0 +1,13 @@
+/// A `PublishSubject` that never ends: for events of a user interface.
+public final class PublishRelay<Element: Sendable>: ObservableType {
+  private let subject = PublishSubject<Element>()
+
+  /// A relay without observers.
+  public init() {}
+
+  /// Sends `element` to all observers (laws 2 and 3).
+  public func accept(_ element: Element) { subject.onNext(element) }
+
+  /// The relay as a stream that cannot be fed.
+  public func asObservable() -> Observable<Element> { subject.asObservable() }
+}
