@@ -20,8 +20,10 @@ public final class LoopbackServer: Sendable {
 
   /// Starts a server that answers every request with what `handler` returns.
   ///
-  /// - Parameter logLimit: how many of the newest requests `requests` keeps; 256 lets a test look back without a
-  ///   benchmark filling the memory.
+  /// - Parameters:
+  ///   - logLimit: how many of the newest requests `requests` keeps; 256 lets a test look back without a benchmark
+  ///     filling the memory.
+  ///   - handler: answers each request.
   /// - Throws: `Failure` when the system grants no socket, port or pipe.
   public init(logLimit: Int = 256, handler: @escaping Handler) throws {
     let listener = try Socket.listenOnLoopback()

@@ -17,6 +17,21 @@ final class SingleLawsTests: StreamsTestCase {
     XCTAssertEqual(results.all, ["1"])
   }
 
+  func test_law29_resultFromInsideTheFirstIsIgnored() {
+    let observers = Log<@Sendable (SingleEvent<Int>) -> Void>()
+    let results = Log<Int>()
+    let subscription = Single<Int>.create { observer in
+      observers.add(observer)
+      return Disposables.create()
+    }.subscribe(onSuccess: { value in
+      if value == 1 { observers.all[0](.success(2)) }
+      results.add(value)
+    })
+    observers.all[0](.success(1))
+    XCTAssertEqual(results.all, [1])
+    subscription.dispose()
+  }
+
   func test_law29_oneResultWhenThreadsRace() {
     for _ in 0..<100 {
       let observers = Log<@Sendable (SingleEvent<Int>) -> Void>()
