@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import Streams
-import Synchronization
 
 /// A transport without a network: answers from a closure or a table, for tests and previews.
 ///
@@ -53,10 +52,10 @@ public final class StubTransport: Transport {
 
   /// A completion that is called once.
   private final class Pending: Sendable {
-    private let completion: Mutex<(@Sendable (Result<Response, NetworkError>) -> Void)?>
+    private let completion: Locked<(@Sendable (Result<Response, NetworkError>) -> Void)?>
 
     init(_ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {
-      self.completion = Mutex(completion)
+      self.completion = Locked(completion)
     }
 
     func finish(_ result: Result<Response, NetworkError>) {
@@ -71,7 +70,7 @@ public final class StubTransport: Transport {
 
   private let queue = DispatchQueue(label: "NetLayer.StubTransport")
   private let answer: @Sendable (Request) -> Answer?
-  private let sent = Mutex<[Request]>([])
+  private let sent = Locked<[Request]>([])
 
   /// Answers with what `answer` returns; a request it returns `nil` for fails with an error that names it.
   public init(_ answer: @escaping @Sendable (Request) -> Answer?) { self.answer = answer }
