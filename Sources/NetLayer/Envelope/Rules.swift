@@ -57,8 +57,8 @@ extension Ruled {
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result {
     do {
       return try transform(self)
-    } catch let error as NetworkError {
-      throw error.reported(to: rules)
+    } catch {
+      throw NetworkError.wrapping(error, from: self as? Response).reported(to: rules)
     }
   }
 }
