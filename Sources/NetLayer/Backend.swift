@@ -15,6 +15,10 @@ public struct Backend: Sendable {
   /// Which of `environments` is spoken to.
   public var environment: Environment
   /// Header fields of every request; those of the call win.
+  ///
+  /// They, the common parameters and the signature go to the back end's own origin (scheme, host, port) only: a call to
+  /// an absolute URL of another one gets none of them, since tokens are among them. Without a base URL, every call is
+  /// the back end's own.
   public var headers: HTTPHeaders
   /// Parameters of every request, asked for anew each time on the thread that subscribes; those of the call win.
   ///
@@ -26,6 +30,16 @@ public struct Backend: Sendable {
   public var decoder: any ModelDecoder
   /// What users read when the server said nothing itself.
   public var messages: Messages
+  /// Signs requests, last of all; `nil` for none.
+  public var signer: (any Signer)?
+  /// What stands between the calls and the transport, the outermost first (article row 1.2).
+  public var interceptors: [any Interceptor]
+  /// Hears of every error of a call, once, before the caller does, on the thread where it arose (article row 1.6).
+  ///
+  /// For what is the same everywhere: a token that has expired, a message for metrics. The caller gets the error, too.
+  public var onError: (@Sendable (NetworkError) -> Void)?
+  /// Makes of an error what the app wants it to be, before `onError` and the caller see it; `nil` leaves them as they are.
+  public var mapError: (@Sendable (NetworkError) -> NetworkError)?
   /// Where bytes go; `nil` is the platform's default, one for all back ends.
   public var transport: (any Transport)?
   /// The time limits of every request.
@@ -49,7 +63,9 @@ public struct Backend: Sendable {
     messages: Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(),
     mapping: any ImmediateSchedulerType = ConcurrentDispatchQueueScheduler(qos: .userInitiated),
-    delivery: (any ImmediateSchedulerType)? = nil
+    delivery: (any ImmediateSchedulerType)? = nil, signer: (any Signer)? = nil,
+    interceptors: [any Interceptor] = [], onError: (@Sendable (NetworkError) -> Void)? = nil,
+    mapError: (@Sendable (NetworkError) -> NetworkError)? = nil
   ) {
     self.baseURL = baseURL
     self.environments = environments
@@ -63,6 +79,10 @@ public struct Backend: Sendable {
     self.timeouts = timeouts
     self.mapping = mapping
     self.delivery = delivery
+    self.signer = signer
+    self.interceptors = interceptors
+    self.onError = onError
+    self.mapError = mapError
   }
 
   /// One of the places a back end runs at (article row 2.14); a struct, so that a project can name its own.

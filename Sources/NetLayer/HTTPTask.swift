@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an endpoint sends along (article rows 2.5, 4.3).
+/// What an endpoint sends along (article rows 0.8, 0.12, 2.5, 4.3).
 public enum HTTPTask: Sendable {
   /// Nothing of its own; the back end's common parameters only.
   case plain
@@ -14,4 +14,11 @@ public enum HTTPTask: Sendable {
   case json(any Sendable & Encodable)
   /// Parameters as a form in the body, whatever the method.
   case form(Parameters)
+  /// Fields, data and files as `multipart/form-data`; common parameters become fields (article row 0.8).
+  case multipart(MultipartForm)
+  /// The content of a file as the body, streamed from disk; the type is that of its extension unless given. Common
+  /// parameters go into the query.
+  case upload(URL, contentType: String? = nil)
+  /// Parameters as in `parameters`; the body of a successful answer goes to the file `to` (article row 0.12).
+  case download(to: URL, parameters: Parameters = [:], encoding: any ParameterEncoder = .url)
 }

@@ -23,6 +23,9 @@ public struct Messages: Sendable {
   /// The message for statuses from 500.
   public var server: String
 
+  /// The message when a file cannot be written.
+  public var file: String
+
   /// The table in English.
   public static let english = Messages(
     network: "The network is in poor condition. Please try again later.",
@@ -34,7 +37,8 @@ public struct Messages: Sendable {
     authentication: "You need to sign in to do this.",
     notFound: "What you asked for does not exist.",
     badRequest: "The request was refused.",
-    server: "The server has a problem. Please try again later.")
+    server: "The server has a problem. Please try again later.",
+    file: "The file could not be saved.")
 
   /// The table in Chinese; the first, fifth and sixth are the articles' own words.
   public static let chinese = Messages(
@@ -47,7 +51,8 @@ public struct Messages: Sendable {
     authentication: "请先登录!",
     notFound: "您访问的内容不存在!",
     badRequest: "请求被拒绝!",
-    server: "服务器出错,请稍候再试!")
+    server: "服务器出错,请稍候再试!",
+    file: "文件保存失败!")
 
   /// The table for the user's first preferred language: Chinese where it starts with `zh`, else English.
   public static let localized: Messages =
@@ -59,6 +64,7 @@ public struct Messages: Sendable {
     case .timeout: timeout
     case .cancelled: cancelled
     case .tls: tls
+    case .file: file
     case .parse: parse
     case .encoding, .invalidRequest: parameter
     case .status:

@@ -24,7 +24,7 @@ extension Network {
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<String> {
     response(method, url, parameters: parameters, encoding: encoding, headers: headers).map {
-      try $0.validated().text()
+      try $0.reporting { try $0.validated().text() }
     }
   }
 
@@ -33,7 +33,9 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<Data> {
-    response(method, url, parameters: parameters, encoding: encoding, headers: headers).map { try $0.validated().body }
+    response(method, url, parameters: parameters, encoding: encoding, headers: headers).map {
+      try $0.reporting { try $0.validated().body }
+    }
   }
 
   /// Asks for anything; emits the answer whatever its status: `validated()`, `common()` and `map(_:at:)` look at it.

@@ -3,48 +3,92 @@ import Streams
 
 extension Network {
   /// Calls `endpoint` and gives its answer, whatever the status: `validated()`, `common()` and `map(_:at:)` look at it.
-  public func request(_ endpoint: some Endpoint) -> Single<Response> { send(Call(endpoint)) }
+  public func request(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Single<Response> {
+    send(Call(endpoint, progress: progress))
+  }
 
-  /// Calls `endpoint` and makes a model of the whole body when the status is a success (article rows 2.15, 4.5).
+  /// Calls `endpoint` and gives the result whose type it names.
+  public func request<E: TypedEndpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> {
+    endpoint.call(on: self, progress: progress)
+  }
+
+  /// Calls `endpoint` and makes a model of the whole body when the status is a success (article rows 1.5, 2.15, 4.5).
   ///
   /// For the payload of an envelope, use `json(endpoint).data()`.
+  @_disfavoredOverload
   public func request<Model: Decodable & Sendable>(
-    _ endpoint: some Endpoint, as type: Model.Type = Model.self
+    _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
-    send(Call(endpoint), accept: "application/json").asObservable().map(type).asSingle()
+    model(of: endpoint, as: type, progress: progress)
   }
 
-  /// Calls `endpoint` and gives the body's text when the status is a success.
-  public func request(_ endpoint: some Endpoint, as type: String.Type) -> Single<String> {
-    deliver(endpoint) { try $0.validated().text() }
-  }
-
-  /// Calls `endpoint` and gives the body's bytes when the status is a success.
-  public func request(_ endpoint: some Endpoint, as type: Data.Type) -> Single<Data> {
-    deliver(endpoint) { try $0.validated().body }
-  }
-
-  /// Calls `endpoint` and gives the body as JSON, envelope and all, when the status is a success.
-  public func request(_ endpoint: some Endpoint, as type: JSON.Type) -> Single<JSON> {
-    deliver(endpoint, accept: "application/json") { try $0.validated().json() }
+  /// Calls `endpoint` and gives text (`String`), bytes (`Data`), `JSON`, or what else reads a response, when the status is
+  /// a success (article row 1.5).
+  public func request<Result: ResponseReadable>(
+    _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
+  ) -> Single<Result> {
+    reading(endpoint, as: type, progress: progress)
   }
 
   /// Calls `endpoint` and succeeds when the status is a success, whatever the body.
-  public func request(_ endpoint: some Endpoint, as type: Void.Type) -> Single<Void> {
-    deliver(endpoint) { _ = try $0.validated() }
+  public func request(
+    _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
+  ) -> Single<Void> {
+    deliver(Call(endpoint, progress: progress)) { _ in }
   }
 
   /// Calls `endpoint` for JSON in an envelope; emits it when status and code are a success.
-  public func json(_ endpoint: some Endpoint) -> Observable<JSON> { json(Call(endpoint)) }
+  public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
+    json(Call(endpoint, progress: progress))
+  }
+
+  /// Calls `endpoint`; emits how far it is, and at last the result (article row 1.8).
+  public func transfer<E: TypedEndpoint>(_ endpoint: E) -> Observable<Transfer<E.Response>> {
+    Transfer.stream { self.request(endpoint, progress: $0) }
+  }
+
+  /// Calls `endpoint`; emits how far it is, and at last the answer, whatever its status (article row 1.8).
+  public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
+    Transfer.stream { self.request(endpoint, progress: $0) }
+  }
+
+  func model<Model: Decodable & Sendable>(
+    of endpoint: some Endpoint, as type: Model.Type, progress: ProgressHandler?
+  ) -> Single<Model> {
+    send(Call(endpoint, progress: progress), accept: "application/json").map(type)
+  }
+
+  func reading<Result: ResponseReadable>(
+    _ endpoint: some Endpoint, as type: Result.Type, progress: ProgressHandler?
+  ) -> Single<Result> {
+    deliver(Call(endpoint, progress: progress), accept: Result.accept) { try Result.read($0) }
+  }
 
   private func deliver<Result: Sendable>(
-    _ endpoint: some Endpoint, accept: String? = nil, _ transform: @escaping @Sendable (Response) throws -> Result
+    _ call: Call, accept: String? = nil, _ read: @escaping @Sendable (Response) throws -> Result
   ) -> Single<Result> {
-    send(Call(endpoint), accept: accept).asObservable().delivering(transform).asSingle()
+    send(call, accept: accept).asObservable().delivering { try read(try $0.validated()) }.asSingle()
   }
 }
 
 extension Endpoint {
   /// Calls the endpoint on `network`, whatever the answer's status (article row 3.3).
-  public func request(on network: Network = .default) -> Single<Response> { network.request(self) }
+  public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
+    network.request(self, progress: progress)
+  }
+}
+
+extension ObservableType where Element: Endpoint {
+  /// Calls each endpoint as it comes, on `network`, and emits the answers, whatever their status, as they come
+  /// (article row 3.17). The first error ends the whole.
+  public func request(on network: Network = .default) -> Observable<Response> {
+    flatMap { network.request($0) as Single<Response> }
+  }
+}
+
+extension ObservableType where Element: TypedEndpoint {
+  /// Calls each endpoint as it comes, on `network`, and emits the results as they come (article row 3.17).
+  public func request(on network: Network = .default) -> Observable<Element.Response> {
+    flatMap { network.request($0) as Single<Element.Response> }
+  }
 }

@@ -18,41 +18,58 @@ public final class Network: Sendable {
   /// The back end that is called.
   public let backend: Backend
   let rules: Rules
+  let activity: Activity
   private let builder: RequestBuilder
 
   /// A network that calls `backend`.
-  public init(_ backend: Backend = Backend()) {
+  public convenience init(_ backend: Backend = Backend()) { self.init(backend, activity: Activity()) }
+
+  private init(_ backend: Backend, activity: Activity) {
     self.backend = backend
-    rules = Rules(
-      envelope: backend.envelope, decoder: backend.decoder, messages: backend.messages, delivery: backend.delivery)
+    self.activity = activity
+    rules = Rules(backend)
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
-      timeouts: backend.timeouts)
+      timeouts: backend.timeouts, signer: backend.signer)
   }
+
+  /// The same network with a back end that `change` has changed: for what one call needs otherwise than the rest, such as
+  /// a decoder, an interceptor, longer timeouts or a stub (article rows 1.9, 3.16).
+  ///
+  /// ```swift
+  /// network.with { $0.timeouts.total = 300 }.request(export)
+  /// ```
+  /// Its requests count in this network's `requestsInFlight`.
+  public func with(_ change: (inout Backend) -> Void) -> Network {
+    var backend = backend
+    change(&backend)
+    return Network(backend, activity: activity)
+  }
+
+  /// The number of requests in flight, at once and at each change (article row 3.16: the indicator).
+  ///
+  /// Counts are delivered one at a time, in order, on the threads where requests begin and end: hop before a view is
+  /// touched.
+  public var requestsInFlight: Observable<Int> { activity.count }
 
   /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status.
   func send(_ call: Call, accept: String? = nil) -> Single<Response> {
-    let (builder, rules, transport) = (builder, rules, backend.transport ?? Self.platformTransport)
-    return Single.create { observer in
-      let fail: @Sendable (any Error) -> Void = { observer(.error(NetworkError.wrapping($0).ruled(by: rules))) }
-      do {
-        let request = try builder.request(for: call, accept: accept)
-        return transport.send(request) { result in
-          switch result {
-          case .success(var response):
-            response.rules = rules
-            observer(.success(response))
-          case .failure(let error):
-            fail(error)
-          }
-        }
-      } catch {
-        fail(error)
-        return Disposables.create()
-      }
-    }
-    // The one hop: off the transport's thread, which must not stall, and off the caller's, which may be the main one.
-    .observeOn(backend.mapping)
+    let sender = Sender(
+      rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
+      mapping: backend.mapping, interceptors: backend.interceptors, progress: call.progress)
+    return sender.response { [builder] in try builder.request(for: call, accept: accept) }
+  }
+
+  /// Sends `request` as it is, through the interceptors; gives any answer, whatever its status.
+  ///
+  /// Nothing of the back end's is added: no headers, common parameters or signature.
+  public func send(
+    _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) -> Single<Response> {
+    let sender = Sender(
+      rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
+      mapping: backend.mapping, interceptors: backend.interceptors, progress: progress)
+    return sender.response { request }
   }
 
   /// The transport of back ends that name none: one for all, as it keeps connections.

@@ -35,6 +35,10 @@ public struct NetworkError: Error, Sendable {
     public static let business = Kind(rawValue: "business")
     /// The body is not what was asked for: malformed JSON, missing or wrong member.
     public static let parse = Kind(rawValue: "parse")
+    /// A file could not be written: a download's, or a recording's.
+    public static let file = Kind(rawValue: "file")
+    /// A step of a chain or a page of a list failed; `index` says which, and the underlying error why.
+    public static let sequence = Kind(rawValue: "sequence")
     /// An error that is not the network layer's own; it is the underlying one.
     public static let other = Kind(rawValue: "other")
   }
@@ -56,6 +60,10 @@ public struct NetworkError: Error, Sendable {
   public var underlying: (any Error)?
   /// Where in the JSON a `parse` error lies, outermost first: `["data", "items", "0", "name"]`.
   public var codingPath: [String]
+  /// Which step failed, counted from 0, for errors of kind `sequence` (article row 1.13).
+  public var index: Int?
+  /// Whether the back end's error handler has had it already.
+  var isReported = false
   /// The rules of the back end it happened on, put there by the network.
   var rules: Rules?
 
@@ -78,8 +86,15 @@ public struct NetworkError: Error, Sendable {
   public var shortDescription: String { kind.rawValue }
 
   /// `error` itself if it is one of these, else one of kind `other` around it.
-  static func wrapping(_ error: any Error) -> NetworkError {
-    error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
+  static func wrapping(_ error: any Error, from response: Response? = nil) -> NetworkError {
+    error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", response: response, underlying: error)
+  }
+
+  /// The same error with the request it is about.
+  func about(_ request: Request) -> NetworkError {
+    var error = self
+    error.request = error.request ?? request
+    return error
   }
 
   /// The same error with the message that the back end has for its kind, and the back end's rules. For errors from below

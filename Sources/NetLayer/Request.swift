@@ -10,6 +10,16 @@ public struct Request: Sendable {
     case data(Data)
     /// The content of a file, read while it is sent.
     case file(URL)
+    /// Pieces one after the other, as a multipart body has them; files among them are read while they are sent.
+    case parts([Part])
+
+    /// A piece of a body.
+    public enum Part: Sendable {
+      /// Bytes in memory.
+      case data(Data)
+      /// The content of a file.
+      case file(URL)
+    }
   }
 
   /// How long each phase may take, in seconds; fractions count.
@@ -39,6 +49,10 @@ public struct Request: Sendable {
   public var body: Body
   /// The time limits.
   public var timeouts: Timeouts
+  /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
+  ///
+  /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12).
+  public var destination: URL?
 
   /// A request as it goes to the transport; nothing is added to it.
   public init(

@@ -12,6 +12,8 @@ public struct Response: Sendable {
   public var headers: HTTPHeaders
   /// The body with its content coding removed.
   public var body: Data
+  /// The file that has the body, where the request has a `destination` and the status was a success.
+  public var file: URL?
   /// The back end's rules for reading it, put there by the network that received it.
   var rules: Rules?
 

@@ -118,7 +118,9 @@ extension JSON {
   private func model<Model: Decodable>(_ type: Model.Type, from value: JSON?, below path: [String]) throws -> Model {
     do {
       guard let value else { throw failure("there is nothing to decode", at: path) }
-      return try value.decode(type, using: (origin?.rules ?? Network.default.rules).decoder)
+      let model = try value.decode(type, using: (origin?.rules ?? Network.default.rules).decoder)
+      if let judge = model as? any BaseResponse, let error = judge.makeCustomError() { throw refusal(error) }
+      return model
     } catch let error as DecodingError {
       let found = error.place
       let place = (path + found.path).joined(separator: ".")
@@ -130,6 +132,23 @@ extension JSON {
     } catch {
       throw failure("the decoder failed on \(type): \(error)", at: path, underlying: error)
     }
+  }
+
+  /// What a model that judges itself said, as one of our errors (article row 1.4).
+  private func refusal(_ error: any Error) -> NetworkError {
+    let rules = origin?.rules ?? Network.default.rules
+    guard var known = error as? NetworkError else {
+      var refusal = NetworkError(
+        kind: .business,
+        message: (error as? any LocalizedError)?.errorDescription ?? rules.messages.text(for: .business),
+        reason: "the answer says of itself that it failed: \(error)", response: origin?.response, underlying: error)
+      refusal.rules = rules
+      return refusal
+    }
+    known.response = known.response ?? origin?.response
+    known.request = known.request ?? known.response?.request
+    known.rules = known.rules ?? rules
+    return known
   }
 
   /// `null` as a value of its own, for models that may be nil.

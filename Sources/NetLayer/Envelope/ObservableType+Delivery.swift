@@ -29,14 +29,14 @@ extension ObservableType where Element: Ruled {
           guard !delivery.hasEnded else { return }
           delivery.choose(element.rules?.delivery)
           do {
-            delivery.next(try transform(element))
+            delivery.next(try element.reporting(transform))
           } catch {
             delivery.end(error)
           }
         },
         onError: { error in
           delivery.choose((error as? NetworkError)?.rules?.delivery)
-          delivery.end(error)
+          delivery.end((error as? NetworkError)?.reported() ?? error)
         },
         onCompleted: { delivery.end(nil) })
       return Disposables.create(upstream, delivery.hop)

@@ -8,14 +8,58 @@ final class Rules: Sendable {
   /// Where the last operator of a pipeline delivers; `nil` is no hop.
   let delivery: (any ImmediateSchedulerType)?
 
-  init(
-    envelope: Envelope = Envelope(), decoder: any ModelDecoder = JSONModelDecoder.default,
-    messages: Messages = .localized, delivery: (any ImmediateSchedulerType)? = nil
-  ) {
-    self.envelope = envelope
+  /// The global error handler.
+  let onError: (@Sendable (NetworkError) -> Void)?
+  /// What the back end makes of errors.
+  let mapError: (@Sendable (NetworkError) -> NetworkError)?
+
+  init(_ backend: Backend) {
+    envelope = backend.envelope
+    decoder = backend.decoder
+    messages = backend.messages
+    delivery = backend.delivery
+    onError = backend.onError
+    mapError = backend.mapError
+  }
+
+  /// The same rules with another decoder.
+  func decoding(with decoder: any ModelDecoder) -> Rules { Rules(self, decoder: decoder) }
+
+  private init(_ other: Rules, decoder: any ModelDecoder) {
+    envelope = other.envelope
     self.decoder = decoder
-    self.messages = messages
-    self.delivery = delivery
+    messages = other.messages
+    delivery = other.delivery
+    onError = other.onError
+    mapError = other.mapError
+  }
+
+  /// Whether anyone wants to hear of errors.
+  var handlesErrors: Bool { onError != nil || mapError != nil }
+}
+
+extension NetworkError {
+  /// The same error as the back end sees it, once: mapped, then handed to the global handler (article row 1.6).
+  ///
+  /// It carries that it has been there, so that the operators behind do not report it again.
+  func reported(to fallback: Rules? = nil) -> NetworkError {
+    guard !isReported, let rules = rules ?? fallback else { return self }
+    var error = rules.mapError?(self) ?? self
+    error.rules = rules
+    error.isReported = true
+    rules.onError?(error)
+    return error
+  }
+}
+
+extension Ruled {
+  /// What `transform` makes of this; the error it throws is reported to the back end that this came from.
+  func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result {
+    do {
+      return try transform(self)
+    } catch {
+      throw NetworkError.wrapping(error, from: self as? Response).reported(to: rules)
+    }
   }
 }
 

@@ -8,13 +8,16 @@ struct Call: Sendable {
   var method: HTTPMethod
   var task: HTTPTask
   var headers: HTTPHeaders
+  /// What hears how far the transfer is.
+  var progress: (@Sendable (TransferProgress) -> Void)?
 
-  init(_ endpoint: some Endpoint) {
+  init(_ endpoint: some Endpoint, progress: (@Sendable (TransferProgress) -> Void)? = nil) {
     baseURL = endpoint.baseURL
     target = endpoint.path
     method = endpoint.method
     task = endpoint.task
     headers = endpoint.headers
+    self.progress = progress
   }
 
   init(
@@ -34,6 +37,7 @@ struct RequestBuilder: Sendable {
   var headers: HTTPHeaders = [:]
   var commonParameters: @Sendable () -> Parameters = { [:] }
   var timeouts = Request.Timeouts()
+  var signer: (any Signer)?
 
   /// The request for `call`. Method and header fields are not looked at here: every transport refuses those that would
   /// break the request. `accept` is the `Accept` field unless someone has set one.
@@ -41,11 +45,12 @@ struct RequestBuilder: Sendable {
   /// - Throws: `NetworkError` of kind `encoding` or `invalidRequest`, with the request as far as it was built.
   func request(for call: Call, accept: String? = nil) throws -> Request {
     let url = try call.target.url(below: call.baseURL ?? baseURL)
-    var fields = headers.merging(call.headers)
+    let isOwn = isOwn(url)
+    var fields = isOwn ? headers.merging(call.headers) : call.headers
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
     do {
-      try encode(call.task, into: &request)
+      try encode(call.task, isOwn: isOwn, into: &request)
     } catch var error as NetworkError {
       error.request = error.request ?? request
       throw error
@@ -56,24 +61,21 @@ struct RequestBuilder: Sendable {
     return request
   }
 
-  private func encode(_ task: HTTPTask, into request: inout Request) throws {
-    let common = commonParameters()
-    switch task {
-    case .plain:
-      try URLParameterEncoder().encode(common, into: &request)
-    case .data(let data, let contentType):
-      try URLParameterEncoder(destination: .query).encode(common, into: &request)
-      request.body = .data(data)
-      if let contentType, request.headers["Content-Type"] == nil { request.headers["Content-Type"] = contentType }
-    case .parameters(let own, let encoding):
-      try encoding.encode(own.over(common), into: &request)
-    case .composite(let query, let body, let encoding):
-      try URLParameterEncoder(destination: .query).encode(query.over(common), into: &request)
-      try encoding.encode(body, into: &request)
-    case .json(let value):
-      try JSONParameterEncoder().encode(Parameters(value).over(common), into: &request)
-    case .form(let own):
-      try URLParameterEncoder(destination: .body).encode(own.over(common), into: &request)
+  /// Whether `url` is at the back end's own origin: what is secret between us and the back end goes nowhere else.
+  private func isOwn(_ url: URL) -> Bool { baseURL.map { RedirectPolicy.sameOrigin($0, url) } ?? true }
+
+  private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
+    let common = isOwn ? commonParameters() : [:]
+    guard let signer, isOwn else {
+      try TaskEncoder(task: task, common: common).encode(into: &request)
+      return
     }
+    let bare = request
+    try TaskEncoder(task: task, common: common).encode(into: &request)
+    let parameters = try TaskEncoder(task: task, common: common).pairs()
+    let signature = try signer.sign(SignedContent(request: request, parameters: parameters))
+    request = bare
+    try TaskEncoder(task: task, common: signature.parameters.over(common)).encode(into: &request)
+    request.headers = request.headers.merging(signature.headers)
   }
 }

@@ -111,18 +111,25 @@ public struct URLParameterEncoder: ParameterEncoder {
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func text(of parameters: Parameters) throws -> String {
-    guard !parameters.isEmpty else { return "" }
+    try pairs(of: parameters).map { "\(escape($0.name))=\(escape($0.value))" }.joined(separator: "&")
+  }
+
+  /// The names and values, sorted and nested as the options say, before they are escaped.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`.
+  public func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {
+    guard !parameters.isEmpty else { return [] }
     let value = try ParameterValueEncoder(dates: dates, data: data, keys: keys).encode(parameters)
     guard case .object(let members) = value else {
       throw NetworkError(
         kind: .encoding, reason: "parameters without names cannot be written as name=value pairs; send them as JSON")
     }
-    var pairs: [String] = []
+    var pairs: [(name: String, value: String)] = []
     for member in members { write(member.value, name: member.name, into: &pairs) }
-    return pairs.joined(separator: "&")
+    return pairs
   }
 
-  private func write(_ value: ParameterValue, name: String, into pairs: inout [String]) {
+  private func write(_ value: ParameterValue, name: String, into pairs: inout [(name: String, value: String)]) {
     switch value {
     case .null: break
     case .bool(let flag):
@@ -131,9 +138,9 @@ public struct URLParameterEncoder: ParameterEncoder {
         case .numeric: flag ? "1" : "0"
         case .literal: flag ? "true" : "false"
         }
-      pairs.append("\(escape(name))=\(text)")
+      pairs.append((name, text))
     case .number(let text), .string(let text):
-      pairs.append("\(escape(name))=\(escape(text))")
+      pairs.append((name, text))
     case .array(let elements):
       for (index, element) in elements.enumerated() {
         let elementName =

@@ -121,15 +121,22 @@ extension Request.Body {
     case .none: true
     case .data(let data): data.isEmpty
     case .file: false
+    case .parts(let parts):
+      parts.allSatisfy { if case .data(let data) = $0 { data.isEmpty } else { false } }
     }
   }
 
-  /// The length in bytes, or `nil` when the file must be asked.
+  /// The length in bytes, or `nil` when a file must be asked.
   var byteCount: Int64? {
     switch self {
     case .none: 0
     case .data(let data): Int64(data.count)
     case .file: nil
+    case .parts(let parts):
+      parts.reduce(0) { sum, part in
+        guard let sum, case .data(let data) = part else { return nil }
+        return sum + Int64(data.count)
+      }
     }
   }
 }

@@ -3,9 +3,9 @@ extension Observable where Element == Never {
   ///
   /// Completes when all have completed, or when one completes without an element (law 12); of nothing, at once.
   ///
-  ///     first           -a-----b-|
-  ///     second          ---1-2---|
-  ///     combineLatest   ---A-B-C-|    A: (a, 1), B: (a, 2), C: (b, 2)
+  ///     first:         -a-----b-|
+  ///     second:        ---1-2---|
+  ///     combineLatest: ---A-B-C-|    A = (a, 1), B = (a, 2), C = (b, 2)
   public static func combineLatest<each Source: ObservableConvertibleType>(
     _ sources: repeat each Source
   ) -> Observable<(repeat (each Source).Element)> {

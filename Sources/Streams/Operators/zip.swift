@@ -3,9 +3,9 @@ extension Observable where Element == Never {
   ///
   /// Completes as soon as a completed source has nothing queued (law 11, ReactiveX); an error ends it at once.
   ///
-  ///     first    -a---b---c-|
-  ///     second   --1-2--|
-  ///     zip      --A--B-|       A: (a, 1), B: (b, 2)
+  ///     first:  -a---b---c-|
+  ///     second: --1-2--|
+  ///     zip:    --A--B-|    A = (a, 1), B = (b, 2)
   public static func zip<each Source: ObservableConvertibleType>(
     _ sources: repeat each Source
   ) -> Observable<(repeat (each Source).Element)> {

@@ -18,16 +18,17 @@ final class SingleLawsTests: StreamsTestCase {
   }
 
   func test_law29_resultFromInsideTheFirstIsIgnored() {
-    let observers = Log<@Sendable (SingleEvent<Int>) -> Void>()
+    let observer = Locked<(@Sendable (SingleEvent<Int>) -> Void)?>(nil)
     let results = Log<Int>()
-    let subscription = Single<Int>.create { observer in
-      observers.add(observer)
+    let subscription = Single<Int>.create { single in
+      observer.withLock { $0 = single }
       return Disposables.create()
     }.subscribe(onSuccess: { value in
-      if value == 1 { observers.all[0](.success(2)) }
+      if value == 1 { observer.withLock { $0 }?(.success(2)) }
       results.add(value)
     })
-    observers.all[0](.success(1))
+    observer.withLock { $0 }?(.success(1))
+    observer.withLock { $0 = nil }
     XCTAssertEqual(results.all, [1])
     subscription.dispose()
   }

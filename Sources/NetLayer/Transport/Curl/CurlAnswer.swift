@@ -27,7 +27,16 @@
 
     var headers: HTTPHeaders { HTTPHeaders(fields) }
 
-    mutating func start() {
+    /// Where the body of a success goes instead of memory.
+    private var destination: URL?
+    private var file: DownloadFile?
+    /// Why the body could not be written to its file.
+    private(set) var fileFailure: String?
+
+    mutating func start(destination: URL?) {
+      self.destination = destination
+      file = nil
+      fileFailure = nil
       status = 0
       isTooLarge = false
       headComplete = false
@@ -38,6 +47,7 @@
 
     /// Frees what no one took.
     mutating func discard() {
+      file = nil
       free(bytes)
       bytes = nil
       count = 0
@@ -86,6 +96,7 @@
 
     /// `false` when the body is larger than allowed.
     mutating func append(_ new: UnsafeRawPointer, _ length: Int) -> Bool {
+      if destination != nil, (200...299).contains(status) { return write(new, length) }
       guard length <= maxBodySize - count else {
         isTooLarge = true
         return false
@@ -101,6 +112,36 @@
       memcpy(bytes + count, new, length)
       count += length
       return true
+    }
+
+    private mutating func write(_ new: UnsafeRawPointer, _ length: Int) -> Bool {
+      guard let file = openFile() else { return false }
+      guard file.append(UnsafeRawBufferPointer(start: new, count: length)) else {
+        fileFailure = file.failure
+        return false
+      }
+      return true
+    }
+
+    private mutating func openFile() -> DownloadFile? {
+      if file == nil, let destination {
+        do { file = try DownloadFile(destination) } catch { fileFailure = error.reason }
+      }
+      return file
+    }
+
+    /// The file with the whole body, at its destination; `nil` where the body is in memory.
+    ///
+    /// - Throws: `NetworkError` of kind `file` when it can't be written.
+    mutating func takeFile() throws(NetworkError) -> URL? {
+      guard let destination, (200...299).contains(status) else { return nil }
+      // A success without content is an empty file.
+      guard let file = openFile() else {
+        throw NetworkError(kind: .file, reason: fileFailure ?? "the file \(destination.path) can't be written")
+      }
+      self.file = nil
+      try file.complete()
+      return destination
     }
 
     /// The body, taken over without a copy.

@@ -77,7 +77,7 @@
       errorText.pointee = 0
       abortReason = nil
       starts = 0
-      answer.start()
+      answer.start(destination: transfer.request.destination)
       let request = transfer.hop
       set(CCURL_URL, transfer.hopURL)
       let milliseconds = Self.milliseconds(request.timeouts.connect)
@@ -142,6 +142,10 @@
       case .data(let data): stream(BodySource(data))
       case .file(let file):
         let source = try BodySource(file: file, of: request)
+        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
+        stream(source)
+      case .parts(let parts):
+        let source = try BodySource(parts: parts, of: request)
         if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
         stream(source)
       }

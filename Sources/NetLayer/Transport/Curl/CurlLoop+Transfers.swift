@@ -102,11 +102,15 @@
         case .refuse(let error): return .done(.failure(error))
         }
       }
-      return .done(
-        .success(
-          Response(
-            request: transfer.request, url: transfer.hop.url, status: status, headers: headers,
-            body: handle.answer.takeBody())))
+      var response = Response(
+        request: transfer.request, url: transfer.hop.url, status: status, headers: headers)
+      do {
+        response.file = try handle.answer.takeFile()
+      } catch {
+        return .done(.failure(error.about(transfer.request)))
+      }
+      response.body = handle.answer.takeBody()
+      return .done(.success(response))
     }
 
     /// Ends a transfer in whatever state it is; does nothing when it has ended.

@@ -32,6 +32,10 @@ extension SessionCore {
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     guard let flight = flights[dataTask.taskIdentifier] else { return }
     flight.lastActivity = .now()
+    if flight.goesToFile {
+      write(data, of: flight)
+      return
+    }
     guard data.count <= maxBodySize - flight.body.count else {
       let reason =
         "the body from \(flight.place) is larger than \(maxBodySize) bytes; raise "
@@ -90,6 +94,32 @@ extension SessionCore {
     }
   }
 
+  private func write(_ data: Data, of flight: SessionFlight) {
+    do {
+      let file = try openFile(of: flight)
+      guard !(data.withUnsafeBytes { file.append($0) }) else { return }
+      throw NetworkError(kind: .file, reason: file.failure ?? "the file can't be written")
+    } catch {
+      end(flight, NetworkError.wrapping(error).about(flight.request))
+    }
+  }
+
+  private func openFile(of flight: SessionFlight) throws(NetworkError) -> DownloadFile {
+    if let file = flight.file { return file }
+    guard let destination = flight.request.destination else {
+      throw NetworkError(kind: .file, reason: "the request names no file")
+    }
+    let file = try DownloadFile(destination)
+    flight.file = file
+    return file
+  }
+
+  private func finishedFile(of flight: SessionFlight) throws(NetworkError) -> URL? {
+    guard flight.goesToFile else { return nil }
+    try openFile(of: flight).complete()
+    return flight.request.destination
+  }
+
   /// Passes a complete answer on, or goes to the next hop.
   private func deliver(_ flight: SessionFlight) {
     guard let http = flight.response else {
@@ -106,9 +136,14 @@ extension SessionCore {
       original: flight.request, hop: flight.hop, status: http.statusCode, headers: headers, hops: flight.hops)
     {
     case .deliver:
-      let response = Response(
+      var response = Response(
         request: flight.request, url: flight.hop.url, status: http.statusCode, headers: headers, body: flight.body)
-      flight.finish(.success(response))
+      do {
+        response.file = try finishedFile(of: flight)
+        flight.finish(.success(response))
+      } catch {
+        flight.finish(.failure(error.about(flight.request)))
+      }
     case .follow(let next):
       flight.hop = next
       flight.hops += 1

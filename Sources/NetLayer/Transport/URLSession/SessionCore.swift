@@ -81,6 +81,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
       let task = session.dataTask(with: try Self.urlRequest(flight.hop))
       flight.response = nil
       flight.body = Data()
+      flight.file = nil
       flight.task = task
       flights[task.taskIdentifier] = flight
       task.resume()
@@ -138,6 +139,14 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
           kind: .invalidRequest, reason: "the body's file \(file.path) can't be sent: \(error.localizedDescription)",
           request: request, underlying: error)
       }
+    case .parts(let parts):
+      let source = try BodySource(parts: parts, of: request)
+      if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
+      guard let content = source.all() else {
+        throw NetworkError(
+          kind: .invalidRequest, reason: "a file of the body could not be read to its end", request: request)
+      }
+      result.httpBody = content
     }
     return result
   }

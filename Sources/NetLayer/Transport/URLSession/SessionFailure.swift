@@ -43,10 +43,10 @@ enum SessionFailure {
     // A redirect's body is not handed out on Linux.
     guard flight.hop.method != .head, response.statusCode != 204, !(300..<400).contains(response.statusCode),
       response.value(forHTTPHeaderField: "Content-Encoding") == nil,
-      let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), flight.body.count < length
+      let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), flight.received < length
     else { return nil }
     return SessionCore.error(
-      .connection, "body cut short by \(flight.place): received \(flight.body.count) of \(length) bytes; try again",
+      .connection, "body cut short by \(flight.place): received \(flight.received) of \(length) bytes; try again",
       flight)
   }
 }

@@ -13,6 +13,8 @@ final class SessionFlight: @unchecked Sendable {
   var task: URLSessionDataTask?
   var response: HTTPURLResponse?
   var body = Data()
+  /// Where the body of a success goes instead, if the request says so.
+  var file: DownloadFile?
   /// Why the task was cancelled, where it was not the caller.
   var failure: NetworkError?
   let started = DispatchTime.now()
@@ -35,6 +37,7 @@ final class SessionFlight: @unchecked Sendable {
     self.completion = nil
     task = nil
     body = Data()
+    file = nil
     completion?(result)
   }
 
@@ -51,6 +54,12 @@ final class SessionFlight: @unchecked Sendable {
     }
     return (nil, Swift.min(total, idle))
   }
+
+  /// Whether the body goes to a file.
+  var goesToFile: Bool { request.destination != nil && (200...299).contains(response?.statusCode ?? 0) }
+
+  /// How much of the body has arrived.
+  var received: Int { file.map { Int($0.count) } ?? body.count }
 
   private func timeout(_ what: String) -> NetworkError {
     NetworkError(

@@ -1,0 +1,37 @@
+import Streams
+
+/// Stands between a network and its transport: sees, changes, repeats or answers requests (article rows 1.2, 1.3).
+///
+/// ```swift
+/// struct Stamp: Interceptor {
+///   func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+///     var request = request
+///     request.headers["X-Request"] = "1"
+///     return next(request)
+///   }
+/// }
+/// ```
+/// `Backend.interceptors` run in their order: the first is the outermost, so it sees a request first and its answer last.
+/// Behind the last one is the transport. A request arrives built and signed, and a status other than a success is no
+/// error yet. Between the two ends there is a place for each of these, from the outside in: what is seen once per call
+/// (logger, events), what answers by itself (a cache), what repeats (retry), what each attempt needs anew
+/// (authentication).
+public protocol Interceptor: Sendable {
+  /// The exchanges for `request`, usually those of `next`.
+  ///
+  /// Called once per subscription, on the subscribing thread, and again for each repetition; it must not block. What
+  /// `next` gives arrives on the back end's `mapping` scheduler. The last exchange is the call's result.
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange>
+}
+
+/// What follows behind an interceptor: the next one, at last the transport.
+public struct Chain: Sendable {
+  let interceptors: ArraySlice<any Interceptor>
+  let send: @Sendable (Request) -> Observable<Exchange>
+
+  /// Goes on with `request`, at each subscription: two subscriptions send it twice.
+  public func callAsFunction(_ request: Request) -> Observable<Exchange> {
+    guard let first = interceptors.first else { return send(request) }
+    return first.intercept(request, next: Chain(interceptors: interceptors.dropFirst(), send: send))
+  }
+}

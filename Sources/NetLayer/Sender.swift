@@ -1,0 +1,121 @@
+import Streams
+
+/// The way of one call: build, interceptors, transport, mapping scheduler.
+struct Sender: Sendable {
+  var rules: Rules
+  var activity: Activity
+  var transport: any Transport
+  var mapping: any ImmediateSchedulerType
+  var interceptors: [any Interceptor]
+  var progress: (@Sendable (TransferProgress) -> Void)?
+
+  /// The answer to the request that `build` makes at each subscription.
+  func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
+    guard !interceptors.isEmpty else { return reporting(direct(build)) }
+    let sender = self
+    let exchanges = Observable<Exchange>.deferred {
+      let request: Request
+      do {
+        request = try build()
+      } catch {
+        throw NetworkError.wrapping(error).ruled(by: sender.rules)
+      }
+      return Chain(interceptors: sender.interceptors[...]) { request in
+        sender.direct { request }.map { Exchange(request: request, response: $0) }.asObservable()
+      }(request)
+    }
+    return reporting(
+      exchanges.takeLast(1).map { exchange in
+        var response = exchange.response
+        // An answer that an interceptor made up has none.
+        response.rules = response.rules ?? sender.rules
+        return response
+      }.asSingle())
+  }
+
+  /// Hands the failure of a call to the back end's handlers, behind all interceptors: what a retry saves is none.
+  private func reporting(_ single: Single<Response>) -> Single<Response> {
+    guard rules.handlesErrors || !interceptors.isEmpty else { return single }
+    return single.mapError { [rules] in NetworkError.wrapping($0).reported(to: rules) }
+  }
+
+  /// Without interceptors. The one hop is off the transport's thread, which must not stall, and off the caller's, which
+  /// may be the main one.
+  private func direct(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
+    guard let progress else {
+      return Single.create { start(build, nil, $0) }.observeOn(mapping)
+    }
+    // Progress and result go over the same hop: no report comes behind the result.
+    return Observable<Transfer<Response>>.create { observer in
+      start(build, { observer.onNext(.progress($0)) }) { event in
+        switch event {
+        case .success(let response):
+          observer.onNext(.result(response))
+          observer.onCompleted()
+        case .error(let error): observer.onError(error)
+        }
+      }
+    }
+    .observeOn(mapping)
+    .compactMap { transfer -> Response? in
+      switch transfer {
+      case .progress(let value):
+        progress(value)
+        return nil
+      case .result(let response): return response
+      }
+    }
+    .asSingle()
+  }
+
+  private func start(
+    _ build: () throws -> Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
+    _ observer: @escaping @Sendable (SingleEvent<Response>) -> Void
+  ) -> any Disposable {
+    let rules = rules
+    do {
+      let request = try build()
+      let flight = activity.begin()
+      let finish: @Sendable (Result<Response, NetworkError>) -> Void = { result in
+        flight.dispose()
+        switch result {
+        case .success(var response):
+          response.rules = rules
+          do {
+            try response.saveIfAsked()
+            observer(.success(response))
+          } catch {
+            observer(.error(NetworkError.wrapping(error).ruled(by: rules)))
+          }
+        case .failure(let error):
+          observer(.error(error.ruled(by: rules)))
+        }
+      }
+      let sent =
+        if let progress {
+          transport.send(request, progress: progress, completion: finish)
+        } else {
+          transport.send(request, completion: finish)
+        }
+      return Disposables.create(sent, flight)
+    } catch {
+      observer(.error(NetworkError.wrapping(error).ruled(by: rules)))
+      return Disposables.create()
+    }
+  }
+}
+
+extension Response {
+  /// Writes the body to the request's destination where the transport has not done so itself, as stubs and transports of
+  /// users may not.
+  fileprivate mutating func saveIfAsked() throws {
+    guard let destination = request.destination, file == nil, (200...299).contains(status) else { return }
+    let download = try DownloadFile(destination)
+    guard body.withUnsafeBytes({ download.append($0) }) else {
+      throw NetworkError(kind: .file, reason: download.failure ?? "the file can't be written", response: self)
+    }
+    try download.complete()
+    file = destination
+    body = .init()
+  }
+}

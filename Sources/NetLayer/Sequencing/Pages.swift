@@ -1,0 +1,135 @@
+import Streams
+
+extension Observable {
+  /// All pages as one stream: each is asked for when the one before has been delivered (article rows 0.22, 0.28).
+  ///
+  /// ```swift
+  /// Observable.pages(startingAt: nil) { network.feed(cursor: $0) }
+  /// ```
+  /// Follows the pages' cursors until there is none. `take` and dispose end it, and nothing more is asked for.
+  ///
+  /// - Parameters:
+  ///   - cursor: where to begin; `nil` is the beginning.
+  ///   - page: gives the page at a cursor.
+  /// - Returns: the pages. Fails with the error of the call, or with a `NetworkError` of kind `sequence` and the page's
+  ///   `index` where a cursor comes a second time, as the stream would never end.
+  public static func pages<Item: Sendable>(
+    startingAt cursor: String?, _ page: @escaping @Sendable (String?) throws -> Observable<Page<Item>>
+  ) -> Observable<Page<Item>> where Element == Page<Item> {
+    walk(from: cursor, page) { page, before, _ in
+      guard let next = page.cursor else { return nil }
+      return before.contains(next) ? .failure(repeated(next, after: before.count)) : .success(next)
+    }
+  }
+
+  /// All pages as one stream, by number, until one is empty (article rows 0.22, 0.28).
+  ///
+  /// ```swift
+  /// Observable.pages(startingAt: 1) { network.movies(page: $0) }
+  /// ```
+  /// - Parameters:
+  ///   - number: the number of the first page.
+  ///   - page: gives the page of a number.
+  /// - Returns: the pages that have items.
+  public static func pages<Item: Sendable>(
+    startingAt number: Int, _ page: @escaping @Sendable (Int) throws -> Observable<Page<Item>>
+  ) -> Observable<Page<Item>> where Element == Page<Item> {
+    walk(from: number, page) { page, _, number in page.items.isEmpty ? nil : .success(number + 1) }
+      .filter { !$0.items.isEmpty }
+  }
+
+  /// - Parameter next: where to go after a page, given the places that have been; `nil` is the end.
+  private static func walk<Item: Sendable, Place: Hashable & Sendable>(
+    from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>,
+    next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
+  ) -> Observable<Page<Item>> where Element == Page<Item> {
+    // The walk is owned before it starts: pages that come at once must stop as soon as no one wants more.
+    Observable.using {
+      PageWalk(start, page, next)
+    } observableFactory: { walk in
+      Observable.create { observer in
+        walk.go(observer)
+        return Disposables.create()
+      }
+    }
+  }
+
+  private static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
+    var error = NetworkError(
+      kind: .sequence, message: Messages.localized.parse,
+      reason:
+        "the cursor \(cursor.debugDescription) came a second time, after \(pages) pages: the pages would never end")
+    error.index = pages - 1
+    return error
+  }
+}
+
+/// The state of one subscription to all pages. A loop, so that pages which come at once do not deepen the stack.
+private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Disposable {
+  private struct State {
+    var next: Place?
+    var seen: Set<Place> = []
+    var isRunning = false
+    var isDisposed = false
+  }
+
+  private let state: Locked<State>
+  private let current = SerialDisposable()
+  private let page: @Sendable (Place) throws -> Observable<Page<Item>>
+  private let following: @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
+  init(
+    _ start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>,
+    _ following: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
+  ) {
+    state = Locked(State(next: start))
+    self.page = page
+    self.following = following
+  }
+
+  func dispose() {
+    state.withLock { $0.isDisposed = true }
+    current.dispose()
+  }
+
+  /// Asks for the pages that are due; whoever is in here already goes on for the others.
+  func go(_ observer: AnyObserver<Page<Item>>) {
+    while let place = takeNext() { ask(place, observer) }
+  }
+
+  private func takeNext() -> Place? {
+    state.withLock { state in
+      guard !state.isRunning, !state.isDisposed, let next = state.next else { return nil }
+      state.isRunning = true
+      state.next = nil
+      state.seen.insert(next)
+      return next
+    }
+  }
+
+  private func ask(_ place: Place, _ observer: AnyObserver<Page<Item>>) {
+    let last = Locked<Page<Item>?>(nil)
+    do {
+      current.disposable = try page(place).subscribe(
+        onNext: { page in
+          last.withLock { $0 = page }
+          observer.onNext(page)
+        },
+        onError: { observer.onError($0) },
+        onCompleted: { [self] in completed(last.withLock { $0 }, at: place, observer) })
+    } catch {
+      observer.onError(error)
+    }
+    state.withLock { $0.isRunning = false }
+  }
+
+  private func completed(_ page: Page<Item>?, at place: Place, _ observer: AnyObserver<Page<Item>>) {
+    let seen = state.withLock { $0.seen }
+    switch page.flatMap({ following($0, seen, place) }) {
+    case nil: observer.onCompleted()
+    case .failure(let error): observer.onError(error)
+    case .success(let next):
+      state.withLock { $0.next = next }
+      go(observer)
+    }
+  }
+}

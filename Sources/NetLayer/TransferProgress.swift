@@ -1,0 +1,29 @@
+/// How far a transfer is (article row 1.8). Named so, since `Progress` is Foundation's.
+public struct TransferProgress: Sendable, Hashable {
+  /// Bytes of the body sent so far, as they go over the wire.
+  public var sent: Int64
+  /// Bytes of the body to send in all; `nil` where that is not known.
+  public var toSend: Int64?
+  /// Bytes of the body received so far, as they come over the wire: compressed, where the server compresses.
+  public var received: Int64
+  /// Bytes of the body to receive in all; `nil` where the server does not say.
+  public var toReceive: Int64?
+
+  /// A progress with nothing transferred, where nothing else is given.
+  public init(sent: Int64 = 0, toSend: Int64? = nil, received: Int64 = 0, toReceive: Int64? = nil) {
+    self.sent = sent
+    self.toSend = toSend
+    self.received = received
+    self.toReceive = toReceive
+  }
+
+  /// The received share, from 0 to 1; `nil` where the whole is not known.
+  public var fractionReceived: Double? { Self.fraction(received, of: toReceive) }
+  /// The sent share, from 0 to 1; `nil` where the whole is not known.
+  public var fractionSent: Double? { Self.fraction(sent, of: toSend) }
+
+  private static func fraction(_ part: Int64, of whole: Int64?) -> Double? {
+    guard let whole else { return nil }
+    return whole == 0 ? 1 : min(1, Double(part) / Double(whole))
+  }
+}

@@ -1,0 +1,122 @@
+import LoopbackServer
+import XCTest
+
+@testable import NetLayer
+
+final class MultipartFormTests: XCTestCase {
+  private func request(_ form: MultipartForm, _ common: Parameters = [:], type: String? = nil) throws -> Request {
+    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/")))
+    request.headers["Content-Type"] = type
+    try form.encode(over: common, into: &request)
+    return request
+  }
+
+  private func text(_ request: Request) throws -> String {
+    switch request.body {
+    case .data(let data): return String(decoding: data, as: UTF8.self)
+    case .parts(let parts):
+      return String(decoding: try XCTUnwrap(try BodySource(parts: parts, of: request).all()), as: UTF8.self)
+    default: return ""
+    }
+  }
+
+  private func file(_ text: String, _ name: String) throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: name)
+    try Data(text.utf8).write(to: file)
+    return file
+  }
+
+  func test_row_0_8_fieldsDataAndFilesAreParts() throws {
+    let form = MultipartForm(
+      [
+        .field("title", "网"), .data(Data("{}".utf8), name: "meta", filename: "m.json"),
+        .file(try file("GIF", "a b.GIF"), name: "photo"),
+      ], boundary: "B")
+    let request = try request(form)
+    XCTAssertEqual(request.headers["Content-Type"], "multipart/form-data; boundary=B")
+    let lines = [
+      "--B", "Content-Disposition: form-data; name=\"title\"", "", "网",
+      "--B", "Content-Disposition: form-data; name=\"meta\"; filename=\"m.json\"", "Content-Type: application/json", "",
+      "{}",
+      "--B", "Content-Disposition: form-data; name=\"photo\"; filename=\"a b.GIF\"", "Content-Type: image/gif", "",
+      "GIF",
+      "--B--", "",
+    ]
+    XCTAssertEqual(try text(request), lines.joined(separator: "\r\n"))
+  }
+
+  func test_namesAreEscapedAsBrowsersDo() throws {
+    let form = MultipartForm([.data(Data(), name: "a\"b\r\nc", filename: "x\n\"y\\é.bin")], boundary: "B")
+    let head = try text(request(form)).components(separatedBy: "\r\n")
+    XCTAssertEqual(
+      head[1], "Content-Disposition: form-data; name=\"a%22b%0D%0Ac\"; filename=\"x%0A%22y\\é.bin\"")
+    XCTAssertEqual(head[2], "Content-Type: application/octet-stream")
+  }
+
+  func test_commonParametersBecomeFieldsUnlessTheFormHasThem() throws {
+    var form = MultipartForm(["ids": [1, 2]], boundary: "B")
+    form.append(.field("token", "mine"))
+    let request = try request(form, ["token": "theirs", "v": "1"])
+    let names = try text(request).components(separatedBy: "\r\n").filter { $0.hasPrefix("Content-Disposition") }
+    XCTAssertEqual(
+      names.map { $0.dropFirst("Content-Disposition: form-data; name=".count) },
+      [
+        "\"ids[]\"", "\"ids[]\"", "\"v\"", "\"token\"",
+      ])
+    XCTAssertFalse(try text(request).contains("theirs"))
+  }
+
+  func test_aRandomBoundaryIsNotInTheContentAndAGivenOneIsChecked() throws {
+    let first = try XCTUnwrap(try request(MultipartForm([.field("a", "b")])).headers["Content-Type"])
+    let second = try XCTUnwrap(try request(MultipartForm([.field("a", "b")])).headers["Content-Type"])
+    XCTAssertNotEqual(first, second)
+    for boundary in ["in", "", "a b ", "ü", String(repeating: "a", count: 71), "a\r\nb", "a\"b"] {
+      XCTAssertThrowsError(try request(MultipartForm([.field("a", "x\r\n--in--")], boundary: boundary)), boundary) {
+        XCTAssertEqual(($0 as? NetworkError)?.kind, .encoding)
+      }
+    }
+    let inFile = MultipartForm([.file(try file("--B", "x"), name: "f")], boundary: "B")
+    XCTAssertThrowsError(try request(inFile))
+    XCTAssertEqual(
+      try request(MultipartForm(boundary: "a b")).headers["Content-Type"], "multipart/form-data; boundary=\"a b\"")
+    XCTAssertThrowsError(
+      try request(MultipartForm([.data(Data(), name: "a", contentType: "text/plain\r\nX: y")])))
+  }
+
+  func test_aContentTypeOfTheCallersIsToldTheBoundary() throws {
+    let form = MultipartForm([.field("a", "b")], boundary: "B")
+    XCTAssertEqual(
+      try request(form, type: "multipart/mixed").headers["Content-Type"], "multipart/mixed; boundary=B")
+    XCTAssertEqual(try text(request(MultipartForm(boundary: "B"))), "--B--\r\n")
+  }
+
+  func test_theBodySourceReadsPiecesInAnyPortionAndFromAnywhereAgain() throws {
+    let parts: [Request.Body.Part] = [
+      .data(Data("ab".utf8)), .file(try file("cdefg", "x")), .data(Data()), .data(Data("hi".utf8)),
+    ]
+    let request = Request(url: try XCTUnwrap(URL(string: "http://h/")), body: .parts(parts))
+    let source = try BodySource(parts: parts, of: request)
+    XCTAssertEqual(source.count, 9)
+    XCTAssertNil(request.body.byteCount)
+    for start in 0...9 {
+      XCTAssertTrue(source.seek(to: Int64(start)))
+      var result = ""
+      var buffer = [UInt8](repeating: 0, count: 3)
+      while case let got = buffer.withUnsafeMutableBytes({ source.read(into: $0) }), got > 0 {
+        result += String(decoding: buffer[..<got], as: UTF8.self)
+      }
+      XCTAssertEqual(result, String("abcdefghi".dropFirst(start)))
+    }
+    XCTAssertFalse(source.seek(to: 10))
+  }
+
+  func test_typesFollowTheExtension() {
+    for (name, type) in [
+      ("a.JPG", "image/jpeg"), ("b.tar.gz", "application/gzip"), ("c", "application/octet-stream"),
+      ("d.json", "application/json"), ("e.unknown", "application/octet-stream"), (".txt", "text/plain"),
+    ] { XCTAssertEqual(MIMEType.ofFile(named: name), type, name) }
+  }
+}

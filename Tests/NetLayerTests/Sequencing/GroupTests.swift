@@ -1,0 +1,114 @@
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+private struct Item: Decodable, Equatable {
+  var path: String
+}
+
+private struct Get: Endpoint {
+  var name: String
+  var path: String { name }
+}
+
+private struct GetItem: TypedEndpoint {
+  typealias Response = Item
+  var name: String
+  var path: String { name }
+}
+
+final class GroupTests: XCTestCase {
+  /// Answers with the path; those of `order` only when all before them in it have been answered.
+  private func network(_ stub: StubTransport) -> Network {
+    Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
+  }
+
+  private static func answer(_ request: Request, after delay: Double = 0) -> StubTransport.Answer {
+    .json(#"{"path":"\#(request.url.lastPathComponent)"}"#, after: delay)
+  }
+
+  func test_row_1_12_zipKeepsTheOrderOfTheEndpoints() {
+    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? 0.05 : 0) }
+    let typed = network(stub).zip(["a", "b", "c"].map { GetItem(name: $0) })
+    XCTAssertEqual(record(typed).elements, [["a", "b", "c"].map { Item(path: $0) }])
+    let models = network(stub).zip([Get(name: "a"), Get(name: "b")], as: Item.self)
+    XCTAssertEqual(record(models).elements, [[Item(path: "a"), Item(path: "b")]])
+    let texts = network(stub).zip([Get(name: "a")], as: String.self)
+    XCTAssertEqual(record(texts).elements, [[#"{"path":"a"}"#]])
+    XCTAssertEqual(record(network(stub).zip([GetItem]())).elements, [[]])
+  }
+
+  func test_row_1_12_mergeGivesResultsAsTheyCome() {
+    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? 0.1 : 0) }
+    let merged = record(network(stub).merge(["a", "b"].map { GetItem(name: $0) })).elements
+    XCTAssertEqual(merged.map(\.path), ["b", "a"])
+    XCTAssertEqual(record(network(stub).merge([Get(name: "c")], as: Item.self)).elements, [Item(path: "c")])
+  }
+
+  func test_row_1_12_theFirstFailureEndsTheGroupAndGivesTheOthersUp() throws {
+    let transport = FakeTransport { $0.url.path == "/bad" ? .failure(.timeout) : .silence }
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+    XCTAssertEqual(try failure(of: network.zip(["a", "b", "bad"].map { GetItem(name: $0) })).kind, .timeout)
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 2)
+  }
+
+  func test_row_0_10_noMoreCallsAreInFlightThanAllowed() {
+    let stub = StubTransport { Self.answer($0, after: 0.005) }
+    let network = network(stub)
+    let most = Locked(0)
+    let counting = network.requestsInFlight.subscribe(onNext: { count in most.withLock { $0 = max($0, count) } })
+    defer { counting.dispose() }
+    let names = (0..<20).map { "\($0)" }
+    let results = record(network.zip(names.map { GetItem(name: $0) }, maxConcurrent: 3)).elements
+    XCTAssertEqual(results, [names.map { Item(path: $0) }])
+    XCTAssertEqual(most.withLock { $0 }, 3)
+  }
+
+  func test_row_1_15_differentModelsAreZippedIntoATuple() throws {
+    let stub = StubTransport { Self.answer($0) }
+    let network = network(stub)
+    let zipped = Single.zip(
+      network.request(GetItem(name: "a")), network.request(Get(name: "b"), as: String.self),
+      network.request(Get(name: "c"), as: JSON.self), network.request(Get(name: "d"), as: Data.self))
+    let (item, text, json, data) = try XCTUnwrap(record(zipped).elements.first)
+    XCTAssertEqual(item, Item(path: "a"))
+    XCTAssertEqual(text, #"{"path":"b"}"#)
+    XCTAssertEqual(json["path"].string, "c")
+    XCTAssertEqual(data.count, 12)
+  }
+
+  func test_row_0_15_locateThenSeveralRequestsTogether() throws {
+    let stub = StubTransport { Self.answer($0) }
+    let network = network(stub)
+    let location = Observable.just("here")
+    let screen = location.flatMap { place in
+      Observable.zip(network.request(GetItem(name: place)), network.request(GetItem(name: "weather")))
+    }
+    let (place, weather) = try XCTUnwrap(record(screen).elements.first)
+    XCTAssertEqual([place.path, weather.path], ["here", "weather"])
+    let broken = location.flatMap { place in
+      Observable.zip(network.request(GetItem(name: place)), network.request(GetItem(name: "../x")))
+    }
+    XCTAssertEqual(try failure(of: broken).kind, .invalidRequest)
+  }
+
+  func test_row_3_17_aStreamOfEndpointsIsCalledAsTheyCome() {
+    let stub = StubTransport { Self.answer($0) }
+    let network = network(stub)
+    let taps = PublishSubject<GetItem>()
+    let names = Notes()
+    let done = expectation(description: "done")
+    let subscription = taps.request(on: network).subscribe(
+      onNext: { names.add($0.path) }, onCompleted: { done.fulfill() })
+    defer { subscription.dispose() }
+    taps.onNext(GetItem(name: "a"))
+    taps.onNext(GetItem(name: "b"))
+    taps.onCompleted()
+    wait(for: [done], timeout: 10)
+    XCTAssertEqual(Set(names.all), ["a", "b"])
+    let plain = Observable.of(Get(name: "x")).request(on: network).map { $0.status }
+    XCTAssertEqual(record(plain).elements, [200])
+  }
+}

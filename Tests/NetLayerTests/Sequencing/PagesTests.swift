@@ -1,0 +1,78 @@
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+final class PagesTests: XCTestCase {
+  private static func page(_ cursor: String?) -> Page<Int> {
+    let number = cursor.flatMap { Int($0) } ?? 0
+    return Page(items: [number], cursor: number < 3 ? String(number + 1) : nil)
+  }
+
+  func test_row_0_22_cursorsAreFollowedToTheEnd() {
+    let stream = Observable.pages(startingAt: nil) { .just(Self.page($0)) }
+    XCTAssertEqual(record(stream).elements.map(\.items), [[0], [1], [2], [3]])
+    XCTAssertEqual(record(Observable.pages(startingAt: "2") { .just(Self.page($0)) }).elements.count, 2)
+  }
+
+  func test_row_0_22_nothingMoreIsAskedForThanIsTaken() {
+    let asked = Counter()
+    let stream = Observable.pages(startingAt: nil) { cursor -> Observable<Page<Int>> in
+      asked.next()
+      return .just(Self.page(cursor))
+    }
+    XCTAssertEqual(asked.value, 0)
+    XCTAssertEqual(record(stream.take(2)).elements.count, 2)
+    XCTAssertEqual(asked.value, 2)
+  }
+
+  func test_aCursorThatComesAgainIsAnError() throws {
+    let recorded = record(
+      Observable.pages(startingAt: nil) { cursor in
+        .just(Page(items: [1], cursor: cursor == "b" ? "a" : cursor == "a" ? "b" : "a"))
+      })
+    XCTAssertEqual(recorded.elements.count, 3)
+    XCTAssertEqual(recorded.error?.kind, .sequence)
+    XCTAssertEqual(recorded.error?.index, 2)
+    XCTAssertTrue(recorded.error?.reason.contains("\"a\"") == true)
+  }
+
+  func test_row_0_28_pagesByNumberEndWithAnEmptyOne() {
+    let stream = Observable.pages(startingAt: 1) { .just(Page(items: $0 < 4 ? [$0] : [])) }
+    XCTAssertEqual(record(stream).elements.map(\.items), [[1], [2], [3]])
+  }
+
+  func test_anErrorEndsThePagesAndTheSecondSubscriptionBeginsAnew() throws {
+    let stream = Observable.pages(startingAt: nil) { cursor -> Observable<Page<Int>> in
+      if cursor == "2" { throw NetworkError(kind: .timeout, reason: "slow") }
+      return .just(Self.page(cursor))
+    }
+    for _ in 1...2 {
+      let recorded = record(stream)
+      XCTAssertEqual(recorded.elements.count, 2)
+      XCTAssertEqual(recorded.error?.kind, .timeout)
+    }
+  }
+
+  func test_aHundredThousandPagesAtOnceNeedNoStack() {
+    let count = Counter()
+    let stream = Observable.pages(startingAt: 1) { number -> Observable<Page<Int>> in
+      .just(Page(items: number <= 100_000 ? [number] : []))
+    }
+    let subscription = stream.subscribe(onNext: { _ in count.next() })
+    subscription.dispose()
+    XCTAssertEqual(count.value, 100_000)
+  }
+
+  func test_disposingCancelsThePageInFlight() throws {
+    let transport = FakeTransport { _ in .silence }
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+    let subscription = Observable.pages(startingAt: nil) { cursor in
+      network.json(.get, "/feed", parameters: ["cursor": cursor]).list(Int.self)
+    }.subscribe()
+    XCTAssertEqual(transport.requests.count, 1)
+    subscription.dispose()
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+  }
+}

@@ -1,0 +1,167 @@
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+private struct User: Decodable, Equatable {
+  var id: Int
+}
+
+private struct GetUser: TypedEndpoint {
+  typealias Response = User
+  var id: Int
+  var path: String { "/user/\(id)" }
+}
+
+private enum Other: Endpoint {
+  case n(Int)
+  var path: String {
+    switch self {
+    case .n(let id): "/n/\(id)"
+    }
+  }
+}
+
+final class RequestChainTests: XCTestCase {
+  private func network(_ transport: FakeTransport, _ host: String = "h") -> Network {
+    Network(Backend(baseURL: URL(string: "http://\(host)"), transport: transport))
+  }
+
+  /// Answers `/user/3` with `{"id":4}`, and fails for the paths of `failing`.
+  private func transport(failing: Set<String> = []) -> FakeTransport {
+    FakeTransport { request in
+      if failing.contains(request.url.path) { return .answer(#"{"message":"no"}"#, status: 503) }
+      return .answer(#"{"id":\#((Int(request.url.lastPathComponent) ?? 0) + 1)}"#)
+    }
+  }
+
+  func test_row_1_13_eachStepSeesTheResultBefore() throws {
+    let transport = transport()
+    let chain = RequestChain(on: network(transport)) { GetUser(id: 1) }
+      .then { first in GetUser(id: first.id) }
+      .then { second in Other.n(second.id).as(String.self) }
+    XCTAssertEqual(transport.requests.count, 0, "nothing starts before it is subscribed")
+    let results = record(chain.run())
+    let (first, second, third) = try XCTUnwrap(results.elements.first)
+    XCTAssertEqual(first, User(id: 2))
+    XCTAssertEqual(second, User(id: 3))
+    XCTAssertEqual(third, #"{"id":4}"#)
+    XCTAssertEqual(transport.requests.map(\.url.path), ["/user/1", "/user/2", "/n/3"])
+  }
+
+  func test_row_1_13_failureCarriesItsIndexAndCause() throws {
+    for (index, path) in ["/user/1", "/user/2", "/n/3"].enumerated() {
+      let transport = transport(failing: [path])
+      let error = try failure(
+        of: RequestChain(on: network(transport)) { GetUser(id: 1) }
+          .then { GetUser(id: $0.id) }
+          .then { Other.n($0.id).as(String.self) }
+          .run())
+      XCTAssertEqual(error.kind, .sequence)
+      XCTAssertEqual(error.index, index)
+      XCTAssertEqual(error.code, 503)
+      XCTAssertEqual(error.message, "no")
+      XCTAssertEqual(error.response?.status, 503)
+      XCTAssertEqual((error.underlying as? NetworkError)?.kind, .status)
+      XCTAssertEqual(transport.requests.count, index + 1, "a failure stops the chain")
+    }
+  }
+
+  func test_row_1_14_theWholeResultIsATupleOfUpToSix() throws {
+    let chain = RequestChain(on: network(transport())) { GetUser(id: 1) }
+      .then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }
+      .then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }
+    let (a, b, c, d, e, f) = try XCTUnwrap(record(chain.run()).elements.first)
+    XCTAssertEqual([a, b, c, d, e, f].map(\.id), [2, 3, 4, 5, 6, 7])
+    let four = RequestChain(on: network(transport())) { GetUser(id: 1) }
+      .then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }
+    XCTAssertEqual(record(four.run()).elements.first?.3, User(id: 5))
+    let single = RequestChain(on: network(transport())) { GetUser(id: 1) }
+    XCTAssertEqual(record(single.run()).elements, [User(id: 2)])
+  }
+
+  func test_row_1_18_everyStepHasItsOwnCallbacksProgressAndStub() throws {
+    let notes = Notes()
+    let transport = transport()
+    let stub = StubTransport.Answer.json(#"{"id":10}"#)
+    let chain = RequestChain(
+      on: network(transport),
+      StepOptions(
+        progress: { notes.add("0: \($0.received)") }, onSuccess: { notes.add("0: \($0.id)") },
+        onError: { _ in notes.add("0 failed") })
+    ) { GetUser(id: 1) }
+    .then(StepOptions(stub: stub, onSuccess: { notes.add("1: \($0.id)") })) { GetUser(id: $0.id) }
+    .then(StepOptions(stub: .failure(.timeout), onError: { notes.add("2: \($0.kind)") })) { GetUser(id: $0.id) }
+    XCTAssertEqual(try failure(of: chain.run()).index, 2)
+    XCTAssertEqual(notes.all, ["0: 8", "0: 2", "1: 10", "2: timeout"])
+    XCTAssertEqual(transport.requests.count, 1)
+  }
+
+  func test_row_1_19_aStepWithoutANextRequestEndsTheChainWithoutAnError() {
+    let transport = transport()
+    let notes = Notes()
+    let chain = RequestChain(on: network(transport), StepOptions(onSuccess: { notes.add("\($0.id)") })) {
+      GetUser(id: 1)
+    }
+    .then { first in first.id > 1 ? nil : GetUser(id: first.id) }
+    .then { GetUser(id: $0.id) }
+    let recorded = record(chain.run())
+    XCTAssertEqual(recorded.completions, 1)
+    XCTAssertEqual(recorded.elements.count, 0)
+    XCTAssertEqual(notes.all, ["2"])
+    XCTAssertEqual(transport.requests.count, 1)
+  }
+
+  func test_row_1_20_stepsMayBelongToDifferentBackEnds() throws {
+    let (first, second) = (transport(), transport())
+    let chain = RequestChain(on: network(first, "a")) { GetUser(id: 1) }
+      .then(StepOptions(on: network(second, "b"))) { GetUser(id: $0.id) }
+      .then { GetUser(id: $0.id) }
+    _ = record(chain.run())
+    XCTAssertEqual(first.requests.map(\.url.absoluteString), ["http://a/user/1", "http://a/user/3"])
+    XCTAssertEqual(second.requests.map(\.url.absoluteString), ["http://b/user/2"])
+  }
+
+  func test_row_1_14_aChainCanBeRunAgainAndByTwoAtOnce() {
+    let transport = transport()
+    let run = RequestChain(on: network(transport)) { GetUser(id: 1) }.then { GetUser(id: $0.id) }.run()
+    for _ in 1...2 { XCTAssertEqual(record(run).elements.map(\.1.id), [3]) }
+    let both = Observable.zip(run, run)
+    XCTAssertEqual(record(both).elements.first?.1.1, User(id: 3))
+    XCTAssertEqual(transport.requests.count, 8)
+  }
+
+  func test_row_1_13_disposingCancelsTheCallInFlight() {
+    let transport = FakeTransport { $0.url.path == "/user/1" ? .answer(#"{"id":2}"#) : .silence }
+    let reached = expectation(description: "second step")
+    let chain = RequestChain(on: network(transport), StepOptions(onSuccess: { _ in })) { GetUser(id: 1) }
+      .then { first -> GetUser? in
+        reached.fulfill()
+        return GetUser(id: first.id)
+      }
+    let subscription = chain.run().subscribe(onNext: { _ in XCTFail("a result") })
+    wait(for: [reached], timeout: 10)
+    let sent = XCTNSPredicateExpectation(
+      predicate: NSPredicate { _, _ in transport.requests.count == 2 }, object: nil)
+    wait(for: [sent], timeout: 10)
+    subscription.dispose()
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+  }
+
+  func test_whatAStepThrowsIsItsFailure() throws {
+    struct NoUser: Error {}
+    let error = try failure(
+      of: RequestChain(on: network(transport())) { GetUser(id: 1) }
+        .then { _ -> GetUser? in throw NoUser() }.run())
+    XCTAssertEqual(error.index, 1)
+    XCTAssertTrue((error.underlying as? NetworkError)?.underlying is NoUser)
+  }
+}
+
+/// What happened, in order.
+final class Notes: Sendable {
+  private let notes = Locked<[String]>([])
+  var all: [String] { notes.withLock { $0 } }
+  func add(_ note: String) { notes.withLock { $0.append(note) } }
+}
