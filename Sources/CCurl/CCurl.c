@@ -135,6 +135,10 @@ int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback val
 int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value) {
   return curl.easy_setopt(easy, option, value);
 }
+
+int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value) {
+  return curl.easy_setopt(easy, option, value);
+}
 int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value) {
   return curl.easy_setopt(easy, option, value);
 }

@@ -40,6 +40,8 @@ public struct Backend: Sendable {
   public var onError: (@Sendable (NetworkError) -> Void)?
   /// Makes of an error what the app wants it to be, before `onError` and the caller see it; `nil` leaves them as they are.
   public var mapError: (@Sendable (NetworkError) -> NetworkError)?
+  /// What the descriptions of errors hide; loggers have a setting of their own.
+  public var redaction: Redaction
   /// Where bytes go; `nil` is the platform's default, one for all back ends.
   public var transport: (any Transport)?
   /// The time limits of every request.
@@ -65,7 +67,7 @@ public struct Backend: Sendable {
     mapping: any ImmediateSchedulerType = ConcurrentDispatchQueueScheduler(qos: .userInitiated),
     delivery: (any ImmediateSchedulerType)? = nil, signer: (any Signer)? = nil,
     interceptors: [any Interceptor] = [], onError: (@Sendable (NetworkError) -> Void)? = nil,
-    mapError: (@Sendable (NetworkError) -> NetworkError)? = nil
+    mapError: (@Sendable (NetworkError) -> NetworkError)? = nil, redaction: Redaction = .standard
   ) {
     self.baseURL = baseURL
     self.environments = environments
@@ -83,6 +85,7 @@ public struct Backend: Sendable {
     self.interceptors = interceptors
     self.onError = onError
     self.mapError = mapError
+    self.redaction = redaction
   }
 
   /// One of the places a back end runs at (article row 2.14); a struct, so that a project can name its own.

@@ -80,8 +80,10 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// Iterates over the fields in order.
   public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
-  /// One `name: value` a line. Secrets are shown: do not log it as it is.
-  public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+  /// One `name: value` a line, without secrets.
+  public var description: String {
+    Redaction.standard.headers(self).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+  }
 
   /// Whether two field names are the same: ASCII letters compare without case (RFC 9110 §5.1).
   static func same(_ a: String, _ b: String) -> Bool {

@@ -118,8 +118,8 @@ public struct NetworkError: Error, Sendable {
 extension NetworkError: LocalizedError {
   /// The message for the user (article row 0.25).
   public var errorDescription: String? { message }
-  /// The developer's reason.
-  public var failureReason: String? { reason }
+  /// The developer's reason, without secrets.
+  public var failureReason: String? { redaction.text(reason) }
 }
 
 extension NetworkError: CustomNSError {
@@ -129,13 +129,17 @@ extension NetworkError: CustomNSError {
   public var errorCode: Int { code }
   /// The localised description and failure reason, and the cause.
   public var errorUserInfo: [String: Any] {
-    var info: [String: Any] = [NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: reason]
+    var info: [String: Any] = [
+      NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: redaction.text(reason),
+    ]
     if let underlying { info[NSUnderlyingErrorKey] = underlying }
     return info
   }
 }
 
 extension NetworkError: CustomStringConvertible {
-  /// Kind, code and reason on one line; no body, no headers.
-  public var description: String { "NetworkError(\(kind), \(code)): \(reason)" }
+  /// Kind, code and reason on one line, without secrets; no body, no headers.
+  public var description: String { "NetworkError(\(kind), \(code)): \(redaction.text(reason))" }
+
+  private var redaction: Redaction { rules?.redaction ?? .standard }
 }

@@ -65,3 +65,8 @@ public struct Request: Sendable {
     self.timeouts = timeouts
   }
 }
+
+extension Request: CustomStringConvertible {
+  /// Method and URL, without secrets.
+  public var description: String { "\(method) \(Redaction.standard.url(url))" }
+}

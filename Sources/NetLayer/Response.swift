@@ -26,3 +26,8 @@ public struct Response: Sendable {
     self.body = body
   }
 }
+
+extension Response: CustomStringConvertible {
+  /// Status, URL and size, without secrets.
+  public var description: String { "\(status) \(Redaction.standard.url(url)) (\(body.count) bytes)" }
+}

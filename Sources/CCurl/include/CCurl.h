@@ -34,14 +34,14 @@ enum {
   CCURL_PRIVATE = 10103, CCURL_POSTFIELDSIZE_LARGE = 30120, CCURL_CONNECTTIMEOUT_MS = 156, CCURL_COPYPOSTFIELDS = 10165,
   CCURL_SEEKFUNCTION = 20167, CCURL_SEEKDATA = 10168, CCURL_PROTOCOLS = 181, CCURL_PATH_AS_IS = 234,
   CCURL_PIPEWAIT = 237, CCURL_PREREQFUNCTION = 20312, CCURL_PREREQDATA = 10313, CCURL_PROTOCOLS_STR = 10318,
-  CCURL_QUICK_EXIT = 322
+  CCURL_QUICK_EXIT = 322, CCURL_NOPROGRESS = 43, CCURL_XFERINFODATA = 10057, CCURL_XFERINFOFUNCTION = 20219
 };
 enum { CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
        CCURL_READ_ABORT = 0x10000000 };
 
 // Infos (CURLINFO_*) of 64 bits.
 enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
-       CCURL_CONNECT_TIME = 0x600034 };
+       CCURL_CONNECT_TIME = 0x600034, CCURL_SIZE_UPLOAD = 0x600007 };
 // Infos that are long.
 enum { CCURL_INFO_HTTP_VERSION = 0x20002e };
 enum { CCURL_HTTP_2 = 3 };
@@ -59,6 +59,8 @@ typedef struct ccurl_slist {
 typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 typedef int (*ccurl_prereq_callback)(void *context, char *remote, char *local, int remote_port, int local_port);
+typedef int (*ccurl_progress_callback)(void *context, int64_t to_receive, int64_t received, int64_t to_send,
+                                       int64_t sent);
 
 void *ccurl_easy_init(void);
 void ccurl_easy_cleanup(void *easy);
@@ -70,6 +72,7 @@ int ccurl_easy_set_pointer(void *easy, int option, const void *value);
 int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback value);
 int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value);
 int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value);
+int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
 int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
 long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
 

@@ -8,6 +8,8 @@ final class Rules: Sendable {
   /// Where the last operator of a pipeline delivers; `nil` is no hop.
   let delivery: (any ImmediateSchedulerType)?
 
+  /// What errors' descriptions hide.
+  let redaction: Redaction
   /// The global error handler.
   let onError: (@Sendable (NetworkError) -> Void)?
   /// What the back end makes of errors.
@@ -18,6 +20,7 @@ final class Rules: Sendable {
     decoder = backend.decoder
     messages = backend.messages
     delivery = backend.delivery
+    redaction = backend.redaction
     onError = backend.onError
     mapError = backend.mapError
   }
@@ -30,6 +33,7 @@ final class Rules: Sendable {
     self.decoder = decoder
     messages = other.messages
     delivery = other.delivery
+    redaction = other.redaction
     onError = other.onError
     mapError = other.mapError
   }

@@ -17,7 +17,8 @@ enum RequestCheck {
         return "the header name \(quoted(field.name)) is no HTTP token; use letters, digits and hyphens"
       }
       if let byte = field.value.utf8.first(where: isForbiddenInValue) {
-        return "the value \(quoted(field.value)) of header \(field.name) contains \(name(of: byte)), which would start "
+        let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
+        return "the value \(value) of header \(field.name) contains \(name(of: byte)), which would start "
           + "another header; remove it"
       }
     }

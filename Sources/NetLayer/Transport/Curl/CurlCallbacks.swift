@@ -45,6 +45,16 @@
       return 0
     }
 
+    static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
+      // A redirect's own body is of no interest; libcurl says 0 where it knows no length.
+      guard let handle = handle(context), !(300..<400).contains(handle.answer.status) else { return 0 }
+      handle.transfer?.report(
+        TransferProgress(
+          sent: sent, toSend: toSend > 0 ? toSend : nil, received: received, toReceive: toReceive > 0 ? toReceive : nil)
+      )
+      return 0
+    }
+
     static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, _ in
       guard let handle = handle(context) else { return 0 }
       handle.starts += 1

@@ -90,6 +90,12 @@
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
         set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
       }
+      if transfer.reportsProgress {
+        needsReset = true
+        set(CCURL_NOPROGRESS, 0)
+        set(CCURL_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+        ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
+      }
       let removed = try prepareMethodAndBody(request)
       if headersSent != request.headers || !removed.isEmpty {
         let ownCoding = request.headers.contains { HTTPHeaders.same($0.name, "Accept-Encoding") }
@@ -186,6 +192,13 @@
     var connectedAt: UInt64? {
       let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
+    }
+
+    /// What has been transferred when all is done.
+    var finalProgress: TransferProgress {
+      let sent = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD)))
+      let received = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_DOWNLOAD)))
+      return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
     }
 
     /// Whether the answer came over HTTP/2.

@@ -102,6 +102,7 @@
         case .refuse(let error): return .done(.failure(error))
         }
       }
+      if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
       var response = Response(
         request: transfer.request, url: transfer.hop.url, status: status, headers: headers)
       do {

@@ -36,14 +36,23 @@
     var index = -1
     /// Uptime in nanoseconds when the total limit is reached.
     let totalDeadline: UInt64
+    /// What hears how far it is.
+    private var progress: (@Sendable (TransferProgress) -> Void)?
+    private var lastProgress = TransferProgress()
+    private var nextReport: UInt64 = 0
+    /// 20 reports a second are as smooth as an eye can see.
+    private static let reportInterval: UInt64 = 50_000_000
+
     /// Uptime in nanoseconds of the last byte in or out, as of the loop's turn.
     var lastActivity: UInt64 = 0
 
     init(
-      _ request: Request, loop: CurlLoop, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      _ request: Request, loop: CurlLoop, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
       self.request = request
       self.loop = loop
+      self.progress = progress
       self.completion = completion
       hop = request
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
@@ -76,6 +85,17 @@
     /// Notes that a byte came in or went out.
     func touch() { lastActivity = loop.now }
 
+    /// Whether anyone hears how far it is.
+    var reportsProgress: Bool { progress != nil }
+
+    /// Reports `new` if it differs from what was said, now and then; at once if it is the `last` one.
+    func report(_ new: TransferProgress, last: Bool = false) {
+      guard let progress, new != lastProgress, last || loop.now >= nextReport else { return }
+      lastProgress = new
+      nextReport = loop.now &+ Self.reportInterval
+      progress(new)
+    }
+
     /// Whether the current hop goes over TLS.
     var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
 
@@ -86,6 +106,7 @@
     func finish(_ result: Result<Response, NetworkError>) {
       guard let completion else { return }
       self.completion = nil
+      progress = nil
       state.store(Self.done, ordering: .releasing)
       let url = request.url
       request = Request(url: url)

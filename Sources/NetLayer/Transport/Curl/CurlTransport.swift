@@ -88,6 +88,16 @@
       return transfer
     }
 
+    /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
+    public func send(
+      _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any Disposable {
+      let transfer = CurlTransfer(request, loop: loop, progress: progress, completion: completion)
+      loop.submit(transfer)
+      return transfer
+    }
+
     /// Ends every request in flight with `cancelled` and closes all connections; later requests fail with `cancelled`.
     ///
     /// Returns at once, from any thread; the completions follow on the transport's thread, which then ends. Releasing

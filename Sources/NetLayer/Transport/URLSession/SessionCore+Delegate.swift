@@ -44,12 +44,17 @@ extension SessionCore {
       return
     }
     flight.body.append(data)
+    flight.report()
   }
 
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
-  ) { flights[task.taskIdentifier]?.lastActivity = .now() }
+  ) {
+    guard let flight = flights[task.taskIdentifier] else { return }
+    flight.lastActivity = .now()
+    flight.noteSent(totalBytesSent, of: totalBytesExpectedToSend)
+  }
 
   // The session follows nothing: on Linux it loses the body on 307 and hands Authorization to other hosts.
   func urlSession(
@@ -97,7 +102,7 @@ extension SessionCore {
   private func write(_ data: Data, of flight: SessionFlight) {
     do {
       let file = try openFile(of: flight)
-      guard !(data.withUnsafeBytes { file.append($0) }) else { return }
+      guard !(data.withUnsafeBytes { file.append($0) }) else { return flight.report() }
       throw NetworkError(kind: .file, reason: file.failure ?? "the file can't be written")
     } catch {
       end(flight, NetworkError.wrapping(error).about(flight.request))
@@ -136,6 +141,7 @@ extension SessionCore {
       original: flight.request, hop: flight.hop, status: http.statusCode, headers: headers, hops: flight.hops)
     {
     case .deliver:
+      flight.report(last: true)
       var response = Response(
         request: flight.request, url: flight.hop.url, status: http.statusCode, headers: headers, body: flight.body)
       do {

@@ -21,15 +21,46 @@ final class SessionFlight: @unchecked Sendable {
   var lastActivity = DispatchTime.now()
   /// Which look at the limits is the newest: an older one has been overtaken.
   var watch = 0
+  private var progress: (@Sendable (TransferProgress) -> Void)?
+  private var lastProgress = TransferProgress()
+  private var nextReport = DispatchTime.now()
+  private var sent: Int64 = 0
+  private var toSend: Int64?
   private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
 
-  init(_ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {
+  init(
+    _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) {
     self.request = request
+    self.progress = progress
     self.completion = completion
     hop = request
   }
 
   var isFinished: Bool { completion == nil }
+
+  /// Notes what the session says of the request's body.
+  func noteSent(_ sent: Int64, of toSend: Int64) {
+    self.sent = sent
+    self.toSend = toSend > 0 ? toSend : nil
+    report()
+  }
+
+  /// Reports how far it is, at most every 50 ms: 20 reports a second are as smooth as an eye can see.
+  func report(last: Bool = false) {
+    guard let progress else { return }
+    let received = Int64(self.received)
+    let expected = response?.expectedContentLength ?? -1
+    let new = TransferProgress(
+      sent: sent, toSend: toSend ?? (last ? sent : nil), received: received,
+      toReceive: last ? received : expected > 0 ? expected : nil)
+    let now = DispatchTime.now()
+    guard new != lastProgress, last || now >= nextReport else { return }
+    lastProgress = new
+    nextReport = now + 0.05
+    progress(new)
+  }
 
   /// Calls the completion; later calls do nothing.
   func finish(_ result: Result<Response, NetworkError>) {
@@ -38,6 +69,7 @@ final class SessionFlight: @unchecked Sendable {
     task = nil
     body = Data()
     file = nil
+    progress = nil
     completion?(result)
   }
 

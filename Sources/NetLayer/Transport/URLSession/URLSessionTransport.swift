@@ -43,7 +43,18 @@ public final class URLSessionTransport: Transport {
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    let flight = SessionFlight(request, completion: completion)
+    submit(SessionFlight(request, completion: completion))
+  }
+
+  /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
+  public func send(
+    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    submit(SessionFlight(request, progress: progress, completion: completion))
+  }
+
+  private func submit(_ flight: SessionFlight) -> any Disposable {
     core.submit(flight)
     return Disposables.create { [weak core, weak flight] in
       if let core, let flight { core.cancel(flight) }

@@ -1,0 +1,50 @@
+import Foundation
+import Streams
+
+/// Tells what happens to requests: for metrics (article row 3.16).
+public struct EventMonitor: Interceptor {
+  /// What happened to a request.
+  public enum Event: Sendable {
+    /// It goes out.
+    case started(Request)
+    /// It was answered, whatever the status, after `seconds`.
+    case answered(Exchange, seconds: Double)
+    /// It failed, after `seconds`.
+    case failed(Request, NetworkError, seconds: Double)
+    /// The caller gave it up, after `seconds`.
+    case cancelled(Request, seconds: Double)
+  }
+
+  private let clock: any SchedulerType
+  private let handler: @Sendable (Event) -> Void
+
+  /// A monitor; `handler` is called where the events arise and must not block, `clock` is what times are taken from.
+  public init(
+    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
+    handler: @escaping @Sendable (Event) -> Void
+  ) {
+    self.clock = clock
+    self.handler = handler
+  }
+
+  /// Tells of `request`, and of what comes of it.
+  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    let (clock, handler) = (clock, handler)
+    return Observable.deferred {
+      let start = clock.now
+      let isOver = Locked(false)
+      @Sendable func seconds() -> Double { clock.now.timeIntervalSince(start) }
+      handler(.started(request))
+      return next(request).do(
+        onNext: { exchange in
+          isOver.withLock { $0 = true }
+          handler(.answered(exchange, seconds: seconds()))
+        },
+        onError: { error in
+          isOver.withLock { $0 = true }
+          handler(.failed(request, NetworkError.wrapping(error), seconds: seconds()))
+        },
+        onDispose: { if !isOver.withLock({ $0 }) { handler(.cancelled(request, seconds: seconds())) } })
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/// Finds secrets by their names in one pass over a text, whatever it is: a URL, a form, JSON, a header, or a sentence that
+/// quotes one of these.
+struct SecretScanner {
+  private let bytes: [UInt8]
+  private let redaction: Redaction
+  private var at = 0
+  private var result: [UInt8] = []
+
+  init(_ text: String, redaction: Redaction) {
+    bytes = Array(text.utf8)
+    self.redaction = redaction
+    result.reserveCapacity(bytes.count)
+  }
+
+  mutating func redacted() -> String {
+    while at < bytes.count {
+      if Self.isName(bytes[at]) {
+        word()
+      } else if matches("://") {
+        take(3)
+        userInfo()
+      } else if bytes[at] == UInt8(ascii: "%") {
+        // The digits of an escape belong to no name.
+        take(3)
+      } else {
+        take(1)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// A name, and the value behind it if that is a secret.
+  private mutating func word() {
+    let start = at
+    while at < bytes.count, Self.isName(bytes[at]) { at += 1 }
+    result += bytes[start..<at]
+    guard redaction.hides(String(decoding: bytes[start..<at], as: UTF8.self)) else { return }
+    let isQuoted = start > 0 && bytes[start - 1] == UInt8(ascii: "\"")
+    if isQuoted {
+      // Inside a description, JSON's quotes have a backslash each.
+      if peek(0) == UInt8(ascii: "\\"), peek(1) == UInt8(ascii: "\"") { take(1) }
+      guard peek(0) == UInt8(ascii: "\"") else { return }
+      take(1)
+      takeSpace()
+      guard peek(0) == UInt8(ascii: ":") else { return }
+      take(1)
+      takeSpace()
+      jsonValue()
+    } else if peek(0) == UInt8(ascii: ":"), peek(1) == UInt8(ascii: " ") {
+      take(2)
+      skip { $0 == 0x0A || $0 == 0x0D }
+    } else {
+      // The brackets of `user[token]=…`.
+      while peek(0) == UInt8(ascii: "]") || peek(0) == UInt8(ascii: "[") { take(1) }
+      while matches("%5D") || matches("%5B") || matches("%5d") || matches("%5b") { take(3) }
+      guard peek(0) == UInt8(ascii: "=") else { return }
+      take(1)
+      skip { byte in
+        byte <= 0x20 || "&;\"'<>#),".utf8.contains(byte)
+      }
+    }
+  }
+
+  private mutating func jsonValue() {
+    let escaped = peek(0) == UInt8(ascii: "\\") && peek(1) == UInt8(ascii: "\"")
+    if escaped || peek(0) == UInt8(ascii: "\"") {
+      if escaped { take(1) }
+      take(1)
+      result += redaction.placeholder.utf8
+      while at < bytes.count {
+        if escaped, matches("\\\\") {
+          at += 4
+        } else if escaped, matches("\\\"") {
+          break
+        } else if !escaped, bytes[at] == UInt8(ascii: "\\") {
+          at += 2
+        } else if !escaped, bytes[at] == UInt8(ascii: "\"") {
+          break
+        } else {
+          at += 1
+        }
+      }
+      at = min(at, bytes.count)
+      if escaped, at < bytes.count { take(1) }
+      if at < bytes.count { take(1) }
+      return
+    }
+    // Anything else, objects and arrays whole.
+    var depth = 0
+    result += redaction.placeholder.utf8
+    while at < bytes.count {
+      switch bytes[at] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if depth == 0 { return }
+        depth -= 1
+      case UInt8(ascii: ","): if depth == 0 { return }
+      case UInt8(ascii: "\""):
+        at += 1
+        while at < bytes.count, bytes[at] != UInt8(ascii: "\"") { at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1 }
+      default: break
+      }
+      at += 1
+    }
+  }
+
+  /// `user:password@` in front of a host.
+  private mutating func userInfo() {
+    var end = at
+    while end < bytes.count, !"/?# \"'<>".utf8.contains(bytes[end]), bytes[end] > 0x20 { end += 1 }
+    guard let mark = bytes[at..<end].lastIndex(of: UInt8(ascii: "@")) else { return }
+    result += redaction.placeholder.utf8
+    at = mark
+  }
+
+  private mutating func skip(until isEnd: (UInt8) -> Bool) {
+    let start = at
+    while at < bytes.count, !isEnd(bytes[at]) { at += 1 }
+    if at > start { result += redaction.placeholder.utf8 }
+  }
+
+  private mutating func takeSpace() { while peek(0) == 0x20 || peek(0) == 0x0A || peek(0) == 0x09 { take(1) } }
+
+  private mutating func take(_ count: Int) {
+    let end = min(bytes.count, at + count)
+    result += bytes[at..<end]
+    at = end
+  }
+
+  private func peek(_ offset: Int) -> UInt8? { at + offset < bytes.count ? bytes[at + offset] : nil }
+
+  private func matches(_ text: StaticString) -> Bool {
+    guard at + text.utf8CodeUnitCount <= bytes.count else { return false }
+    for index in 0..<text.utf8CodeUnitCount where bytes[at + index] != text.utf8Start[index] { return false }
+    return true
+  }
+
+  private static func isName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Streams
+
+/// One exchange of real traffic, as a recording keeps it: a line of JSON.
+struct RecordedExchange: Codable, Sendable {
+  struct Field: Codable, Sendable {
+    var name: String
+    var value: String
+  }
+
+  var method: String
+  /// The URL without secrets, by which requests are matched.
+  var url: String
+  var status: Int?
+  var headers: [Field] = []
+  /// The body as text where it is some, else in base64.
+  var text: String?
+  var base64: String?
+  /// The kind and reason of a failure.
+  var failure: String?
+  var reason: String?
+
+  init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) {
+    method = request.method.rawValue
+    url = redaction.url(request.url)
+    switch result {
+    case .success(let response):
+      status = response.status
+      headers = redaction.headers(response.headers).map { Field(name: $0.name, value: $0.value) }
+      // A download's body has gone to its file.
+      let body = response.file.flatMap { try? Data(contentsOf: $0) } ?? response.body
+      if let body = String(validating: body, as: UTF8.self) {
+        text = redaction.text(body)
+      } else {
+        base64 = body.base64EncodedString()
+      }
+    case .failure(let error):
+      failure = error.kind.rawValue
+      reason = redaction.text(error.reason)
+    }
+  }
+
+  var answer: StubTransport.Answer {
+    if let failure {
+      return .failure(NetworkError.Kind(rawValue: failure), reason: reason ?? "recorded failure")
+    }
+    let fields = HTTPHeaders(headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) })
+    let body = base64.flatMap { Data(base64Encoded: $0) } ?? Data((text ?? "").utf8)
+    return .response(status: status ?? 200, headers: fields, body: body)
+  }
+}
+
+/// Sends through another transport, and writes what came of it to a file that `StubTransport(replaying:)` answers from
+/// (article row 3.15).
+///
+/// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left out.
+public final class RecordingTransport: Transport {
+  private let base: any Transport
+  private let redaction: Redaction
+  private let file: FileHandle
+  private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
+
+  /// Records what goes through `base` at the end of `file`, which is made if there is none.
+  ///
+  /// - Throws: `NetworkError` of kind `file` when it can't be opened for writing.
+  public init(_ base: any Transport, to file: URL, redaction: Redaction = .standard) throws(NetworkError) {
+    self.base = base
+    self.redaction = redaction
+    do {
+      if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
+      self.file = try FileHandle(forWritingTo: file)
+      try self.file.seekToEnd()
+    } catch {
+      throw NetworkError(
+        kind: .file, reason: "the recording \(file.path) can't be written: \(error.localizedDescription)",
+        underlying: error)
+    }
+  }
+
+  deinit { try? file.close() }
+
+  /// Sends `request`; see `Transport.send`.
+  public func send(
+    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    base.send(request) { [self] result in
+      record(request, result) { completion(result) }
+    }
+  }
+
+  /// Sends `request`, reporting how far it is; see `Transport.send`.
+  public func send(
+    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    base.send(request, progress: progress) { [self] result in
+      record(request, result) { completion(result) }
+    }
+  }
+
+  /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has an
+  /// answer can read its recording.
+  private func record(
+    _ request: Request, _ result: Result<Response, NetworkError>, _ then: @escaping @Sendable () -> Void
+  ) {
+    if case .failure(let error) = result, error.kind == .cancelled { return then() }
+    queue.async { [self] in
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      if let line = try? encoder.encode(RecordedExchange(request, result, redaction: redaction)) {
+        try? file.write(contentsOf: line + Data("\n".utf8))
+      }
+      then()
+    }
+  }
+}
+
+extension StubTransport {
+  /// Answers as the recording in `file` has it: by method and URL, secrets aside, in the order recorded; the last answer
+  /// of each stays (article row 3.15).
+  ///
+  /// - Parameter redaction: what the recording was made with.
+  /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
+  public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
+    var answers: [String: [Answer]] = [:]
+    do {
+      for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
+        let exchange = try JSONDecoder().decode(RecordedExchange.self, from: line)
+        answers["\(exchange.method) \(exchange.url)", default: []].append(exchange.answer)
+      }
+    } catch {
+      throw NetworkError(
+        kind: .file, reason: "the recording \(file.path) can't be read: \(error)", underlying: error)
+    }
+    let stubs = answers.mapValues(Answer.sequence)
+    self.init { request in stubs["\(request.method) \(redaction.url(request.url))"] }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Streams
+
+extension StubTransport {
+  /// What a stub does with a request it matches.
+  public struct Answer: Sendable {
+    var result: @Sendable (Request) -> Result<Response, NetworkError>
+    /// Seconds from the request, or the last report, to the result.
+    var delay: Double
+    var reports: [TransferProgress] = []
+    /// Seconds before each report.
+    var interval: Double = 0
+    private var turns: Turns?
+
+    init(delay: Double, result: @escaping @Sendable (Request) -> Result<Response, NetworkError>) {
+      self.result = result
+      self.delay = delay
+    }
+
+    /// A response of `status`, `headers` and `body`, `delay` seconds later.
+    public static func response(
+      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), after delay: Double = 0
+    ) -> Answer {
+      Answer(delay: delay) { .success(Response(request: $0, status: status, headers: headers, body: body)) }
+    }
+
+    /// JSON text, `delay` seconds later.
+    public static func json(_ text: String, status: Int = 200, after delay: Double = 0) -> Answer {
+      response(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8), after: delay)
+    }
+
+    /// An error of `kind`, `delay` seconds later; it carries the request.
+    public static func failure(
+      _ kind: NetworkError.Kind, reason: String = "stubbed failure", after delay: Double = 0
+    ) -> Answer {
+      Answer(delay: delay) { .failure(NetworkError(kind: kind, reason: reason, request: $0)) }
+    }
+
+    /// No answer before the caller cancels.
+    public static var never: Answer {
+      Answer(delay: 1e9) { .failure(NetworkError(kind: .timeout, reason: "", request: $0)) }
+    }
+
+    /// One answer after the other, request by request; the last one stays. Without any, no stub matches.
+    public static func sequence(_ answers: [Answer]) -> Answer {
+      var answer = Answer.never
+      answer.turns = Turns(answers)
+      return answer
+    }
+
+    /// The same answer, which reports `progress` before its result, each report `interval` seconds after the one before.
+    public func reporting(_ progress: [TransferProgress], every interval: Double = 0) -> Answer {
+      var copy = self
+      copy.reports = progress
+      copy.interval = interval
+      return copy
+    }
+
+    /// The answer whose turn it is.
+    func chosen() -> Answer? {
+      guard let turns else { return self }
+      return turns.next()?.chosen()
+    }
+  }
+
+  private final class Turns: Sendable {
+    private let left: Locked<ArraySlice<Answer>>
+
+    init(_ answers: [Answer]) { left = Locked(answers[...]) }
+
+    func next() -> Answer? {
+      left.withLock { left in
+        let first = left.first
+        if left.count > 1 { left.removeFirst() }
+        return first
+      }
+    }
+  }
+}

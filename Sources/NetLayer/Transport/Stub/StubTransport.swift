@@ -1,0 +1,175 @@
+import Foundation
+import Streams
+
+/// A transport without a network: answers from a closure, a table or a recording, for tests and previews (article rows
+/// 1.9, 3.15).
+///
+/// ```swift
+/// let stub = StubTransport([
+///   .init(.get, "/user/7", .json(#"{"id":7}"#)),
+///   .init(.post, "/like", .sequence([.failure(.timeout), .json(#"{"code":200}"#, after: 2)])),
+/// ])
+/// ```
+/// Completions are called on `scheduler`, never from within `send`.
+public final class StubTransport: Transport {
+  /// Which requests a stub answers, and how.
+  public struct Stub: Sendable {
+    let matches: @Sendable (Request) -> Bool
+    let answer: Answer
+
+    /// Answers requests for `path` (without the query); a `method` of `nil` takes any.
+    public init(_ method: HTTPMethod?, _ path: String, _ answer: Answer) {
+      self.init({ (method == nil || method == $0.method) && $0.url.path == path }, answer)
+    }
+
+    /// Answers the requests that `matches` says yes to.
+    public init(_ matches: @escaping @Sendable (Request) -> Bool, _ answer: Answer) {
+      self.matches = matches
+      self.answer = answer
+    }
+
+    /// Answers the requests of `endpoint`: its method, and its path below any base URL. Parameters are not compared.
+    public init(_ endpoint: some Endpoint, _ answer: Answer) {
+      let (method, base, path) = (endpoint.method, endpoint.baseURL, endpoint.path)
+      self.init(
+        { request in
+          guard request.method == method else { return false }
+          let root = base ?? URL(string: "/", relativeTo: request.url)?.absoluteURL
+          guard let wanted = try? path.url(below: root).path else { return false }
+          let (path, below) = (request.url.path, wanted.hasPrefix("/") ? wanted : "/" + wanted)
+          return path == below || (base == nil && path.hasSuffix(below))
+        }, answer)
+    }
+  }
+
+  private let scheduler: any SchedulerType
+  private let answer: @Sendable (Request) -> Answer?
+  private let sent = Locked<[Request]>([])
+
+  /// Answers with what `answer` returns; a request it returns `nil` for fails with an error that names it.
+  ///
+  /// - Parameters:
+  ///   - scheduler: where answers come from, and what delays are measured by: a `TestScheduler` makes them virtual.
+  ///   - answer: is called on `scheduler`.
+  public init(
+    on scheduler: any SchedulerType = SerialDispatchQueueScheduler(internalSerialQueueName: "NetLayer.StubTransport"),
+    _ answer: @escaping @Sendable (Request) -> Answer?
+  ) {
+    self.scheduler = scheduler
+    self.answer = answer
+  }
+
+  /// Answers from `stubs`; the first that matches counts.
+  public convenience init(
+    _ stubs: [Stub],
+    on scheduler: any SchedulerType = SerialDispatchQueueScheduler(internalSerialQueueName: "NetLayer.StubTransport")
+  ) {
+    self.init(on: scheduler) { request in stubs.first { $0.matches(request) }?.answer }
+  }
+
+  /// Every request sent so far, in order.
+  public var requests: [Request] { sent.withLock { $0 } }
+
+  /// Answers `request`; see `Transport.send`.
+  public func send(
+    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    start(request, nil, completion)
+  }
+
+  /// Answers `request`, with the progress that the answer has; see `Transport.send`.
+  public func send(
+    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    start(request, progress, completion)
+  }
+
+  private func start(
+    _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
+    _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    sent.withLock { $0.append(request) }
+    let pending = Pending(completion)
+    let work = SerialDisposable()
+    // Apart from `work`, which what is scheduled here may have set before this returns.
+    let beginning = scheduler.schedule { [answer, scheduler] in
+      if let refusal = RequestCheck.failure(of: request, url: request.url.absoluteString) {
+        pending.finish(.failure(refusal))
+      } else if let answer = answer(request)?.chosen() {
+        Playback(answer, request, progress, pending, scheduler, work).play(0)
+      } else {
+        let reason = "no stub matches \(request.method) \(request.url.absoluteString); add one to the StubTransport"
+        pending.finish(.failure(NetworkError(kind: .connection, reason: reason, request: request)))
+      }
+    }
+    return Disposables.create { [scheduler] in
+      beginning.dispose()
+      work.dispose()
+      guard !pending.isOver else { return }
+      _ = scheduler.schedule {
+        let reason = "the caller cancelled the request"
+        pending.finish(.failure(NetworkError(kind: .cancelled, reason: reason, request: request)))
+      }
+    }
+  }
+}
+
+/// A completion that is called once.
+private final class Pending: Sendable {
+  private let completion: Locked<(@Sendable (Result<Response, NetworkError>) -> Void)?>
+
+  init(_ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {
+    self.completion = Locked(completion)
+  }
+
+  var isOver: Bool { completion.withLock { $0 == nil } }
+
+  func finish(_ result: Result<Response, NetworkError>) {
+    let taken = completion.withLock { stored in
+      let taken = stored
+      stored = nil
+      return taken
+    }
+    taken?(result)
+  }
+}
+
+/// One answer on its way: the reports one after the other, then the result.
+private struct Playback: Sendable {
+  let answer: StubTransport.Answer
+  let request: Request
+  let progress: (@Sendable (TransferProgress) -> Void)?
+  let pending: Pending
+  let scheduler: any SchedulerType
+  let work: SerialDisposable
+
+  init(
+    _ answer: StubTransport.Answer, _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
+    _ pending: Pending, _ scheduler: any SchedulerType, _ work: SerialDisposable
+  ) {
+    (self.answer, self.request, self.progress) = (answer, request, progress)
+    (self.pending, self.scheduler, self.work) = (pending, scheduler, work)
+  }
+
+  func play(_ index: Int) {
+    let isLast = index >= answer.reports.count
+    after(isLast ? answer.delay : answer.interval) {
+      guard !pending.isOver else { return }
+      if isLast {
+        pending.finish(answer.result(request))
+      } else {
+        progress?(answer.reports[index])
+        play(index + 1)
+      }
+    }
+  }
+
+  private func after(_ seconds: Double, _ action: @escaping @Sendable () -> Void) {
+    if seconds > 0 {
+      work.disposable = scheduler.scheduleRelative(.seconds(seconds), action)
+    } else {
+      action()
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+private struct Tag: Interceptor {
+  let name: String
+  let notes: Notes
+
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    notes.add("\(name)>")
+    var request = request
+    request.headers.append("X-Way", name)
+    return next(request).do(onNext: { _ in notes.add("<\(name)") })
+  }
+}
+
+private struct Twice: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> { next(request).retry(2) }
+}
+
+private struct Canned: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    .just(Exchange(request: request, response: Response(request: request, body: Data(#"{"code":7}"#.utf8))))
+  }
+}
+
+final class InterceptorTests: XCTestCase {
+  private func network(_ transport: any Transport, _ interceptors: [any Interceptor]) -> Network {
+    Network(Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: interceptors))
+  }
+
+  func test_row_1_2_theFirstInterceptorIsTheOutermost() {
+    let notes = Notes()
+    let transport = FakeTransport(json: "{}")
+    let network = network(transport, [Tag(name: "a", notes: notes), Tag(name: "b", notes: notes)])
+    _ = record(network.with { $0.interceptors.append(Tag(name: "call", notes: notes)) }.response(.get, "/x"))
+    XCTAssertEqual(notes.all, ["a>", "b>", "call>", "<call", "<b", "<a"])
+    XCTAssertEqual(transport.requests[0].headers.values(of: "X-Way"), ["a", "b", "call"])
+    _ = record(network.response(.get, "/x"))
+    XCTAssertEqual(transport.requests[1].headers.values(of: "X-Way"), ["a", "b"], "the call's own was for that call")
+  }
+
+  func test_anInterceptorMaySendTwiceAndOnlyTheFailureOfTheCallIsReported() throws {
+    let errors = Counter()
+    let transport = FakeTransport { _ in .failure(.timeout) }
+    let network = network(transport, [Twice()]).with { $0.onError = { _ in errors.next() } }
+    XCTAssertEqual(try failure(of: network.json(.get, "/x")).kind, .timeout)
+    XCTAssertEqual(transport.requests.count, 2)
+    XCTAssertEqual(errors.value, 1)
+  }
+
+  func test_anInterceptorMayAnswerByItselfUnderTheBackEndsRules() throws {
+    let transport = FakeTransport(json: "{}")
+    let network = network(transport, [Canned()]).with { $0.envelope = Envelope(success: 7) }
+    XCTAssertEqual(record(network.json(.get, "/x").bool()).elements, [true])
+    XCTAssertEqual(transport.requests.count, 0)
+  }
+
+  func test_row_3_16_theIndicatorCountsRequestsInFlight() {
+    let transport = FakeTransport { _ in .silence }
+    let network = network(transport, [])
+    let counts = Notes()
+    let counting = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
+    let first = network.json(.get, "/a").subscribe()
+    let second = network.with { $0.timeouts.total = 5 }.json(.get, "/b").subscribe()
+    first.dispose()
+    second.dispose()
+    transport.drain()
+    counting.dispose()
+    XCTAssertEqual(counts.all, ["0", "1", "2", "1", "0"])
+  }
+
+  func test_theIndicatorComesBackToZeroUnderLoad() {
+    let network = network(FakeTransport(json: "{}"), [])
+    let all = Observable.range(start: 0, count: 500).flatMap { _ in network.response(.get, "/a") }
+    XCTAssertEqual(record(all).elements.count, 500)
+    XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
+  }
+
+  func test_row_3_16_eventsTellWhatBecameOfEachRequest() {
+    let scheduler = TestScheduler(resolution: .milliseconds(1))
+    let notes = Notes()
+    let stub = StubTransport(on: scheduler) { request in
+      switch request.url.path {
+      case "/ok": .json("{}", after: 0.25)
+      case "/bad": .failure(.timeout, after: 1)
+      default: .never
+      }
+    }
+    let monitor = EventMonitor(clock: scheduler) { event in
+      switch event {
+      case .started(let request): notes.add("> \(request.url.path)")
+      case .answered(let exchange, let seconds): notes.add("\(exchange.response.status) \(seconds)")
+      case .failed(_, let error, let seconds): notes.add("\(error.kind) \(seconds)")
+      case .cancelled(let request, let seconds): notes.add("x \(request.url.path) \(seconds)")
+      }
+    }
+    let network = network(stub, [monitor]).with { $0.mapping = scheduler }
+    let subscriptions = ["/ok", "/bad", "/never"].map { network.response(.get, $0).subscribe(onError: { _ in }) }
+    scheduler.advanceBy(2000)
+    subscriptions.forEach { $0.dispose() }
+    XCTAssertEqual(
+      notes.all, ["> /ok", "> /bad", "> /never", "200 0.25", "timeout 1.0", "x /never 2.0"])
+  }
+}

@@ -1,0 +1,83 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+final class LoggerTests: XCTestCase {
+  private let scheduler = TestScheduler(resolution: .milliseconds(1))
+
+  private func log(
+    _ level: NetworkLogger.Level, answer: StubTransport.Answer = .json(#"{"token":"s3","id":1}"#, after: 0.012),
+    curl: Bool = false, dispose: Bool = false, _ call: (Network) -> Observable<Response>
+  ) -> [String] {
+    let notes = Notes()
+    let logger = NetworkLogger(level: level, showsCurl: curl, clock: scheduler, output: { notes.add($0) })
+    let network = Network(
+      Backend(
+        baseURL: URL(string: "http://h"), headers: ["Authorization": "Bearer s1"],
+        commonParameters: { ["token": "s2"] }, transport: StubTransport(on: scheduler) { _ in answer },
+        mapping: scheduler, interceptors: [logger]))
+    let subscription = call(network).subscribe(onError: { _ in })
+    if dispose { subscription.dispose() }
+    scheduler.start()
+    return notes.all
+  }
+
+  func test_row_2_19_eachLevelShowsMoreAndNeverASecret() {
+    let call: (Network) -> Observable<Response> = { $0.response(.get, "/a", parameters: ["q": "x"]) }
+    XCTAssertEqual(log(.none, call), [])
+    XCTAssertEqual(
+      log(.basic, call),
+      ["--> GET http://h/a?q=x&token=***", "<-- 200 GET http://h/a?q=x&token=*** (12 ms, 21 bytes)"])
+    XCTAssertEqual(
+      log(.headers, call).first, "--> GET http://h/a?q=x&token=***\nAuthorization: ***")
+    XCTAssertEqual(
+      log(.body, call).last,
+      """
+      <-- 200 GET http://h/a?q=x&token=*** (12 ms, 21 bytes)
+      Content-Type: application/json
+
+      {"token":"***","id":1}
+      """)
+  }
+
+  func test_row_2_19_requestBodiesAreShownRedactedAndBinaryOnesSummarised() {
+    let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1]) }
+    XCTAssertTrue(form[0].hasSuffix("\n\nn=1&password=***&token=***"), form[0])
+    let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
+    XCTAssertTrue(json[0].hasSuffix(#"{"n":1,"password":"***","token":"***"}"#), json[0])
+    let image = StubTransport.Answer.response(headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
+    XCTAssertTrue(log(.body, answer: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
+    let large = StubTransport.Answer.json("\"" + String(repeating: "x", count: 5000) + "\"")
+    XCTAssertTrue(
+      log(.body, answer: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
+  }
+
+  func test_row_2_19_failuresAndCancellationsAreWrittenToo() {
+    XCTAssertEqual(
+      log(.basic, answer: .failure(.timeout, reason: "slow ?token=s", after: 0.05)) { $0.response(.get, "/a") }.last,
+      "<-- FAILED GET http://h/a?token=*** (50 ms): timeout -1212: slow ?token=***")
+    XCTAssertEqual(
+      log(.basic, answer: .never, dispose: true) { $0.response(.get, "/a") }.last,
+      "<-- CANCELLED GET http://h/a?token=*** (0 ms)")
+  }
+
+  func test_row_2_19_aRequestCanBeWrittenAsACurlCommand() throws {
+    let entry = log(.basic, curl: true) { $0.response(.post, "/a", parameters: ["it's": "x"], encoding: .json) }[0]
+    XCTAssertEqual(
+      entry,
+      "curl --globoff --compressed 'http://h/a' --header 'Authorization: ***' --header 'Content-Type: application/json' "
+        + #"--data-raw '{"it'\''s":"x","token":"***"}'"#)
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .head, url: url).curlCommand(), "curl --globoff --compressed --head 'http://h/'")
+    XCTAssertEqual(
+      Request(method: .put, url: url, body: .data(Data([0xFF]))).curlCommand(),
+      "echo /w== | base64 -d | curl --globoff --compressed --request 'PUT' 'http://h/' --header 'Content-Type:' "
+        + "--data-binary @-")
+    XCTAssertEqual(
+      Request(url: url, headers: ["Cookie": "a"]).curlCommand(redaction: .none),
+      "curl --globoff --compressed 'http://h/' --header 'Cookie: a'")
+  }
+}

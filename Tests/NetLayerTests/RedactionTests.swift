@@ -1,0 +1,36 @@
+import XCTest
+
+@testable import NetLayer
+
+final class RedactionTests: XCTestCase {
+  func test_row_2_19_secretsAreHiddenWhereverTheyStand() {
+    for (text, hidden) in [
+      ("a?token=x&b=1", "a?token=***&b=1"), ("access_token=x", "access_token=***"),
+      ("accessToken=x", "accessToken=***"),
+      ("user[password]=x&y=2", "user[password]=***&y=2"), ("user%5Btoken%5D=x", "user%5Btoken%5D=***"),
+      (#"{"token": "a\"b", "c": 1}"#, #"{"token": "***", "c": 1}"#), (#"{"token":12}"#, #"{"token":***}"#),
+      (#"{"token":{"a":[1,"}"]},"b":2}"#, #"{"token":***,"b":2}"#),
+      (#"the body "{\"token\":\"a\\\"b\",\"c\":1}""#, #"the body "{\"token\":\"***\",\"c\":1}""#),
+      ("Authorization: Bearer x\nA: b", "Authorization: ***\nA: b"), ("http://u:p@h/a@b", "http://***@h/a@b"),
+      ("http://h/a@b", "http://h/a@b"), ("tokens=1 mytoken=2 token", "tokens=1 mytoken=2 token"),
+      ("no token= here", "no token= here"), ("路径?token=密码&x=1", "路径?token=***&x=1"),
+      (#"{"token":"never closed"#, #"{"token":"***"#), ("token=", "token="),
+    ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
+    XCTAssertEqual(Redaction.none.text("token=x"), "token=x")
+    XCTAssertEqual(Redaction.standard.hiding("mytoken").text("my-token=2"), "my-token=***")
+    XCTAssertEqual(Redaction(names: ["a"], placeholder: "-").text("a=1&token=2"), "a=-&token=2")
+  }
+
+  func test_row_2_19_errorsRequestsAndHeadersDescribeThemselvesWithoutSecrets() throws {
+    let url = try XCTUnwrap(URL(string: "http://u:p@h/a?token=x&q=1"))
+    let request = Request(url: url, headers: ["Authorization": "x", "A": "b"])
+    let error = NetworkError(kind: .connection, reason: "no stub for \(url)", request: request)
+    XCTAssertEqual("\(error)", "NetworkError(connection, -1212): no stub for http://***@h/a?token=***&q=1")
+    XCTAssertFalse("\((error as NSError).userInfo)".contains("token=x"))
+    XCTAssertEqual("\(request)", "GET http://***@h/a?token=***&q=1")
+    XCTAssertEqual("\(request.headers)", "Authorization: ***\nA: b")
+    let bad = Request(url: try XCTUnwrap(URL(string: "http://h")), headers: ["Authorization": "secret\r\nX: y"])
+    let refusal = try XCTUnwrap(RequestCheck.failure(of: bad, url: "http://h"))
+    XCTAssertFalse(refusal.reason.contains("secret"))
+  }
+}
