@@ -16,7 +16,7 @@ final class ServerLoop: @unchecked Sendable {
   private let wakeWriter: Int32
   private let stopping = Atomic<Bool>(false)
   private let finished = DispatchGroup()
-  private let identity = Mutex<Thread?>(nil)
+  private static let key = "LoopbackServer.loop"
 
   private var connections: [ServerConnection] = []
   private var descriptors: [pollfd] = []
@@ -46,9 +46,9 @@ final class ServerLoop: @unchecked Sendable {
   func start() {
     finished.enter()
     let thread = Thread { [self] in
-      identity.withLock { $0 = Thread.current }
+      // Marks the thread as the loop's own.
+      Thread.current.threadDictionary[Self.key] = ObjectIdentifier(self)
       run()
-      identity.withLock { $0 = nil }
       finished.leave()
     }
     thread.name = "LoopbackServer"
@@ -61,7 +61,7 @@ final class ServerLoop: @unchecked Sendable {
       _ = write(wakeWriter, &byte, 1)
     }
     // A handler runs on the loop's own thread: waiting for it there would never end.
-    if identity.withLock({ $0 }) !== Thread.current { finished.wait() }
+    if Thread.current.threadDictionary[Self.key] as? ObjectIdentifier != ObjectIdentifier(self) { finished.wait() }
   }
 
   private func run() {

@@ -13,7 +13,14 @@ public enum Hooks {
   /// What happens to errors nobody handles; by default one line on stderr (law 6). Called on the failing thread.
   public static var onUnhandledError: UnhandledErrorHandler {
     get { handler.withLock { $0 } }
-    set { handler.withLock { $0 = newValue } }
+    set {
+      let former = handler.withLock { handler in
+        let former = handler
+        handler = newValue
+        return former
+      }
+      _ = former  // released outside the lock
+    }
   }
 
   /// How many subscriptions, operators' own included, are alive in this process: it returns to its former value when

@@ -3,9 +3,9 @@ import Synchronization
 extension ObservableType {
   /// Becomes whichever of the two streams emits or ends first; the other is disposed at once (law 16).
   ///
-  ///     first   ---a--b-|
-  ///     second  -1--2-|
-  ///     amb     -1--2-|
+  ///     first:  ---a--b-|
+  ///     second: -1--2-|
+  ///     amb:    -1--2-|
   public func amb<Second: ObservableConvertibleType>(_ second: Second) -> Observable<Element>
   where Second.Element == Element {
     .amb([asObservable(), second.asObservable()])

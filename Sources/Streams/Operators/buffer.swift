@@ -2,8 +2,8 @@ extension ObservableType {
   /// Gathers elements into arrays: each is emitted when it has `count` elements or `timeSpan` after the one before,
   /// whichever is first, even if empty; on completion, what is there.
   ///
-  ///                          -a-b-c-----d-|
-  ///     buffer(4, count: 2)  ---A---B---C-(D|)    A: [a, b], B: [c], C: [], D: [d]
+  ///     source:             -a-b-c----d-|
+  ///     buffer(4, count 2): ---A---B---C(D|)    A = [a, b], B = [c], C = [d], D = []
   public func buffer(
     timeSpan: Duration, count: Int, scheduler: any SchedulerType
   ) -> Observable<[Element]> {

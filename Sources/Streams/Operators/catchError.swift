@@ -2,8 +2,8 @@ extension ObservableType {
   /// Goes on with what `handler` makes of the error; what it throws goes downstream, and an error of the replacement
   /// does not come back here (law 17).
   ///
-  ///                      -a--#
-  ///     catchError(-b-|) -a---b-|
+  ///     source:     -a--#
+  ///     catchError: -a---b-|    goes on with -b-|
   @inlinable
   public func catchError(
     _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>

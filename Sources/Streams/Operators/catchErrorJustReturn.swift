@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits `element` in place of an error, and completes.
   ///
-  ///                             -a--#
-  ///     catchErrorJustReturn(b) -a--(b|)
+  ///     source:                  -a--#
+  ///     catchErrorJustReturn(x): -a--(x|)
   @inlinable
   public func catchErrorJustReturn(_ element: Element) -> Observable<Element> {
     catchError { _ in .just(element) }

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits what `transform` makes of each element, leaving out `nil`; what it throws becomes the error (law 7).
   ///
-  ///                     -1--x--3-|
-  ///     compactMap(Int) -1-----3-|
+  ///     source:          -1--x--3-|
+  ///     compactMap(Int): -1-----3-|
   @inlinable
   public func compactMap<Result: Sendable>(
     _ transform: @escaping @Sendable (Element) throws -> Result?

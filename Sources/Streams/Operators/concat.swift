@@ -1,9 +1,9 @@
 extension ObservableType {
   /// Emits this stream, then `second`, which is subscribed when this one has completed.
   ///
-  ///               -a--b-|
-  ///     second    -c-|
-  ///     concat    -a--b--c-|
+  ///     first:  -a--b-|
+  ///     second: -c-|
+  ///     concat: -a--b--c-|
   @inlinable
   public func concat<Second: ObservableConvertibleType>(_ second: Second) -> Observable<Element>
   where Second.Element == Element {

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Subscribes the stream that `selector` makes of each element, one after the other, in order (law 14).
   ///
-  ///                       -a-b-----|
-  ///     concatMap(x1-x2|) -a1-a2-b1-b2|
+  ///     source:    -ab------|
+  ///     concatMap: -a-ab-b--|    each becomes x-x|
   @inlinable
   public func concatMap<Source: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Source

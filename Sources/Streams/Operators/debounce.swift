@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits an element when no other has followed it for `dueTime`; on completion, what is still waiting.
   ///
-  ///                 -a-b---c|
-  ///     debounce(2) -----b--(c|)
+  ///     source:      -a-b----c|
+  ///     debounce(2): -----b---(c|)
   @inlinable
   public func debounce(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Shifts elements and completion by `dueTime`; an error comes at once and drops what is on its way.
   ///
-  ///              -a--b--|
-  ///     delay(2) ---a--b--|
+  ///     source:   -a--b--|
+  ///     delay(2): ---a--b--|
   @inlinable
   public func delay(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Subscribes the source when `dueTime` has passed, on `scheduler`.
   ///
-  ///                          a-b|
-  ///     delaySubscription(2) --a-b|
+  ///     source:               a-b|
+  ///     delaySubscription(2): --a-b|
   public func delaySubscription(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Leaves out elements that equal their predecessor.
   ///
-  ///                          -a--a--b--a-|
-  ///     distinctUntilChanged -a-----b--a-|
+  ///     source:               -a--a--b--a-|
+  ///     distinctUntilChanged: -a-----b--a-|
   @inlinable
   public func distinctUntilChanged() -> Observable<Element> where Element: Equatable {
     distinctUntilChanged { $0 == $1 }

@@ -2,8 +2,8 @@ extension ObservableType {
   /// Emits the element with the number `index`, from 0, and completes; a shorter stream fails with
   /// `StreamError.noElements`.
   ///
-  ///                  -a--b--c-|
-  ///     elementAt(1) ----(b|)
+  ///     source:       -a--b--c-|
+  ///     elementAt(1): ----(b|)
   @inlinable
   public func elementAt(_ index: Int) -> Observable<Element> {
     skip(index).take(1).ifEmpty(switchTo: .error(StreamError.noElements))

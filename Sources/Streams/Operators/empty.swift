@@ -1,7 +1,7 @@
 extension Observable {
   /// Completes at once.
   ///
-  ///     empty()    |
+  ///     empty: |
   @inlinable
   public static func empty() -> Observable<Element> {
     Observable(push: { subscription, _ in subscription.complete() })

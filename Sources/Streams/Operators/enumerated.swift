@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits each element with its number, from 0.
   ///
-  ///                -a--b-|
-  ///     enumerated -A--B-|    A: (0, a), B: (1, b)
+  ///     source:     -a--b-|
+  ///     enumerated: -A--B-|    A = (0, a), B = (1, b)
   @inlinable
   public func enumerated() -> Observable<(index: Int, element: Element)> {
     let source = asObservable()

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// The first element, or `nil` of a stream without any; the source is disposed with it.
   ///
-  ///           -a--b-|
-  ///     first -(a|)
+  ///     source:  -a--b-|
+  ///     first(): -(a|)
   @inlinable
   public func first() -> Single<Element?> {
     Single(trusted: take(1).map { $0 }.ifEmpty(default: nil))

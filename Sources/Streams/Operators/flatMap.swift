@@ -4,8 +4,8 @@ extension ObservableType {
   /// The first error, of the source, an inner or `selector`, ends the whole and disposes every other inner; completion
   /// needs the source and every inner (law 13).
   ///
-  ///                     -a-----b-|
-  ///     flatMap(x1-x2)  -a1-a2-b1-b2|
+  ///     source:  -a--b----|
+  ///     flatMap: -a-ab-b--|    each becomes x-x|
   @inlinable
   public func flatMap<Source: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Source

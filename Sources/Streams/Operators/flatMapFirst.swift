@@ -4,8 +4,8 @@ extension ObservableType {
   /// Subscribes the stream that `selector` makes of an element, and ignores the elements that come while it lives
   /// (law 14).
   ///
-  ///                       -a-b---c-|
-  ///     flatMapFirst(1-2) -a1-a2-c1-c2|
+  ///     source:       -ab--c---|
+  ///     flatMapFirst: -a-a-c-c-|    each becomes x-x|
   @inlinable
   public func flatMapFirst<Source: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Source

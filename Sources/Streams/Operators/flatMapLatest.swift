@@ -3,8 +3,8 @@ import Synchronization
 extension ObservableType {
   /// Subscribes the stream that `selector` makes of each element, and gives the one before up first (law 14).
   ///
-  ///                          -a-----b-----|
-  ///     flatMapLatest(1-2-3) -a1-a2-b1-b2-b3|
+  ///     source:        -a-b-----|
+  ///     flatMapLatest: -a-b-b-b-|    each becomes x-x-x|
   @inlinable
   public func flatMapLatest<Source: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Source

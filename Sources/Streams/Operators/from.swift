@@ -3,7 +3,7 @@ extension Observable {
   ///
   /// Infinite sequences are fine when something downstream, such as `take`, ends the subscription.
   ///
-  ///     from([a, b, c])    (abc|)
+  ///     from([a, b, c]): (abc|)
   @inlinable
   public static func from<S: Sequence & Sendable>(_ sequence: S) -> Observable<Element> where S.Element == Element {
     Observable(push: { subscription, next in

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits `element` when the source completes without any.
   ///
-  ///                         --|
-  ///     ifEmpty(default: a) --(a|)
+  ///     source:           --|
+  ///     ifEmpty(default): --(a|)
   @inlinable
   public func ifEmpty(default element: Element) -> Observable<Element> {
     ifEmpty(switchTo: .just(element))
@@ -10,8 +10,8 @@ extension ObservableType {
 
   /// Goes on with `other` when the source completes without an element.
   ///
-  ///                             --|
-  ///     ifEmpty(switchTo: -a-|) ---a-|
+  ///     source:            --|
+  ///     ifEmpty(switchTo): ---a-|    goes on with -a-|
   @inlinable
   public func ifEmpty(switchTo other: Observable<Element>) -> Observable<Element> {
     let source = asObservable()

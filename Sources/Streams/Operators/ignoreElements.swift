@@ -1,8 +1,8 @@
 extension ObservableType {
   /// The end of the stream, without its elements.
   ///
-  ///                    -a--b-|
-  ///     ignoreElements ------|
+  ///     source:         -a--b-|
+  ///     ignoreElements: ------|
   public func ignoreElements() -> Completable {
     let source = asObservable()
     return Completable(

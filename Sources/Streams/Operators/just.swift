@@ -1,7 +1,7 @@
 extension Observable {
   /// Emits `element` and completes.
   ///
-  ///     just(a)    (a|)
+  ///     just(a): (a|)
   @inlinable
   public static func just(_ element: Element) -> Observable<Element> {
     Observable(source: .scalar(element))

@@ -1,7 +1,8 @@
 extension ObservableType {
   /// Fails with what `transform` makes of the error, or with what it throws.
   ///
-  ///     -a--#    the error e becomes transform(e)
+  ///     source:   -a--#
+  ///     mapError: -a--#    with another error
   @inlinable
   public func mapError(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Observable<Element> {
     let source = asObservable()

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits every event as an element; after the terminal one, completes.
   ///
-  ///                 -a--#
-  ///     materialize -A--(B|)    A: next(a), B: error
+  ///     source:      -a--#
+  ///     materialize: -A--(B|)    A = next(a), B = error
   @inlinable
   public func materialize() -> Observable<Event<Element>> {
     let source = asObservable()

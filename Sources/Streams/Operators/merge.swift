@@ -14,9 +14,9 @@ extension ObservableType where Element: ObservableConvertibleType {
 extension Observable {
   /// Emits what all the streams emit, as it comes; the first error ends the whole (law 13).
   ///
-  ///     first    -a---c-|
-  ///     second   --b---|
-  ///     merge    -ab--c-|
+  ///     first:  -a---c-|
+  ///     second: --b---|
+  ///     merge:  -ab--c-|
   @inlinable
   public static func merge(_ sources: Observable<Element>...) -> Observable<Element> { merge(sources) }
 

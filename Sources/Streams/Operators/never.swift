@@ -1,7 +1,7 @@
 extension Observable {
   /// Emits nothing and never ends.
   ///
-  ///     never()    -
+  ///     never: -
   @inlinable
   public static func never() -> Observable<Element> {
     Observable(push: { _, _ in })

@@ -1,7 +1,7 @@
 extension Observable {
   /// Emits `elements` in a plain loop on the subscribing thread, then completes (law 23).
   ///
-  ///     of(a, b, c)    (abc|)
+  ///     of(a, b, c): (abc|)
   @inlinable
   public static func of(_ elements: Element...) -> Observable<Element> { from(elements) }
 

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits each element with the one before it; nothing for the first.
   ///
-  ///              -a--b--c-|
-  ///     pairwise ----A--B-|    A: (a, b), B: (b, c)
+  ///     source:   -a--b--c-|
+  ///     pairwise: ----A--B-|    A = (a, b), B = (b, c)
   @inlinable
   public func pairwise() -> Observable<(Element, Element)> {
     let source = asObservable()

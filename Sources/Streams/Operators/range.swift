@@ -3,7 +3,7 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   ///
   /// A `count` of zero or less emits nothing; a range that leaves the integer type stops at its greatest value.
   ///
-  ///     range(start: 1, count: 3)    (123|)
+  ///     range(1, count 3): (123|)
   @inlinable
   public static func range(start: Element, count: Element) -> Observable<Element> {
     let run = IntegerRun(start: start, count: count)

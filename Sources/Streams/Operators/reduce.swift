@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits the result of folding all elements into `seed`, on completion; what `accumulator` throws is the error.
   ///
-  ///                  -1--2--3-|
-  ///     reduce(0, +) ---------(6|)
+  ///     source:       -1--2--3-|
+  ///     reduce(0, +): ---------(6|)
   @inlinable
   public func reduce<Result: Sendable>(
     _ seed: Result, accumulator: @escaping @Sendable (Result, Element) throws -> Result

@@ -1,7 +1,7 @@
 extension Observable {
   /// Emits `element` again and again in a plain loop, until something downstream ends it (law 19).
   ///
-  ///     repeatElement(a)    aaaa…
+  ///     repeatElement(a), take(4): (aaaa|)
   @inlinable
   public static func repeatElement(_ element: Element) -> Observable<Element> {
     .from(Swift.repeatElement(element, count: .max))

@@ -1,16 +1,16 @@
 extension ObservableType {
   /// Subscribes again after each error, without end; a `take` below stops it (law 19).
   ///
-  ///             -a-#
-  ///     retry() -a--a--a--a…
+  ///     source: -a-#
+  ///     retry:  -a--a--a--a-
   @inlinable
   public func retry() -> Observable<Element> { retry(.max) }
 
   /// Subscribes again after an error until there have been `maxAttemptCount` attempts in all; then the last error is
   /// forwarded (law 18, RxSwift's count). With 0 or less nothing is attempted and the stream completes.
   ///
-  ///              -a-#
-  ///     retry(2) -a--a-#
+  ///     source:   -a-#
+  ///     retry(2): -a--a-#
   @inlinable
   public func retry(_ maxAttemptCount: Int) -> Observable<Element> {
     let source = asObservable()

@@ -2,9 +2,8 @@ extension ObservableType {
   /// Subscribes again each time the stream that `notificationHandler` makes of the errors emits; its error or completion
   /// ends the stream (law 18).
   ///
-  ///     source               -a-#
-  ///     errors.delay(2)      -----x
-  ///     retryWhen            -a----a-#
+  ///     source:    -a#
+  ///     retryWhen: -a---a--|    after a pause of 2, once
   public func retryWhen<Trigger: ObservableConvertibleType>(
     _ notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
   ) -> Observable<Element> {

@@ -4,9 +4,9 @@ extension ObservableType {
   /// When the source has completed, what is left is emitted at the next tick, and the stream completes; it also completes
   /// with the sampler, since nothing can come any more (law 16).
   ///
-  ///             -a-b---c-|
-  ///     sampler ----x-x-x--x
-  ///     sample  ----b---c--|
+  ///     source:  -a-b---c-|
+  ///     sampler: ----x-x-x--x
+  ///     sample:  ----b---c|
   @inlinable
   public func sample<Sampler: ObservableConvertibleType>(_ sampler: Sampler) -> Observable<Element> {
     let source = asObservable()

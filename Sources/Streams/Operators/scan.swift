@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits each intermediate result of folding the elements into `seed`; what `accumulator` throws is the error.
   ///
-  ///                 -1--2--3-|
-  ///     scan(0, +)  -1--3--6-|
+  ///     source:     -1--2--3-|
+  ///     scan(0, +): -1--3--6-|
   @inlinable
   public func scan<Result: Sendable>(
     _ seed: Result, accumulator: @escaping @Sendable (Result, Element) throws -> Result

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Leaves out the first `count` elements.
   ///
-  ///             -a--b--c-|
-  ///     skip(2) -------c-|
+  ///     source:  -a--b--c-|
+  ///     skip(2): -------c-|
   @inlinable
   public func skip(_ count: Int) -> Observable<Element> {
     let source = asObservable()

@@ -5,9 +5,9 @@ extension ObservableType {
   ///
   /// When `other` completes without an element, nothing is ever emitted; the source still ends the stream.
   ///
-  ///               -a--b--c-|
-  ///     other     ---x
-  ///     skipUntil ----b--c-|
+  ///     source:    -a--b--c-|
+  ///     other:     ---x
+  ///     skipUntil: ----b--c-|
   @inlinable
   public func skipUntil<Trigger: ObservableConvertibleType>(_ other: Trigger) -> Observable<Element> {
     let source = asObservable()

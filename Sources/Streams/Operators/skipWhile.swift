@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Leaves out elements until `predicate` is false for one; from then on all are emitted.
   ///
-  ///                   -1--2--3--1-|
-  ///     skipWhile(<2) ----2--3--1-|
+  ///     source:        -1--2--3--1-|
+  ///     skipWhile(<2): ----2--3--1-|
   @inlinable
   public func skipWhile(_ predicate: @escaping @Sendable (Element) throws -> Bool) -> Observable<Element> {
     let source = asObservable()

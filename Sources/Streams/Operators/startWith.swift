@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits `elements` before those of the source, which is not subscribed when they end the stream (law 15).
   ///
-  ///                  --b--c-|
-  ///     startWith(a) a-b--c-|
+  ///     source:       --b--c-|
+  ///     startWith(a): a-b--c-|
   @inlinable
   public func startWith(_ elements: Element...) -> Observable<Element> {
     let source = asObservable()

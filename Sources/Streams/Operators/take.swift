@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits the first `count` elements, then completes and disposes the source; with 0 or less it does not subscribe.
   ///
-  ///             -a--b--c-|
-  ///     take(2) -a--(b|)
+  ///     source:  -a--b--c-|
+  ///     take(2): -a--(b|)
   @inlinable
   public func take(_ count: Int) -> Observable<Element> {
     let source = asObservable()

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Emits the last `count` elements, on completion.
   ///
-  ///                 -a--b--c-|
-  ///     takeLast(2) ---------(bc|)
+  ///     source:      -a--b--c-|
+  ///     takeLast(2): ---------(bc|)
   @inlinable
   public func takeLast(_ count: Int) -> Observable<Element> {
     let source = asObservable()

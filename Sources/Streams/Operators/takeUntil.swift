@@ -3,9 +3,9 @@ extension ObservableType {
   ///
   /// Whichever side ends the stream, the other is disposed at once (law 16).
   ///
-  ///                  -a--b--c--d-|
-  ///     other        -------x
-  ///     takeUntil    -a--b--|
+  ///     source:    -a--b--c--d-|
+  ///     other:     -------x
+  ///     takeUntil: -a--b--|
   @inlinable
   public func takeUntil<Trigger: ObservableConvertibleType>(_ other: Trigger) -> Observable<Element> {
     let source = asObservable()

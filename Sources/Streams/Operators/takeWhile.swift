@@ -9,9 +9,9 @@ public enum TakeBehavior: Sendable {
 extension ObservableType {
   /// Emits until `predicate` is false, then completes and disposes the source.
   ///
-  ///                      -1--2--3-|
-  ///     takeWhile(<2)    -1--|
-  ///     inclusive        -1--(2|)
+  ///     source:                   -1--2--3-|
+  ///     takeWhile(<2):            -1--|
+  ///     takeWhile(inclusive, <2): -1--(2|)
   @inlinable
   public func takeWhile(
     _ behavior: TakeBehavior = .exclusive, _ predicate: @escaping @Sendable (Element) throws -> Bool

@@ -2,9 +2,9 @@ extension ObservableType {
   /// Emits at most one element in each `dueTime`: the first at once; with `latest`, also the last of those that came
   /// meanwhile, when the time is over.
   ///
-  ///                          -abc-----d-|
-  ///     throttle(3)          -a--c----d-|
-  ///     latest: false        -a-------d-|
+  ///     source:                  -abc-----d-|
+  ///     throttle(3):             -a--c----d-|
+  ///     throttle(3, not latest): -a-------d-|
   @inlinable
   public func throttle(
     _ dueTime: Duration, latest: Bool = true, scheduler: any SchedulerType

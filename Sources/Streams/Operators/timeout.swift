@@ -3,8 +3,8 @@ import Synchronization
 extension ObservableType {
   /// Fails with `StreamError.timeout` when the first event, or the next after any element, takes longer than `dueTime`.
   ///
-  ///                -a--b-------c-|
-  ///     timeout(4) -a--b---#
+  ///     source:     -a--b-------c-|
+  ///     timeout(4): -a--b---#
   @inlinable
   public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     timeout(dueTime, scheduler: scheduler, error: StreamError.timeout)
@@ -24,8 +24,8 @@ extension ObservableType {
 extension ObservableType {
   /// Goes on with `other` when the first event, or the next after any element, takes longer than `dueTime`.
   ///
-  ///                       -a--b-------c-|
-  ///     timeout(4, other) -a--b---x-|
+  ///     source:            -a--b-------c-|
+  ///     timeout(4, other): -a--b----x-|    goes on with -x-|
   public func timeout(
     _ dueTime: Duration, other: Observable<Element>, scheduler: any SchedulerType
   ) -> Observable<Element> {

@@ -5,7 +5,7 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   ///
   /// Ticks are timed from the subscription, so that they do not drift. Delivered on `scheduler`.
   ///
-  ///     timer(3, period: 2)    ---0-1-2-3…
+  ///     timer(3, period 2): ---0-1-2-
   public static func timer(
     _ dueTime: Duration, period: Duration? = nil, scheduler: any SchedulerType
   ) -> Observable<Element> {
@@ -25,7 +25,7 @@ extension Observable where Element: FixedWidthInteger & Sendable {
 extension Observable where Element: FixedWidthInteger & Sendable {
   /// Counts from 0, one number after each `period`, without end, on `scheduler`.
   ///
-  ///     interval(2)    --0-1-2…
+  ///     interval(2): --0-1-2-
   public static func interval(_ period: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     timer(period, period: period, scheduler: scheduler)
   }

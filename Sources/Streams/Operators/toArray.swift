@@ -1,8 +1,8 @@
 extension ObservableType {
   /// All elements in one array, on completion.
   ///
-  ///             -1--2--3-|
-  ///     toArray ---------(A|)    A: [1, 2, 3]
+  ///     source:  -1--2--3-|
+  ///     toArray: ---------(A|)    A = [1, 2, 3]
   @inlinable
   public func toArray() -> Single<[Element]> {
     let source = asObservable()

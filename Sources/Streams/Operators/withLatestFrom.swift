@@ -3,9 +3,9 @@ extension ObservableType {
   ///
   /// The source ends the stream, and `second` is disposed with it (law 16); an error of either is the stream's.
   ///
-  ///     source         -a----b-c-|
-  ///     second         ---1-----2
-  ///     withLatestFrom ------A-B-|    A: (b, 1), B: (c, 1)
+  ///     source:         -a----b-c-|
+  ///     second:         ---1---2
+  ///     withLatestFrom: ------A-B-|    A = (b, 1), B = (c, 2)
   @inlinable
   public func withLatestFrom<Second: ObservableConvertibleType, Result: Sendable>(
     _ second: Second, resultSelector: @escaping @Sendable (Element, Second.Element) throws -> Result

@@ -3,16 +3,55 @@ extension Observable where Element == Never {
   ///
   /// Completes as soon as a completed source has nothing queued (law 11, ReactiveX); an error ends it at once.
   ///
-  ///     first    -a---b---c-|
-  ///     second   --1-2--|
-  ///     zip      --A--B-|       A: (a, 1), B: (b, 2)
+  ///     first:  -a---b---c-|
+  ///     second: --1-2--|
+  ///     zip:    --A--B-|    A = (a, 1), B = (b, 2)
   public static func zip<each Source: ObservableConvertibleType>(
+    _ sources: repeat each Source
+  ) -> Observable<(repeat (each Source).Element)> {
+    zipped(repeat each sources)
+  }
+
+  private static func zipped<each Source: ObservableConvertibleType>(
     _ sources: repeat each Source
   ) -> Observable<(repeat (each Source).Element)> {
     let observables = (repeat (each sources).asObservable())
     return Observable<(repeat (each Source).Element)>(push: { subscription, next in
       ZipJoin<repeat (each Source).Element>(subscription, next).start(repeat each observables)
     })
+  }
+}
+
+// The same for three to five sources, spelled out: the compiler knows their tuples at once, where it solves the type of a
+// pack together with whatever closure follows (seconds for `.map { $0.0 + $0.1 + $0.2 }`).
+extension Observable where Element == Never {
+  /// Pairs the elements of three sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  public static func zip<
+    A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
+  >(
+    _ a: A, _ b: B, _ c: C
+  ) -> Observable<(A.Element, B.Element, C.Element)> {
+    zipped(a, b, c)
+  }
+
+  /// Pairs the elements of four sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  public static func zip<
+    A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
+    D: ObservableConvertibleType
+  >(
+    _ a: A, _ b: B, _ c: C, _ d: D
+  ) -> Observable<(A.Element, B.Element, C.Element, D.Element)> {
+    zipped(a, b, c, d)
+  }
+
+  /// Pairs the elements of five sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  public static func zip<
+    A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
+    D: ObservableConvertibleType, E: ObservableConvertibleType
+  >(
+    _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
+  ) -> Observable<(A.Element, B.Element, C.Element, D.Element, E.Element)> {
+    zipped(a, b, c, d, e)
   }
 }
 

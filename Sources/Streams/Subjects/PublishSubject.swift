@@ -86,12 +86,24 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
     switch roster.withLock({ $0.join(observer) }) {
     case .ended(let error): observer.subscription.finish(error)
     case .joined(let id):
-      // Weak: a subject that goes away releases its observers, whether they were disposed or not.
-      observer.subscription.own(
-        Disposables.create { [weak self] in
-          let left = self?.roster.withLock { $0.leave(id) }
-          _ = left  // released outside the lock
-        })
+      observer.subscription.own(Departure(self, id))
+    }
+  }
+
+  /// Takes an observer off the roster. Weak: a subject that goes away releases its observers, whether they were disposed
+  /// or not.
+  private final class Departure: Disposable, @unchecked Sendable {  // safe: a weak reference is read atomically
+    private weak var subject: PublishSubject<Element>?
+    private let id: UInt64
+
+    init(_ subject: PublishSubject<Element>, _ id: UInt64) {
+      self.subject = subject
+      self.id = id
+    }
+
+    func dispose() {
+      let left = subject?.roster.withLock { $0.leave(id) }
+      _ = left  // released outside the lock
     }
   }
 }

@@ -37,6 +37,15 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(other.subscriptions, [TestSubscription(0, 2)])
   }
 
+  func test_law12_threeSourcesAndCollectionsCompleteJustSo() {
+    let time = TestScheduler()
+    let never = Observable<Int>.never()
+    let three = Observable.combineLatest(never, Observable<Int>.empty(), never).map { $0.0 }
+    XCTAssertEqual(time.record(three), [.completed(0)])
+    let all = Observable.combineLatest([never, .empty(), never]).map(\.count)
+    XCTAssertEqual(TestScheduler().record(all), [.completed(0)])
+  }
+
   func test_law12_combineLatestCompletesWithTheLastSource() {
     let time = TestScheduler()
     let events = time.record(.combineLatest(time.cold("a--b|"), time.cold("-1----2-|")) { $0 + $1 })

@@ -17,6 +17,22 @@ final class SingleLawsTests: StreamsTestCase {
     XCTAssertEqual(results.all, ["1"])
   }
 
+  func test_law29_resultFromInsideTheFirstIsIgnored() {
+    let observer = Locked<(@Sendable (SingleEvent<Int>) -> Void)?>(nil)
+    let results = Log<Int>()
+    let subscription = Single<Int>.create { single in
+      observer.withLock { $0 = single }
+      return Disposables.create()
+    }.subscribe(onSuccess: { value in
+      if value == 1 { observer.withLock { $0 }?(.success(2)) }
+      results.add(value)
+    })
+    observer.withLock { $0 }?(.success(1))
+    observer.withLock { $0 = nil }
+    XCTAssertEqual(results.all, [1])
+    subscription.dispose()
+  }
+
   func test_law29_oneResultWhenThreadsRace() {
     for _ in 0..<100 {
       let observers = Log<@Sendable (SingleEvent<Int>) -> Void>()

@@ -26,3 +26,13 @@ final class CombineLatestTests: OperatorTestCase {
     XCTAssertEqual(other.subscriptions, [TestSubscription(0, 2)])
   }
 }
+
+extension CombineLatestTests {
+  func test_collections() throws {
+    let sources = [Observable.of(1, 2), .of(10), .of(100, 200)]
+    XCTAssertEqual(try Observable.combineLatest(sources).toBlocking().toArray(), [[2, 10, 100], [2, 10, 200]])
+    XCTAssertEqual(try Observable.combineLatest(sources) { $0.reduce(0, +) }.toBlocking().toArray(), [112, 212])
+    XCTAssertEqual(try Observable<Int>.combineLatest([Observable<Int>]()).toBlocking().toArray(), [], "law 12")
+    XCTAssertEqual(try Observable.combineLatest([Observable.of(1), .empty()]).toBlocking().toArray(), [])
+  }
+}

@@ -63,3 +63,41 @@ private struct AnyPowers: Sequence, IteratorProtocol, Sendable {
     return power
   }
 }
+
+extension CreationTests {
+  func test_scheduledJustAndOptionals() throws {
+    let time = TestScheduler()
+    let log = Log<Int>()
+    let subscription = Observable.just(1, scheduler: time).subscribe(onNext: { log.add($0) })
+    XCTAssertEqual(log.all, [])
+    time.start()
+    XCTAssertEqual(log.all, [1])
+    subscription.dispose()
+    XCTAssertEqual(try Observable.from(optional: 1).toBlocking().toArray(), [1])
+    XCTAssertEqual(try Observable<Int>.from(optional: nil).toBlocking().toArray(), [])
+  }
+
+  func test_law19_repeatElementStopsWithTake() throws {
+    XCTAssertEqual(try Observable.repeatElement(1).take(3).toBlocking().toArray(), [1, 1, 1])
+    let current = CurrentThreadScheduler.instance
+    XCTAssertEqual(try Observable.repeatElement(1, scheduler: current).take(2).toBlocking().toArray(), [1, 1])
+  }
+
+  func test_usingDisposesItsResourceAfterTheEnd() {
+    let log = Log<String>()
+    let source = Observable<Int>.using {
+      log.add("made")
+      return CompositeDisposable([Disposables.create { log.add("disposed") }])
+    } observableFactory: { _ in
+      .just(1)
+    }
+    _ = source.subscribe(onNext: { log.add("\($0)") }, onCompleted: { log.add("completed") })
+    XCTAssertEqual(log.all, ["made", "1", "completed", "disposed"])
+    let failing = Observable<Int>.using { () throws -> CompositeDisposable in
+      throw TestError()
+    } observableFactory: { _ in
+      .just(1)
+    }
+    XCTAssertThrowsError(try failing.toBlocking().toArray())
+  }
+}

@@ -21,3 +21,12 @@ final class DelayTests: OperatorTestCase {
     XCTAssertEqual(try delayed.toBlocking(timeout: .seconds(20)).toArray(), Array(0..<200))
   }
 }
+
+extension DelayTests {
+  func test_delaySubscription() {
+    let time = TestScheduler()
+    let source = time.cold("a-b|")
+    XCTAssertEqual(time.record(source.delaySubscription(.seconds(3), scheduler: time)), Marbles.parse("---a-b|"))
+    XCTAssertEqual(source.subscriptions, [TestSubscription(3, 6)])
+  }
+}

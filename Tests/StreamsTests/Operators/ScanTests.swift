@@ -18,3 +18,11 @@ final class ScanTests: OperatorTestCase {
 
   func test_passesEndsThrough() { checkPassThrough { source, _ in source.scan("") { $1 } } }
 }
+
+extension ScanTests {
+  func test_intoFoldsInPlaceAndStartsAnew() throws {
+    let lists = Observable.of(1, 2).scan(into: [Int]()) { $0.append($1) }
+    XCTAssertEqual(try lists.toBlocking().toArray(), [[1], [1, 2]])
+    XCTAssertEqual(try lists.toBlocking().toArray(), [[1], [1, 2]])
+  }
+}

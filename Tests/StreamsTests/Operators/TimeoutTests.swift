@@ -20,3 +20,17 @@ final class TimeoutTests: OperatorTestCase {
     check("--a--b--c|", "--a--b--c|", until: 9) { source, time in source.timeout(.seconds(4), scheduler: time) }
   }
 }
+
+extension TimeoutTests {
+  func test_otherTakesOver() {
+    check("a------b|", "a----x|", until: 4) { source, time in
+      source.timeout(.seconds(4), other: time.cold("-x|").asObservable(), scheduler: time)
+    }
+  }
+
+  func test_otherDoesNotReplaceTheSourcesOwnError() {
+    check("a#", "a#", until: 1) { source, time in
+      source.timeout(.seconds(4), other: .just("x"), scheduler: time)
+    }
+  }
+}

@@ -52,3 +52,12 @@ final class ZipTests: OperatorTestCase {
     }
   }
 }
+
+extension ZipTests {
+  func test_collections() throws {
+    let sources = [Observable.of(1, 2, 3), .of(10, 20), .of(100, 200, 300)]
+    XCTAssertEqual(try Observable.zip(sources).toBlocking().toArray(), [[1, 10, 100], [2, 20, 200]])
+    XCTAssertEqual(try Observable.zip(sources) { $0.reduce(0, +) }.toBlocking().toArray(), [111, 222])
+    XCTAssertEqual(try Observable<Int>.zip([Observable<Int>]()).toBlocking().toArray(), [])
+  }
+}

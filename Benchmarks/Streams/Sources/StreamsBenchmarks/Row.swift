@@ -20,6 +20,7 @@ struct Measurement {
   let openCombine: Double?
   let loop: Double?
   let mallocs: Double
+  let bytes: Double
 
   /// Runs the ways in turn, so that a slow moment of the machine hits all of them; medians of `rounds`.
   init(_ row: Row, rounds: Int) {
@@ -41,9 +42,10 @@ struct Measurement {
     ours = median(times[0]) ?? .nan
     openCombine = median(times[1])
     loop = median(times[2])
-    let before = count_malloc()
+    let (calls, asked) = (count_malloc(), count_bytes())
     row.ours()
-    mallocs = Double(count_malloc() - before) / Double(row.count)
+    mallocs = Double(count_malloc() - calls) / Double(row.count)
+    bytes = Double(count_bytes() - asked) / Double(row.count)
   }
 
   var line: String {
@@ -52,11 +54,11 @@ struct Measurement {
     let overLoop = loop.map { String(format: "%7.1f×", ours / $0) } ?? "       –"
     let title = "\(row.name). \(row.title)".padding(toLength: 44, withPad: " ", startingAt: 0)
     return "\(title)\(number(ours))\(number(openCombine))\(number(loop))\(ratio(openCombine))\(overLoop)"
-      + String(format: "%9.2f", mallocs) + "   \(row.target)"
+      + String(format: "%9.2f %7.0f", mallocs, bytes) + "   \(row.target)"
   }
 
   var json: [String: Any] {
-    var object: [String: Any] = ["name": row.name, "unit": row.unit, "ours": ours, "mallocs": mallocs]
+    var object: [String: Any] = ["name": row.name, "unit": row.unit, "ours": ours, "mallocs": mallocs, "bytes": bytes]
     object["openCombine"] = openCombine
     object["loop"] = loop
     return object
@@ -64,5 +66,5 @@ struct Measurement {
 
   static let header =
     "pipeline".padding(toLength: 44, withPad: " ", startingAt: 0)
-    + "     ours  OpenComb     loop   OC/us us/loop   mallocs   target"
+    + "     ours  OpenComb     loop   OC/us us/loop   mallocs   bytes   target"
 }

@@ -295,7 +295,89 @@ func makeRows() -> [Row] {
     Row(
       name: "n", title: "range, map in an unspecialised client", count: million,
       ours: { generic(million, increment, add) },
+      loop: { genericLoop(million, increment, add) },
       target: "≤ 20 ns"),
+    Row(
+      name: "p", title: "5 × flatMap(just)", count: 200_000,
+      ours: {
+        _ = Observable.range(start: 1, count: 200_000).flatMap { Observable.just($0) }.flatMap { Observable.just($0) }
+          .flatMap { Observable.just($0) }.flatMap { Observable.just($0) }.flatMap { Observable.just($0) }
+          .subscribe(onNext: add)
+      },
+      openCombine: {
+        feed(200_000) {
+          $0.flatMap { Just($0) }.flatMap { Just($0) }.flatMap { Just($0) }.flatMap { Just($0) }.flatMap { Just($0) }
+            .sink(receiveValue: add)
+        }
+      },
+      target: ""),
+    Row(
+      name: "q", title: "5 × flatMapLatest(just)", count: 200_000,
+      ours: {
+        _ = Observable.range(start: 1, count: 200_000).flatMapLatest { Observable.just($0) }
+          .flatMapLatest { Observable.just($0) }.flatMapLatest { Observable.just($0) }
+          .flatMapLatest { Observable.just($0) }.flatMapLatest { Observable.just($0) }.subscribe(onNext: add)
+      },
+      openCombine: {
+        feed(200_000) {
+          $0.map { Just($0) }.switchToLatest().map { Just($0) }.switchToLatest().map { Just($0) }.switchToLatest()
+            .map { Just($0) }.switchToLatest().map { Just($0) }.switchToLatest().sink(receiveValue: add)
+        }
+      },
+      target: ""),
+    Row(
+      name: "r", title: "7 nested combineLatest", count: 100_000,
+      ours: {
+        var nested = Observable.combineLatest(Observable.just(1), Observable.range(start: 1, count: 100_000)) {
+          $0 &+ $1
+        }
+        for _ in 0..<6 { nested = Observable.combineLatest(Observable.just(1), nested) { $0 &+ $1 } }
+        _ = nested.subscribe(onNext: add)
+      },
+      target: ""),
+    Row(
+      name: "s", title: "6 × (map, filter), built elsewhere", count: 100_000,
+      ours: {
+        var chain = Observable.range(start: 1, count: 100_000)
+        for _ in 0..<6 { chain = opaque(chain.map(increment).filter(keepMost)) }
+        _ = chain.subscribe(onNext: add)
+      },
+      openCombine: {
+        feed(100_000) { subject in
+          var chain = subject.eraseToAnyPublisher()
+          for _ in 0..<6 { chain = chain.map(increment).filter(keepMost).eraseToAnyPublisher() }
+          return chain.sink(receiveValue: add)
+        }
+      },
+      target: ""),
+    Row(
+      name: "t", title: "6 × (map, filter), created and run once", count: 10_000, unit: "ns/subscription",
+      ours: {
+        for value in 1...10_000 {
+          var chain = Observable.of(value)
+          for _ in 0..<6 { chain = opaque(chain.map(increment).filter(keepMost)) }
+          _ = chain.subscribe(onNext: add)
+        }
+      },
+      openCombine: {
+        for value in 1...10_000 {
+          var chain = [value].publisher.eraseToAnyPublisher()
+          for _ in 0..<6 { chain = chain.map(increment).filter(keepMost).eraseToAnyPublisher() }
+          chain.sink(receiveValue: add).cancel()
+        }
+      },
+      target: ""),
+    Row(
+      name: "u", title: "1M live subject→map→filter", count: million, unit: "ns/subscription",
+      ours: {
+        let subject = PublishSubject<Int>()
+        let chain = opaque(subject.map(increment).filter(keepMost))
+        var all: [any Disposable] = []
+        all.reserveCapacity(million)
+        for _ in 0..<million { all.append(chain.subscribe(onNext: add)) }
+        subject.onCompleted()
+      },
+      target: "bytes each: see the column"),
   ]
 }
 
@@ -305,4 +387,16 @@ func generic<Value: FixedWidthInteger & Sendable>(
   _ count: Value, _ transform: @escaping @Sendable (Value) -> Value, _ sink: @escaping @Sendable (Value) -> Void
 ) {
   _ = Observable<Value>.range(start: 1, count: count).map(transform).subscribe(onNext: sink)
+}
+
+/// The plain loop there.
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func genericLoop<Value: FixedWidthInteger & Sendable>(
+  _ count: Value, _ transform: @escaping @Sendable (Value) -> Value, _ sink: @escaping @Sendable (Value) -> Void
+) {
+  var value: Value = 1
+  while value <= count {
+    sink(transform(value))
+    value &+= 1
+  }
 }

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "NetworkBenchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "NetLayer", path: "../..")],
+  targets: [
+    .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .executableTarget(
+      name: "NetworkBenchmarks",
+      dependencies: [
+        "CurlLoop",
+        .product(name: "Streams", package: "NetLayer"),
+        .product(name: "NetLayer", package: "NetLayer"),
+      ]
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

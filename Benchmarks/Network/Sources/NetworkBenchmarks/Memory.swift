@@ -1,0 +1,83 @@
+import Foundation
+import NetLayer
+import Streams
+
+/// What each request in flight holds, and whether many requests leave more behind than few.
+struct Memory {
+  let clients: [Client]
+
+  func run() throws -> [[String: Any]] {
+    guard Self.resident != nil else { return [] }
+    // First, while no earlier work has left freed memory behind, which would hide what is asked for now.
+    var rows = [
+      try inFlight("10,000 in flight, 256 on connections", 10_000, connections: 256),
+      try inFlight("4,000 in flight, each on a connection", 4_000, connections: 4_000),
+    ].compactMap { $0 }
+    guard let netLayer = clients.first(where: { $0.name == "NetLayer" }),
+      let few = repeated(netLayer, 1_000), let many = repeated(netLayer, 100_000)
+    else { return rows }
+    say(
+      String(
+        format: "memory: %.1f MB after %d requests, %.1f MB after %d more: %+.1f %%", few.bytes / 1e6, few.count,
+        many.bytes / 1e6, many.count, (many.bytes / few.bytes - 1) * 100))
+    rows.append(["name": "memory after 1,000", "unit": "bytes", "ours": few.bytes])
+    rows.append(["name": "memory after 100,000", "unit": "bytes", "ours": many.bytes])
+    return rows
+  }
+
+  /// Runs until there have been at least so many requests.
+  private func repeated(_ client: Client, _ least: Int) -> (count: Int, bytes: Double)? {
+    var count = 0
+    while count < least {
+      guard let more = client.run(64, least > 10_000 ? 0.5 : 0.02), more > 0 else { return nil }
+      count += more
+    }
+    return Self.resident.map { (count, $0) }
+  }
+
+  /// How much each of `count` requests adds, handed over at once to a server that never answers.
+  private func inFlight(_ name: String, _ count: Int, connections: Int) throws -> [String: Any]? {
+    #if os(Linux)
+      guard Self.allowDescriptors(connections + 100), let server = SilentServer() else {
+        say("memory: \(name): too few file descriptors are allowed")
+        return nil
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: connections, maxConnections: connections))
+      let network = Network(Backend(baseURL: server.url, transport: transport))
+      let bag = CompositeDisposable()
+      guard let before = Self.resident else { return nil }
+      for _ in 0..<count {
+        _ = bag.insert(network.json(.get, "/user.json").data(User.self).subscribe(onNext: { _ in }))
+      }
+      // Time to connect; what grows with the number of connections is libcurl's.
+      Thread.sleep(forTimeInterval: 3)
+      let each = ((Self.resident ?? before) - before) / Double(count)
+      say(String(format: "memory: %.1f KB each for \(name)", each / 1024))
+      bag.dispose()
+      transport.shutdown()
+      Thread.sleep(forTimeInterval: 0.5)
+      return ["name": name, "unit": "bytes/request", "ours": each]
+    #else
+      return nil
+    #endif
+  }
+
+  /// Bytes in memory, as the kernel counts them.
+  private static var resident: Double? {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+    let fields = text.split(separator: " ")
+    guard fields.count > 1, let pages = Double(fields[1]) else { return nil }
+    return pages * Double(getpagesize())
+  }
+
+  #if os(Linux)
+    private static func allowDescriptors(_ count: Int) -> Bool {
+      var limit = rlimit()
+      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
+      if limit.rlim_cur >= rlim_t(count) { return true }
+      guard limit.rlim_max >= rlim_t(count) else { return false }
+      limit.rlim_cur = rlim_t(count)
+      return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+    }
+  #endif
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The server that is fetched from: one nginx worker on 127.0.0.1, keeping connections for ever, logging nothing.
+final class Nginx {
+  let url: URL
+  private let process = Process()
+  private let folder: URL
+
+  /// nil, and why on standard error, if there is none.
+  init?(serving files: [String: Data]) {
+    let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    guard
+      let program = (places + ["/usr/sbin", "/usr/local/sbin"]).map({ $0 + "/nginx" })
+        .first(where: FileManager.default.isExecutableFile)
+    else {
+      Self.complain("nginx is not installed (Debian: apt-get install nginx)")
+      return nil
+    }
+    folder = URL(filePath: NSTemporaryDirectory()).appending(path: "network-benchmarks-\(getpid())")
+    do {
+      // Readable for the worker, which gives up its rights when nginx is started by root.
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: "root"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+      for (name, data) in files { try data.write(to: folder.appending(path: "root/\(name)")) }
+    } catch {
+      Self.complain("\(folder.path) can't be written: \(error)")
+      return nil
+    }
+    // A free port may be taken by someone else before nginx has it; that is rare, and then nginx says so.
+    guard let port = Loopback.freePort() else {
+      Self.complain("there is no free port on 127.0.0.1")
+      return nil
+    }
+    url = URL(string: "http://127.0.0.1:\(port)") ?? folder
+    let configuration = folder.appending(path: "nginx.conf")
+    do {
+      try Self.configuration(folder.path, port).write(to: configuration, atomically: true, encoding: .utf8)
+      process.executableURL = URL(filePath: program)
+      process.arguments = ["-e", folder.path + "/error.log", "-p", folder.path, "-c", configuration.path]
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+    } catch {
+      Self.complain("\(program) can't be started: \(error)")
+      return nil
+    }
+    running = process.processIdentifier
+    // Without it, an interrupted benchmark would leave its nginx behind.
+    for number in [SIGINT, SIGTERM] {
+      signal(number) { _ in
+        if running > 0 { kill(running, SIGTERM) }
+        _exit(130)
+      }
+    }
+    for _ in 0..<200 where process.isRunning {
+      if Loopback.accepts(port) { return }
+      usleep(20_000)
+    }
+    let log = try? String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)
+    Self.complain("nginx did not start: \(log ?? "it wrote no log")")
+    stop()
+    return nil
+  }
+
+  func stop() {
+    if process.isRunning {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    running = 0
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private static func complain(_ reason: String) {
+    FileHandle.standardError.write(Data("skipped, there is no server to measure against: \(reason)\n".utf8))
+  }
+
+  private static func configuration(_ folder: String, _ port: UInt16) -> String {
+    """
+    daemon off;
+    worker_processes 1;
+    pid \(folder)/nginx.pid;
+    error_log \(folder)/error.log;
+    events { worker_connections 8192; }
+    http {
+      client_body_temp_path \(folder)/body;
+      proxy_temp_path \(folder)/proxy;
+      fastcgi_temp_path \(folder)/fastcgi;
+      uwsgi_temp_path \(folder)/uwsgi;
+      scgi_temp_path \(folder)/scgi;
+      types { application/json json; }
+      root \(folder)/root;
+      access_log off;
+      keepalive_timeout 3600;
+      keepalive_requests 1000000000;
+      open_file_cache max=16;
+      server { listen 127.0.0.1:\(port) backlog=4096; }
+    }
+    """
+  }
+}
+
+/// nginx's process, for the signal handler, which can reach globals only.
+nonisolated(unsafe) private var running: pid_t = 0

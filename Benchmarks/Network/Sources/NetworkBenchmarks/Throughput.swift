@@ -1,0 +1,95 @@
+import Foundation
+
+/// Requests per second and CPU per request of every client, in turn, so that a slow moment of the machine hits all.
+struct Throughput {
+  struct Row {
+    let client: String
+    let inFlight: Int
+    let requestsPerSecond: Double
+    let cpuMicros: Double
+
+    var json: [String: Any] {
+      ["client": client, "inFlight": inFlight, "requestsPerSecond": requestsPerSecond, "cpuMicros": cpuMicros]
+    }
+  }
+
+  let options: Options
+  let clients: [Client]
+
+  /// Measures and prints, a table for each number in flight.
+  func run() -> [Row] {
+    let names = clients.map(\.name)
+    var rows: [Row] = []
+    for inFlight in Options.inFlight {
+      let chosen = clients.filter { options.wants(inFlight: inFlight, client: $0.name, among: names) }
+      guard !chosen.isEmpty else { continue }
+      let measured = measure(chosen, inFlight)
+      Self.show(measured)
+      rows += measured
+    }
+    return rows
+  }
+
+  private func measure(_ clients: [Client], _ inFlight: Int) -> [Row] {
+    var rates: [String: [Double]] = [:]
+    var costs: [String: [Double]] = [:]
+    for client in clients { _ = client.run(inFlight, options.seconds / 4) }
+    for _ in 0..<options.rounds {
+      for client in clients {
+        let cpu = Usage.cpuMicros
+        let start = ContinuousClock.now
+        guard let count = client.run(inFlight, options.seconds), count > 0 else {
+          say("\(client.name) failed at \(inFlight) in flight")
+          continue
+        }
+        rates[client.name, default: []].append(Double(count) / ((ContinuousClock.now - start) / Duration.seconds(1)))
+        costs[client.name, default: []].append((Usage.cpuMicros - cpu) / Double(count))
+      }
+    }
+    return clients.compactMap { client in
+      guard let rate = rates[client.name]?.median, let cost = costs[client.name]?.median else { return nil }
+      return Row(client: client.name, inFlight: inFlight, requestsPerSecond: rate, cpuMicros: cost)
+    }
+  }
+
+  private static func show(_ rows: [Row]) {
+    guard let inFlight = rows.first?.inFlight else { return }
+    let loop = rows.first { $0.client == "C loop" }
+    let session = rows.first { $0.client == "URLSession" }
+    let decoding = rows.first { $0.client == "URLSession+JSONDecoder" }
+    say("\(inFlight) in flight".padded(26) + "     req/s   CPU µs   × C loop   × URLSession   × URLSession+JSONDecoder")
+    for row in rows {
+      func ratio(_ other: Row?, _ width: Int) -> String {
+        String(repeating: " ", count: width - 8)
+          + (other.map { String(format: "%8.2f", row.requestsPerSecond / $0.requestsPerSecond) } ?? "       –")
+      }
+      say(
+        row.client.padded(26) + String(format: "%10.0f%9.1f", row.requestsPerSecond, row.cpuMicros) + ratio(loop, 11)
+          + ratio(session, 15) + ratio(decoding, 26))
+    }
+    say("")
+  }
+}
+
+enum Usage {
+  /// User and system time of the whole process so far.
+  static var cpuMicros: Double {
+    var usage = rusage()
+    #if os(Linux)
+      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    #else
+      getrusage(RUSAGE_SELF, &usage)
+    #endif
+    func micros(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
+    return micros(usage.ru_utime) + micros(usage.ru_stime)
+  }
+}
+
+extension [Double] {
+  /// The middle one; nil of none.
+  var median: Double? { isEmpty ? nil : sorted()[count / 2] }
+}
+
+extension String {
+  func padded(_ width: Int) -> String { padding(toLength: Swift.max(width, count), withPad: " ", startingAt: 0) }
+}

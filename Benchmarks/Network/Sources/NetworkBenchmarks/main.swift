@@ -1,0 +1,31 @@
+import Foundation
+
+let options = Options(Array(CommandLine.arguments.dropFirst()))
+let path = "user.json"
+// Exits with success where there is no nginx: nothing has failed, and nothing was measured.
+guard let nginx = Nginx(serving: [path: Payloads.small]) else { exit(0) }
+do {
+  let url = nginx.url.appending(path: path)
+  let clients = try Clients.all(url, bytes: Payloads.small.count)
+  let known = Options.inFlight.map(String.init) + ["decode", "memory"] + clients.map(\.name)
+  let unknown = options.only.subtracting(known)
+  guard unknown.isEmpty else {
+    nginx.stop()
+    say("no row \(unknown.sorted().joined(separator: ", ")); there are \(known.joined(separator: ", "))")
+    exit(2)
+  }
+  var rows: [[String: Any]] = []
+  // The order matters for memory only: see there.
+  if options.wants("memory") { rows += try Memory(clients: clients).run() }
+  rows += Throughput(options: options, clients: clients).run().map(\.json)
+  if options.wants("decode") { rows += Decoding(rounds: options.rounds).run() }
+  if let file = options.file {
+    let data = try JSONSerialization.data(withJSONObject: ["rows": rows], options: [.prettyPrinted, .sortedKeys])
+    try data.write(to: URL(filePath: file))
+  }
+} catch {
+  say("\(error)")
+  nginx.stop()
+  exit(1)
+}
+nginx.stop()

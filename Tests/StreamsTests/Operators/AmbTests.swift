@@ -1,0 +1,44 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class AmbTests: OperatorTestCase {
+  func test_law16_becomesTheFirstAndDisposesTheOtherAtOnce() {
+    let time = TestScheduler()
+    let slow = time.cold("---a|")
+    let quick = time.cold("-1--2|")
+    XCTAssertEqual(time.record(slow.amb(quick)), Marbles.parse("-1--2|"))
+    XCTAssertEqual(slow.subscriptions, [TestSubscription(0, 1)])
+    XCTAssertEqual(quick.subscriptions, [TestSubscription(0, 5)])
+  }
+
+  func test_anEndWinsToo() {
+    check("--a|", "-|", until: 1) { source, time in source.amb(time.cold("-|")) }
+    check("--a|", "-#", until: 1) { source, time in source.amb(time.cold("-#")) }
+  }
+
+  func test_sourceThatEmitsAtOnceKeepsTheOthersUnsubscribed() throws {
+    let time = TestScheduler()
+    let late = time.cold("a|")
+    XCTAssertEqual(try Observable.amb([.just("x"), late.asObservable()]).toBlocking().toArray(), ["x"])
+    XCTAssertEqual(late.subscriptions, [])
+  }
+
+  func test_passesEndsThrough() { checkPassThrough { source, _ in source.amb(Observable.never()) } }
+
+  func test_oneWinnerWhenThreadsRace() {
+    for _ in 0..<100 {
+      let subjects = (0..<8).map { _ in PublishSubject<Int>() }
+      let referee = Referee<Int>()
+      let subscription = referee.watch(Observable.amb(subjects.map { $0.asObservable() }))
+      onThreads(8) { index in
+        for _ in 0..<10 { subjects[index].onNext(index) }
+        subjects[index].onCompleted()
+      }
+      referee.check()
+      XCTAssertEqual(Set(referee.elements.all).count, 1)
+      XCTAssertEqual(referee.elements.count, 10)
+      subscription.dispose()
+    }
+  }
+}

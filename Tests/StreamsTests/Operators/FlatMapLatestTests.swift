@@ -1,0 +1,76 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class FlatMapLatestTests: OperatorTestCase {
+  func test_law14_oldInnerIsDisposedBeforeTheNewOneIsSubscribed() {
+    let log = Log<String>()
+    let subject = PublishSubject<String>()
+    let subscription = subject.flatMapLatest { name in
+      Observable<Int>.create { _ in
+        log.add("+\(name)")
+        return Disposables.create { log.add("-\(name)") }
+      }
+    }.subscribe()
+    subject.onNext("a")
+    subject.onNext("b")
+    subscription.dispose()
+    XCTAssertEqual(log.all, ["+a", "-a", "+b", "-b"])
+  }
+
+  func test_emitsWhatTheLatestInnerEmits() {
+    let time = TestScheduler()
+    let inner = time.cold("x-x-x|")
+    XCTAssertEqual(
+      time.record(time.cold("a--b|").flatMapLatest { name in inner.map { name + $0 } }),
+      [.next(0, "ax"), .next(2, "ax"), .next(3, "bx"), .next(5, "bx"), .next(7, "bx"), .completed(8)])
+    XCTAssertEqual(inner.subscriptions, [TestSubscription(0, 3), TestSubscription(3, 8)])
+  }
+
+  func test_completesWithTheOuterWhenNoInnerLives() {
+    let time = TestScheduler()
+    XCTAssertEqual(
+      time.record(time.cold("a----|").flatMapLatest { _ in time.cold("x|") }), [.next(0, "x"), .completed(5)])
+  }
+
+  func test_innerErrorEndsAll() {
+    let time = TestScheduler()
+    let outer = time.cold("a---b|")
+    XCTAssertEqual(time.record(outer.flatMapLatest { _ in time.cold("-#") }), [.error(1)])
+    XCTAssertEqual(outer.subscriptions, [TestSubscription(0, 1)])
+  }
+
+  func test_scalarsGiveUpTheInnerBefore() {
+    let time = TestScheduler()
+    let inner = time.cold("--x--x|")
+    XCTAssertEqual(
+      time.record(
+        time.cold("a---b|").flatMapLatest { name -> Observable<String> in
+          name == "a" ? inner.asObservable() : .just("just")
+        }), [.next(2, "x"), .next(4, "just"), .completed(5)])
+    XCTAssertEqual(inner.subscriptions, [TestSubscription(0, 4)])
+  }
+
+  func test_switchLatest() throws {
+    XCTAssertEqual(try Observable.of(Observable.of(1, 2), .of(3)).switchLatest().toBlocking().toArray(), [1, 2, 3])
+  }
+
+  func test_passesEndsThrough() { checkPassThrough { source, _ in source.flatMapLatest { Observable.just($0) } } }
+
+  func test_staleInnersOnOtherThreadsAreDropped() {
+    let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+    for _ in 0..<100 {
+      let referee = Referee<Int>()
+      let subscription = referee.watch(
+        Observable.range(start: 0, count: 30).flatMapLatest { outer in
+          Observable.range(start: outer * 100, count: 20).subscribeOn(scheduler)
+        })
+      waitUntil("it has ended") { referee.ends.count == 1 }
+      referee.check()
+      let outers = referee.elements.all.map { $0 / 100 }
+      XCTAssertEqual(outers, outers.sorted(), "nothing of a former inner comes after a later one")
+      XCTAssertEqual(referee.elements.all.suffix(20), Array(2900..<2920), "the last inner is whole")
+      subscription.dispose()
+    }
+  }
+}

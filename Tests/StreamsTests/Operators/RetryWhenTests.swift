@@ -1,0 +1,41 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class RetryWhenTests: OperatorTestCase {
+  func test_law18_subscribesAgainWhenTheHandlersStreamEmits() {
+    let time = TestScheduler()
+    let source = time.cold("a#")
+    XCTAssertEqual(
+      time.record(
+        source.retryWhen { errors in errors.delay(.seconds(2), scheduler: time).take(2) }),
+      [.next(0, "a"), .next(3, "a"), .completed(6)])
+    XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(3, 4), TestSubscription(6, 6)])
+  }
+
+  func test_law18_theHandlersErrorIsForwarded() {
+    let time = TestScheduler()
+    XCTAssertEqual(
+      time.record(
+        time.cold("a#").retryWhen { errors in
+          errors.flatMap { error -> Observable<Int> in .error(TestError("last")) }
+        }), [.next(0, "a"), .error(1, TestError("last"))])
+  }
+
+  func test_throwingHandler() {
+    let time = TestScheduler()
+    let source = time.cold("a|")
+    XCTAssertEqual(
+      time.record(source.retryWhen { _ -> Observable<Int> in throw TestError() }), [.error(0)])
+    XCTAssertEqual(source.subscriptions, [])
+  }
+
+  func test_aMillionSynchronousRetriesNeedNoStack() throws {
+    let attempts = Log<Void>()
+    let source = Observable<Int>.deferred {
+      attempts.add(())
+      return attempts.count < 100_000 ? .error(TestError()) : .just(1)
+    }
+    XCTAssertEqual(try source.retryWhen { $0 }.toBlocking().toArray(), [1])
+  }
+}

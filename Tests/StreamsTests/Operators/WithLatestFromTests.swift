@@ -1,0 +1,45 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class WithLatestFromTests: OperatorTestCase {
+  func test_combinesEachElementWithTheLatestOfTheOther() {
+    let time = TestScheduler()
+    let second = time.cold("-1---2---|")
+    let source = time.cold("a-b---c|")
+    XCTAssertEqual(
+      time.record(source.withLatestFrom(second) { $0 + $1 }), [.next(2, "b1"), .next(6, "c2"), .completed(7)])
+    XCTAssertEqual(second.subscriptions, [TestSubscription(0, 7)], "law 16: disposed with the source")
+  }
+
+  func test_withoutClosureEmitsTheOther() {
+    check("-a|", "-x|", until: 2) { source, time in source.withLatestFrom(time.cold("x|")) }
+  }
+
+  func test_errorOfTheOther() {
+    check("a----|", "--#", until: 2) { source, time in source.withLatestFrom(time.cold("--#")) }
+  }
+
+  func test_throwingClosure() {
+    check("-a|", "-#", until: 1) { source, time in source.withLatestFrom(time.cold("x|")) { _, _ in throw TestError() }
+    }
+  }
+
+  func test_threads() {
+    for _ in 0..<50 {
+      let source = PublishSubject<Int>()
+      let other = PublishSubject<Int>()
+      let referee = Referee<Int>()
+      let subscription = referee.watch(source.withLatestFrom(other) { first, _ in first })
+      other.onNext(0)
+      onThreads(8) { index in
+        for value in 0..<50 { index < 4 ? source.onNext(value) : other.onNext(value) }
+      }
+      source.onCompleted()
+      other.onCompleted()
+      referee.check()
+      XCTAssertEqual(referee.elements.count, 200)
+      subscription.dispose()
+    }
+  }
+}

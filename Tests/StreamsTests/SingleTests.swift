@@ -1,0 +1,97 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class SingleTests: StreamsTestCase {
+  func test_operatorsPassTheOneElementOn() throws {
+    XCTAssertEqual(try Single.just(1).map { $0 + 1 }.flatMap { Single.just($0 * 10) }.toBlocking().single(), 20)
+    XCTAssertEqual(try Single<Int>.error(TestError()).catchErrorJustReturn(5).toBlocking().single(), 5)
+    XCTAssertEqual(try Single<Int>.error(TestError()).catchError { _ in .just(6) }.toBlocking().single(), 6)
+    XCTAssertEqual(try Single.deferred { .just(7) }.toBlocking().single(), 7)
+    XCTAssertThrowsError(try Single.just(1).map { _ in throw TestError("map") }.toBlocking().single()) {
+      XCTAssertEqual($0 as? TestError, TestError("map"))
+    }
+    XCTAssertThrowsError(
+      try Single<Int>.error(TestError()).mapError { _ in TestError("mapped") }.toBlocking().single()
+    ) { XCTAssertEqual($0 as? TestError, TestError("mapped")) }
+  }
+
+  func test_timeOperators() {
+    let time = TestScheduler()
+    XCTAssertEqual(
+      time.record(Single.just(1).delay(.seconds(2), scheduler: time).asObservable()), [.next(2, 1), .completed(2)])
+    let delayed = TestScheduler()
+    XCTAssertEqual(
+      delayed.record(Single.just(1).delaySubscription(.seconds(3), scheduler: delayed).asObservable()),
+      [.next(3, 1), .completed(3)])
+    let late = TestScheduler()
+    XCTAssertEqual(
+      late.record(Single<Int>.never().timeout(.seconds(3), scheduler: late).asObservable()),
+      [.error(3, StreamError.timeout)])
+    let other = TestScheduler()
+    XCTAssertEqual(
+      other.record(Single<Int>.never().timeout(.seconds(3), other: .just(9), scheduler: other).asObservable()),
+      [.next(3, 9), .completed(3)])
+  }
+
+  func test_zip() throws {
+    let two: Single<String> = .zip(.just(1), .just("a")) { "\($0)\($1)" }
+    XCTAssertEqual(try two.toBlocking().single(), "1a")
+    let three: Single<Int> = .zip(.just(1), .just(2), .just(3)) { $0 + $1 + $2 }
+    XCTAssertEqual(try three.toBlocking().single(), 6)
+    let many = try Single.zip(Single.just(1), Single.just("a"), Single.just(true), Single.just(0.5)).toBlocking()
+      .single()
+    XCTAssertEqual(many.0, 1)
+    XCTAssertEqual(many.3, 0.5)
+    XCTAssertEqual(try Single.zip([Single.just(1), .just(2)]) { $0 }.toBlocking().single(), [1, 2])
+    XCTAssertEqual(try Single.zip([Single<Int>]()) { $0 }.toBlocking().single(), [])
+  }
+
+  func test_hooks() {
+    let log = Log<String>()
+    _ = Single.just(1).do(
+      onSuccess: { log.add("success \($0)") }, onSubscribe: { log.add("subscribe") }, onDispose: { log.add("dispose") }
+    ).subscribe(onSuccess: { log.add("got \($0)") })
+    XCTAssertEqual(log.all, ["subscribe", "success 1", "got 1", "dispose"])
+  }
+
+  func test_retries() throws {
+    let calls = Log<Int>()
+    let source = Single<Int>.deferred {
+      calls.add(1)
+      return calls.count < 3 ? .error(TestError()) : .just(calls.count)
+    }
+    XCTAssertEqual(try source.retry(5).toBlocking().single(), 3)
+    let time = TestScheduler()
+    let again = Log<Int>()
+    let failing = Single<Int>.deferred {
+      again.add(1)
+      return .error(TestError())
+    }
+    let policy = RetryPolicy(attempts: 4, generator: { $0.upperBound }, scheduler: time)
+    XCTAssertEqual(time.record(failing.retry(policy).asObservable()).map(\.value), [.error(TestError())])
+    XCTAssertEqual(again.count, 4)
+    XCTAssertThrowsError(try failing.retryWhen { $0.take(1) }.toBlocking().single()) {
+      XCTAssertEqual($0 as? StreamError, .noElements)
+    }
+  }
+
+  func test_completables() throws {
+    let log = Log<String>()
+    let work = Completable.create { observer in
+      log.add("work")
+      observer(.completed)
+      return Disposables.create()
+    }
+    XCTAssertEqual(try work.andThen(Single.just(1)).toBlocking().single(), 1)
+    XCTAssertEqual(try work.andThen(work).andThen(Observable.of(1, 2)).toBlocking().toArray(), [1, 2])
+    XCTAssertEqual(log.count, 3)
+    XCTAssertThrowsError(try Completable.error(TestError()).andThen(Single.just(1)).toBlocking().single())
+    XCTAssertEqual(try Single.just(1).asCompletable().andThen(Observable.just(2)).toBlocking().toArray(), [2])
+    XCTAssertEqual(try Single.just(1).flatMapCompletable { _ in work }.andThen(Single.just(3)).toBlocking().single(), 3)
+    let ends = Log<String>()
+    _ = Completable.empty().subscribe(onCompleted: { ends.add("completed") })
+    _ = Completable.error(TestError()).subscribe(onError: { _ in ends.add("error") })
+    XCTAssertEqual(ends.all, ["completed", "error"])
+  }
+}
