@@ -14,22 +14,34 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Calls `endpoint`; `completion` gets the answer if its status is a success, else the error.
   ///
-  /// - Returns: a disposable that cancels this request; its completion then gets an error of kind `cancelled`.
+  /// - Returns: the request, which can be cancelled; its completion then gets an error of kind `cancelled`.
   @discardableResult
   public func request(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any Disposable {
-    start(network.request(endpoint).asObservable().delivering { try $0.validated() }.asSingle(), completion)
+  ) -> RunningRequest {
+    start(
+      (network.request(endpoint) as Single<Response>).asObservable().delivering { try $0.validated() }.asSingle(),
+      completion)
   }
 
   /// Calls `endpoint`; `completion` gets a model of the whole body, or the error.
   ///
-  /// - Returns: a disposable that cancels this request; its completion then gets an error of kind `cancelled`.
+  /// - Returns: the request, which can be cancelled; its completion then gets an error of kind `cancelled`.
   @discardableResult
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type, completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
-  ) -> any Disposable {
+  ) -> RunningRequest {
     start(network.request(endpoint, as: type), completion)
+  }
+
+  /// Calls `endpoint`; `completion` gets the result whose type it names, or the error.
+  ///
+  /// - Returns: the request, which can be cancelled; its completion then gets an error of kind `cancelled`.
+  @discardableResult
+  public func request(
+    _ endpoint: E, completion: @escaping @Sendable (Result<E.Response, NetworkError>) -> Void
+  ) -> RunningRequest where E: TypedEndpoint {
+    start(network.request(endpoint), completion)
   }
 
   /// Cancels every request that has no result yet; their completions get errors of kind `cancelled`.
@@ -39,60 +51,49 @@ public final class Router<E: Endpoint>: Sendable {
 
   private func start<Model: Sendable>(
     _ single: Single<Model>, _ completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
-  ) -> any Disposable {
-    let scheduler = network.backend.delivery ?? network.backend.mapping
-    let rules = network.rules
-    let subscription = SingleAssignmentDisposable()
-    let finish = Once(completion)
-    let flight = Disposables.create {
-      subscription.dispose()
-      guard let finish = finish.take() else { return }
-      let error = NetworkError(kind: .cancelled, reason: "the request was cancelled").ruled(by: rules)
-      _ = scheduler.schedule { finish(.failure(error)) }
+  ) -> RunningRequest {
+    let id = inFlight.next()
+    let running = network.run(single) { [inFlight] (result: Result<Model, NetworkError>) in
+      inFlight.remove(id)
+      completion(result)
     }
-    let id = inFlight.insert(flight)
-    let running = single.subscribe(
-      onSuccess: { [inFlight] model in
-        inFlight.remove(id)
-        finish.take()?(.success(model))
-      },
-      onError: { [inFlight] error in
-        inFlight.remove(id)
-        finish.take()?(.failure(NetworkError.wrapping(error)))
-      },
-      onDisposed: { [inFlight] in inFlight.remove(id) })
-    subscription.setDisposable(running)
-    return flight
-  }
-}
-
-/// A closure that can be taken once.
-private final class Once<Argument>: Sendable {
-  private let stored: Locked<(@Sendable (Argument) -> Void)?>
-
-  init(_ closure: @escaping @Sendable (Argument) -> Void) { stored = Locked(closure) }
-
-  func take() -> (@Sendable (Argument) -> Void)? {
-    stored.withLock { stored in
-      defer { stored = nil }
-      return stored
-    }
+    inFlight.insert(running, id)
+    return running
   }
 }
 
 /// The requests without a result.
 private final class InFlight: Sendable {
-  private let flights = Locked<(next: UInt64, byID: [UInt64: any Disposable])>((0, [:]))
+  private struct State {
+    var last: UInt64 = 0
+    var flights: [UInt64: RunningRequest] = [:]
+    /// Those that had their result before they could be inserted.
+    var over: Set<UInt64> = []
+  }
 
-  var all: [any Disposable] { flights.withLock { Array($0.byID.values) } }
+  private let state = Locked(State())
 
-  func insert(_ flight: any Disposable) -> UInt64 {
-    flights.withLock { flights in
-      flights.next += 1
-      flights.byID[flights.next] = flight
-      return flights.next
+  var all: [RunningRequest] { state.withLock { Array($0.flights.values) } }
+
+  func next() -> UInt64 {
+    state.withLock { state in
+      state.last += 1
+      return state.last
     }
   }
 
-  func remove(_ id: UInt64) { flights.withLock { _ = $0.byID.removeValue(forKey: id) } }
+  func insert(_ flight: RunningRequest, _ id: UInt64) {
+    state.withLock { state in
+      if state.over.remove(id) == nil { state.flights[id] = flight }
+    }
+  }
+
+  func remove(_ id: UInt64) {
+    let removed = state.withLock { state -> RunningRequest? in
+      let flight = state.flights.removeValue(forKey: id)
+      if flight == nil { state.over.insert(id) }
+      return flight
+    }
+    _ = removed  // released outside the lock
+  }
 }

@@ -39,6 +39,26 @@ extension JSON {
     return Page(items: try json.model([Item].self, from: data, below: [name]), cursor: try json.cursor())
   }
 
+  /// The payload as a list that leaves out what cannot be decoded, telling `report` where and why.
+  func page<Item: Decodable>(
+    of type: Item.Type, lossy report: (_ index: Int, _ error: NetworkError) -> Void
+  ) throws -> Page<Item> {
+    let json = try accepted()
+    let name = json.envelope.data
+    guard let elements = json[name].array else {
+      throw json.failure("\(name.debugDescription) is of type \(json[name].kind), not an array", at: [name])
+    }
+    var items: [Item] = []
+    for (index, element) in elements.enumerated() {
+      do {
+        items.append(try json.model(type, from: element, below: [name, String(index)]))
+      } catch let error as NetworkError {
+        report(index, error)
+      }
+    }
+    return Page(items: items, cursor: try json.cursor())
+  }
+
   /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
   /// `true`, other numbers, objects and arrays, and no payload at all (absent, null or an empty string) say yes.
   func flag() throws -> Bool {
@@ -152,7 +172,7 @@ extension JSON {
   }
 
   /// `null` as a value of its own, for models that may be nil.
-  private static let null: JSON? = try? JSON("null")
+  private static let null: JSON? = try? JSON(parsing: "null")
 }
 
 extension DecodingError {

@@ -26,10 +26,17 @@ extension ObservableType where Element == Response {
   /// - Parameters:
   ///   - type: any `Decodable`; an optional one takes null and an absent value as `nil`.
   ///   - path: such as `data.items[0].name`; without it, the whole body.
+  ///   - decoder: instead of the back end's.
+  ///   - failsOnEmptyData: whether an empty body is an error. If not, the model is made of `null`, `{}` or `[]`, whichever
+  ///     it takes first.
   /// - Returns: the model, on the back end's `delivery` scheduler. A value that is absent or not as the model needs it is
   ///   an error of kind `parse` with its coding path.
-  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
-    delivering { try $0.validated().json().model(type, at: path) }
+  public func map<Model: Decodable & Sendable>(
+    _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
+  ) -> Observable<Model> {
+    delivering {
+      try $0.decoding(with: decoder).validated().model(type, at: path, failsOnEmptyData: failsOnEmptyData)
+    }
   }
 }
 
@@ -81,8 +88,10 @@ extension Single where Element == Response {
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> { asObservable().common(envelope) }
 
   /// Makes a model of the value at `path` of the body when the status is a success; without it, of the whole
-  /// (article row 3.4).
-  public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Single<Model> {
-    asObservable().map(type, at: path).asSingle()
+  /// (article row 3.4). Parameters as on streams.
+  public func map<Model: Decodable & Sendable>(
+    _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
+  ) -> Single<Model> {
+    asObservable().map(type, at: path, decoder: decoder, failsOnEmptyData: failsOnEmptyData).asSingle()
   }
 }

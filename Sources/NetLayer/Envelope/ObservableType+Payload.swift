@@ -31,6 +31,18 @@ extension ObservableType where Element == JSON {
     })
   }
 
+  /// The payload as a page of those items that can be decoded: one bad item does not cost the list (article row 1.17).
+  ///
+  /// - Parameters:
+  ///   - type: the items' type.
+  ///   - onBadItem: gets the index and the parse error of each item that is left out, in order, before the page is
+  ///     delivered, on the `mapping` scheduler.
+  public func list<Item: Decodable & Sendable>(
+    _ type: Item.Type = Item.self, onBadItem: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
+  ) -> Observable<Page<Item>> {
+    delivering { try $0.page(of: type, lossy: onBadItem) }
+  }
+
   /// Whether the server said yes (article row 0.23).
   ///
   /// `false`, 0 and their texts say no. `true`, other numbers, objects, arrays, and no payload at all (absent, null or an

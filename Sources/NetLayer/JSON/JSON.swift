@@ -46,10 +46,10 @@ public struct JSON: Sendable {
     range = document.outline.root
   }
 
-  /// Takes a whole text.
+  /// Takes a whole text. Named, since `JSON("…")` is the literal of a JSON string.
   ///
   /// - Throws: `JSONError` with the offset, in UTF-8 bytes, of the first one that is wrong.
-  public init(_ text: String) throws { try self.init(Data(text.utf8)) }
+  public init(parsing text: String) throws { try self.init(Data(text.utf8)) }
 
   /// What sort of value it is.
   public var kind: Kind {

@@ -37,6 +37,15 @@ final class JSONDocument: Sendable {
     context = nil
   }
 
+  /// No text at all, for values that are not there.
+  static let empty = JSONDocument()
+
+  private init() {
+    data = Data()
+    outline = Outline(root: 0..<0, members: [], complete: true, depth: 0)
+    context = nil
+  }
+
   /// The same text with another context.
   init(_ other: JSONDocument, context: any Sendable) {
     data = other.data

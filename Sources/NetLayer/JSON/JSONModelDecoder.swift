@@ -15,6 +15,8 @@ public struct JSONModelDecoder: ModelDecoder {
 
   /// Decodes the value's own bytes only.
   public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+    // Already what is asked for, exact numbers and all.
+    if type == JSON.self, let model = json as? Model { return model }
     // Decoders recurse, through the models' own code, too: about 1 KB of stack per level without optimisation, more with
     // large models. Up to this depth 8 KB per level are there even on Dispatch's 512 KB stacks.
     guard json.document.outline.depth > Self.shallow else { return try decoder.decode(type, from: json.data) }

@@ -47,7 +47,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     case .null: text += "null"
     case .bool(let flag): text += flag ? "true" : "false"
     case .number(let number): text += number
-    case .string(let string): write(string, to: &text)
+    case .string(let string): text += JSONText.quoted(string)
     case .array(let elements):
       text += "["
       for (index, element) in elements.enumerated() {
@@ -59,30 +59,11 @@ public struct JSONParameterEncoder: ParameterEncoder {
       text += "{"
       for (index, member) in members.enumerated() {
         if index > 0 { text += "," }
-        write(member.name, to: &text)
+        text += JSONText.quoted(member.name)
         text += ":"
         write(member.value, to: &text)
       }
       text += "}"
     }
-  }
-
-  private static func write(_ string: String, to text: inout String) {
-    text += "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      case "\u{8}": text += "\\b"
-      case "\u{C}": text += "\\f"
-      case ..<" ":
-        text += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    text += "\""
   }
 }

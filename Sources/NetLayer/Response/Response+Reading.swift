@@ -28,6 +28,26 @@ extension Response {
     }
   }
 
+  /// A model of the value at `path` of the body.
+  func model<Model: Decodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model {
+    guard body.isEmpty, !failsOnEmptyData else { return try json().model(type, at: path) }
+    var stand = self
+    var last: (any Error)?
+    for text in ["null", "{}", "[]"] {
+      stand.body = Data(text.utf8)
+      do { return try stand.json().model(type, at: nil) } catch { last = error }
+    }
+    throw failure("the body is empty, and \(type) can't be made of nothing", underlying: last)
+  }
+
+  /// The same response, read with `decoder` if there is one.
+  func decoding(with decoder: (any ModelDecoder)?) -> Response {
+    guard let decoder else { return self }
+    var copy = self
+    copy.rules = reading.decoding(with: decoder)
+    return copy
+  }
+
   /// This response, if its status is one of success, 200 to 299 (article row 2.17).
   ///
   /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's message where the body is an

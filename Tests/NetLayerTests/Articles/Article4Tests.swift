@@ -80,6 +80,30 @@ final class Article4Tests: XCTestCase {
     XCTAssertEqual(request.text, #"{"value":8.0}"#)
   }
 
+  func test_row_4_4_aServiceServesOneKindOfEndpointAndCanBeStubbed() {
+    let stub = StubTransport([.init(MovieRequest.newMovies(page: 1), .json("[1]"))])
+    let service = Service<MovieRequest>(Network(Backend(baseURL: URL(string: "http://h"), transport: stub)))
+    XCTAssertEqual(record(service.request(.newMovies(page: 1), as: [Int].self)).elements, [[1]])
+    XCTAssertEqual(record(service.request(.newMovies(page: 1))).elements.first?.status, 200)
+  }
+
+  func test_row_4_7_valueAndCompletionArriveOnMainAndTheBagHoldsTheCall() throws {
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: FakeTransport(json: "[1]"), delivery: MainScheduler.instance)
+    )
+    let recorded = record(Service<MovieRequest>(network).request(.newMovies(page: 1), as: [Int].self))
+    XCTAssertEqual(recorded.onMain, [true, true])
+    let done = expectation(description: "done")
+    let plain = network.with { $0.delivery = nil }
+    plain.request(MovieRequest.newMovies(page: 1), as: [Int].self).asObservable()
+      .subscribeOnMain(onNext: { _ in
+        MainActor.assertIsolated()
+        done.fulfill()
+      })
+      .disposed(by: bag)
+    wait(for: [done], timeout: 10)
+  }
+
   func test_row_3_3_anEndpointCallsItselfOnTheDefaultNetwork() throws {
     struct Detail: Endpoint {
       var path: String { "/user/detail.do" }

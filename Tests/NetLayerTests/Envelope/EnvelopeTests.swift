@@ -9,7 +9,7 @@ final class EnvelopeTests: XCTestCase {
   }
 
   private func accepted(_ text: String, _ envelope: Envelope? = nil) throws -> JSON {
-    try JSON(text).accepted(by: envelope)
+    try JSON(parsing: text).accepted(by: envelope)
   }
 
   private func failure(

@@ -93,7 +93,8 @@ final class PipelineTests: XCTestCase {
     XCTAssertEqual(record(try network(body).response(.get, "/a").map(User.self, at: "data.items[1]")).elements, [b])
     XCTAssertEqual(record(Observable.just(body).map(User.self, at: "data.items[1]")).elements, [b])
     XCTAssertEqual(record(Observable.just(Data(body.utf8)).map([User].self, at: "data.items")).elements.first?.last, b)
-    XCTAssertEqual(record(Observable.just(try JSON(body)).map(String.self, at: "data.items[0].name")).elements, ["a"])
+    XCTAssertEqual(
+      record(Observable.just(try JSON(parsing: body)).map(String.self, at: "data.items[0].name")).elements, ["a"])
     XCTAssertEqual(record(Observable.just(body).map(String?.self, at: "data.none")).elements, [String?.none])
     XCTAssertEqual(try failure(of: Observable.just(body).map(Int.self, at: "data..x")).kind, .parse)
     XCTAssertEqual(

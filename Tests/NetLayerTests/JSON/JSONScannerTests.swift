@@ -28,7 +28,7 @@ final class JSONScannerTests: XCTestCase {
       "{}", "[]", "\"\"", "0", "-0", "-1.5e-7", "1E+2", "true", "false", "null", " \t\r\n{ \"a\" : [ 1 , 2 ] } \n",
       "[[],{},[{}]]", #"{"":{"":""}}"#, #""\u00e9\uD83D\uDE00\/\b\f\n\r\t\\\"""#, "\u{FEFF}{}", "\"网络😀é\u{7F}\"",
     ] {
-      XCTAssertNoThrow(try JSON(text), text)
+      XCTAssertNoThrow(try JSON(parsing: text), text)
     }
   }
 
@@ -88,7 +88,7 @@ final class JSONScannerTests: XCTestCase {
     let outcome = onSmallStack {
       let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
       let tooDeep = String(repeating: "{\"a\":", count: 100_000)
-      return (Result { try JSON(deep).count }, Result { try JSON(tooDeep).count })
+      return (Result { try JSON(parsing: deep).count }, Result { try JSON(parsing: tooDeep).count })
     }
     XCTAssertEqual(try outcome.0.get(), 1)
     XCTAssertThrowsError(try outcome.1.get()) { error in
@@ -98,8 +98,8 @@ final class JSONScannerTests: XCTestCase {
   }
 
   func test_theErrorSaysWhatAndWhere() throws {
-    XCTAssertThrowsError(try JSON("[1,x]")) { XCTAssertEqual("\($0)", "unexpected character 'x' at byte 3") }
-    XCTAssertThrowsError(try JSON("\"\u{2}\"")) {
+    XCTAssertThrowsError(try JSON(parsing: "[1,x]")) { XCTAssertEqual("\($0)", "unexpected character 'x' at byte 3") }
+    XCTAssertThrowsError(try JSON(parsing: "\"\u{2}\"")) {
       XCTAssertEqual("\($0)", "unescaped control character in a string 0x2 at byte 1")
     }
   }

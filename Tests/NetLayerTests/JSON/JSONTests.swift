@@ -9,7 +9,7 @@ final class JSONTests: XCTestCase {
     """#
 
   func test_getterGivesTheValueOrNil() throws {
-    let json = try JSON(text)
+    let json = try JSON(parsing: text)
     XCTAssertEqual(json["code"].int, 200)
     XCTAssertEqual(json["f"].double, 1.5)
     XCTAssertNil(json["f"].int)
@@ -28,7 +28,7 @@ final class JSONTests: XCTestCase {
   }
 
   func test_aMissingValueAnswersEverythingWithNil() throws {
-    let json = try JSON(text)
+    let json = try JSON(parsing: text)
     let missing = json["x"][3]["y"]
     XCTAssertFalse(missing.exists)
     XCTAssertFalse(missing.isNull)
@@ -42,10 +42,10 @@ final class JSONTests: XCTestCase {
   }
 
   func test_aPathLeadsThroughObjectsAndArrays() throws {
-    let json = try JSON(text)
+    let json = try JSON(parsing: text)
     XCTAssertEqual(json[path: "data.items[1].name"].string, "b\"你😀")
     XCTAssertEqual(json[path: "data.items"][path: "[0].name"].string, "a")
-    XCTAssertEqual(try JSON("[[1,[2,3]]]")[path: "[0][1][1]"].int, 3)
+    XCTAssertEqual(try JSON(parsing: "[[1,[2,3]]]")[path: "[0][1][1]"].int, 3)
     XCTAssertEqual(json[path: ""].kind, .object)
     for malformed in [".", "a.", ".a", "a..b", "a[", "a[x]", "a[-1]", "a]", "a[0]b", "a.[0]"] {
       XCTAssertNil(JSONPath(malformed), malformed)
@@ -54,14 +54,14 @@ final class JSONTests: XCTestCase {
   }
 
   func test_aKeySubscriptTakesDotsAsTheyAreAndComparesUnescaped() throws {
-    let json = try JSON(text)
+    let json = try JSON(parsing: text)
     XCTAssertEqual(json["a.b"].string, "dot")
     XCTAssertEqual(json["key"].int, 7)
     XCTAssertFalse(json[#"k\u0065y"#].exists)
   }
 
   func test_ofADuplicateKeyTheFirstCounts() throws {
-    let json = try JSON(#"{"a":1,"a":2,"b":{"c":1,"c":2}}"#)
+    let json = try JSON(parsing: #"{"a":1,"a":2,"b":{"c":1,"c":2}}"#)
     XCTAssertEqual(json["a"].int, 1)
     XCTAssertEqual(json["b"]["c"].int, 1)
     XCTAssertEqual(json.members?.map(\.key), ["a", "b"])
@@ -70,7 +70,7 @@ final class JSONTests: XCTestCase {
 
   func test_aRootWithMoreMembersThanAreRememberedIsReadToItsEnd() throws {
     let text = "{" + (0..<100).map { "\"k\($0)\": [\($0), \"]}\\\"\"]" }.joined(separator: " , ") + "}"
-    let json = try JSON(text)
+    let json = try JSON(parsing: text)
     for index in 0..<100 { XCTAssertEqual(json["k\(index)"][0].int, index) }
     XCTAssertFalse(json["k100"].exists)
   }
@@ -87,7 +87,7 @@ final class JSONTests: XCTestCase {
     for length in 0..<40 {
       for special in ["", "\\n", "é", "\\\"", "\\uD83D\\uDE00"] {
         let plain = String(repeating: "x", count: length)
-        let json = try JSON("[\"\(plain)\(special)\(plain)\",1]")
+        let json = try JSON(parsing: "[\"\(plain)\(special)\(plain)\",1]")
         XCTAssertEqual(json[1].int, 1)
         XCTAssertEqual(json[0].string?.hasPrefix(plain), true)
         XCTAssertEqual(json[0].string?.hasSuffix(plain), true)

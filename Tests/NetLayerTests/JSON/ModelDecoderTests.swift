@@ -14,23 +14,24 @@ final class ModelDecoderTests: XCTestCase {
   }
 
   func test_onlyTheSliceIsDecoded() throws {
-    let json = try JSON(#"{"data": {"id": 1}, "rest": [1, 2, 3]}"#)
+    let json = try JSON(parsing: #"{"data": {"id": 1}, "rest": [1, 2, 3]}"#)
     XCTAssertEqual(try json["data"].decode(User.self), User(id: 1))
     XCTAssertEqual(try json["rest"].decode([Int].self), [1, 2, 3])
     XCTAssertEqual(try json["rest"][2].decode(Int.self), 3)
   }
 
   func test_scalarsAndNullDecodeToo() throws {
-    XCTAssertEqual(try JSON("\"a\\u00e9\"").decode(String.self), "aé")
-    XCTAssertEqual(try JSON("true").decode(Bool.self), true)
-    XCTAssertNil(try JSON("null").decode(User?.self))
-    XCTAssertThrowsError(try JSON("null").decode(User.self))
-    XCTAssertThrowsError(try JSON("{}")["x"].decode(User?.self))
+    XCTAssertEqual(try JSON(parsing: "\"a\\u00e9\"").decode(String.self), "aé")
+    XCTAssertEqual(try JSON(parsing: "true").decode(Bool.self), true)
+    XCTAssertNil(try JSON(parsing: "null").decode(User?.self))
+    XCTAssertThrowsError(try JSON(parsing: "null").decode(User.self))
+    XCTAssertThrowsError(try JSON(parsing: "{}")["x"].decode(User?.self))
   }
 
   func test_theDecoderCanBeConfigured() throws {
     let snake = JSONModelDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
-    XCTAssertEqual(try JSON(#"{"id":1,"first_name":"A"}"#).decode(User.self, using: snake), User(id: 1, firstName: "A"))
+    XCTAssertEqual(
+      try JSON(parsing: #"{"id":1,"first_name":"A"}"#).decode(User.self, using: snake), User(id: 1, firstName: "A"))
   }
 
   func test_aModelAsDeepAsTheScannerAllowsDecodesOnASmallStack() throws {
@@ -38,7 +39,7 @@ final class ModelDecoderTests: XCTestCase {
       Result {
         var text = "{}"
         for _ in 0..<255 { text = "{\"children\":[\(text)]}" }
-        var tree = try JSON(text).decode(Tree.self)
+        var tree = try JSON(parsing: text).decode(Tree.self)
         var depth = 0
         while let child = tree.children?.first {
           tree = child

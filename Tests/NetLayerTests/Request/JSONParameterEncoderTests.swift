@@ -16,7 +16,7 @@ final class JSONParameterEncoderTests: XCTestCase {
     ])
     XCTAssertEqual(text, #"{"a":1.0,"b":{"x":[true,false],"y":1},"s":"q\"\\/\n\u0001é😀"}"#)
     XCTAssertEqual(request.headers["Content-Type"], "application/json")
-    XCTAssertNoThrow(try JSON(text))
+    XCTAssertNoThrow(try JSON(parsing: text))
   }
 
   func test_noParametersAreAnEmptyObject() throws {

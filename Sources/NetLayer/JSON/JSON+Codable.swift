@@ -1,0 +1,89 @@
+import Foundation
+
+extension JSON: Encodable {
+  /// Encodes the same value: members in their order, integers exactly up to `UInt64`, other numbers as `Decimal` where
+  /// that is exact, else as `Double`.
+  ///
+  /// - Throws: `EncodingError` where there is no value.
+  public func encode(to encoder: any Encoder) throws {
+    switch kind {
+    case .object:
+      var container = encoder.container(keyedBy: JSONKey.self)
+      for (key, value) in members ?? [] { try container.encode(value, forKey: JSONKey(key)) }
+    case .array:
+      var container = encoder.unkeyedContainer()
+      for element in array ?? [] { try container.encode(element) }
+    default:
+      var container = encoder.singleValueContainer()
+      try encodeScalar(into: &container)
+    }
+  }
+
+  private func encodeScalar(into container: inout any SingleValueEncodingContainer) throws {
+    if let bool {
+      try container.encode(bool)
+    } else if let string {
+      try container.encode(string)
+    } else if kind == .null {
+      try container.encodeNil()
+    } else if let integer = integer(Int64.self) {
+      try container.encode(integer)
+    } else if let integer = integer(UInt64.self) {
+      try container.encode(integer)
+    } else if let decimal {
+      try container.encode(decimal)
+    } else if let double {
+      try container.encode(double)
+    } else {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: container.codingPath, debugDescription: "there is no value"))
+    }
+  }
+}
+
+extension JSON: Decodable {
+  /// Takes any value.
+  ///
+  /// With the decoder of this package (`JSONModelDecoder`) and `JSON` as the whole model, the text stays as it came; within
+  /// a model, and with other decoders, it is written anew, with exact integers up to `UInt64` and other numbers as
+  /// `Decimal`.
+  ///
+  /// - Throws: the decoder's errors.
+  public init(from decoder: any Decoder) throws { self.init(written: try Self.text(from: decoder, level: 0)) }
+
+  private static func text(from decoder: any Decoder, level: Int) throws -> String {
+    guard level < maximumDepth else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(maximumDepth) levels"))
+    }
+    if let container = try? decoder.container(keyedBy: JSONKey.self) {
+      let members = try container.allKeys.map { key in
+        "\(JSONText.quoted(key.stringValue)):\(try text(from: container.superDecoder(forKey: key), level: level + 1))"
+      }
+      return "{" + members.joined(separator: ",") + "}"
+    }
+    if var container = try? decoder.unkeyedContainer() {
+      var elements: [String] = []
+      while !container.isAtEnd { elements.append(try text(from: container.superDecoder(), level: level + 1)) }
+      return "[" + elements.joined(separator: ",") + "]"
+    }
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() { return "null" }
+    if let value = try? container.decode(Bool.self) { return value ? "true" : "false" }
+    if let value = try? container.decode(String.self) { return JSONText.quoted(value) }
+    if let value = try? container.decode(Int64.self) { return String(value) }
+    if let value = try? container.decode(UInt64.self) { return String(value) }
+    if let value = try? container.decode(Decimal.self), !value.isNaN { return value.description }
+    return try container.decode(Double.self).description
+  }
+}
+
+/// The name of a member, as coders want it.
+private struct JSONKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ name: String) { stringValue = name }
+  init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+{
+  /// An object with the members of the literal, in its order; of a key that comes twice, the first counts.
+  public init(dictionaryLiteral elements: (String, JSON)...) {
+    self.init(
+      written: "{" + elements.map { "\(JSONText.quoted($0.0)):\($0.1.orNull)" }.joined(separator: ",") + "}")
+  }
+
+  /// An array of the elements.
+  public init(arrayLiteral elements: JSON...) {
+    self.init(written: "[" + elements.map(\.orNull).joined(separator: ",") + "]")
+  }
+
+  /// A string.
+  public init(stringLiteral value: String) { self.init(written: JSONText.quoted(value)) }
+
+  /// A number.
+  public init(integerLiteral value: Int) { self.init(written: String(value)) }
+
+  /// A number; `null` for one that is not finite, as JSON has none.
+  public init(floatLiteral value: Double) { self.init(written: value.isFinite ? value.description : "null") }
+
+  /// `true` or `false`.
+  public init(booleanLiteral value: Bool) { self.init(written: value ? "true" : "false") }
+
+  /// `null`
+  public init(nilLiteral: ()) { self.init(written: "null") }
+
+  /// The text of this value; of none, `null`.
+  var orNull: String { exists ? description : "null" }
+
+  /// Takes text that was written here.
+  init(written text: String) { self = (try? JSON(parsing: text)) ?? Self.nothing }
+
+  // What is written here is valid, except beyond the depth limit; then there is no value.
+  private static let nothing = JSON(document: JSONDocument.empty, range: 0..<0)
+}
+
+/// Writes parts of JSON text.
+enum JSONText {
+  /// The string with its quotes; everything that need not be escaped stands as it is.
+  static func quoted(_ string: String) -> String {
+    var text = "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case "\u{8}": text += "\\b"
+      case "\u{C}": text += "\\f"
+      case ..<" ": text += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
+  }
+}

@@ -1,0 +1,36 @@
+extension JSON {
+  /// The value over several lines; empty if it is not there.
+  ///
+  /// - Parameters:
+  ///   - indent: what each level is indented by.
+  ///   - sortsKeys: whether members are sorted by name; otherwise they stand in their order.
+  /// - Returns: the text; strings and numbers stand as they came. Empty objects and arrays stay on one line.
+  public func pretty(indent: String = "  ", sortsKeys: Bool = false) -> String {
+    var text = ""
+    write(into: &text, indent: indent, sortsKeys: sortsKeys, line: "\n")
+    return text
+  }
+
+  // Recursive, at most `maximumDepth` levels of little stack each.
+  private func write(into text: inout String, indent: String, sortsKeys: Bool, line: String) {
+    let inner = line + indent
+    if let array, !array.isEmpty {
+      text += "["
+      for (index, element) in array.enumerated() {
+        text += (index > 0 ? "," : "") + inner
+        element.write(into: &text, indent: indent, sortsKeys: sortsKeys, line: inner)
+      }
+      text += line + "]"
+    } else if var members, !members.isEmpty {
+      if sortsKeys { members.sort { $0.key < $1.key } }
+      text += "{"
+      for (index, member) in members.enumerated() {
+        text += (index > 0 ? "," : "") + inner + JSONText.quoted(member.key) + ": "
+        member.value.write(into: &text, indent: indent, sortsKeys: sortsKeys, line: inner)
+      }
+      text += line + "}"
+    } else {
+      text += kind == .array ? "[]" : kind == .object ? "{}" : description
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+extension JSONModelDecoder {
+  /// For APIs in the style of most web frameworks: `snake_case` keys, ISO 8601 dates (article row 4.6).
+  public static let snakeCaseISO8601 = JSONModelDecoder { decoder in
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    decoder.dateDecodingStrategy = .iso8601WithOrWithoutFractions
+  }
+
+  /// For `snake_case` keys.
+  public static let snakeCase = JSONModelDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+
+  /// For ISO 8601 dates, with fractions of seconds or without (article row 4.6).
+  public static let iso8601 = JSONModelDecoder { $0.dateDecodingStrategy = .iso8601WithOrWithoutFractions }
+}
+
+extension JSONDecoder.DateDecodingStrategy {
+  /// ISO 8601 dates, such as `2019-12-28T01:02:03Z` and `2019-12-28T01:02:03.456+08:00`.
+  ///
+  /// Anything else is a `DecodingError` with its place (article 4, weakness 7: never "now").
+  public static let iso8601WithOrWithoutFractions = custom { decoder in
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
+      if let date = try? style.parse(text) { return date }
+    }
+    throw DecodingError.dataCorruptedError(
+      in: container, debugDescription: "\(text.debugDescription) is no ISO 8601 date")
+  }
+}

@@ -1,0 +1,79 @@
+import Dispatch
+import Foundation
+import Streams
+
+extension Network {
+  /// Calls `endpoint` and waits for the result: for command-line tools (article row 0.12).
+  ///
+  /// Blocks the calling thread, so not for apps' main threads, although it works there: neither `mapping` nor `delivery` is
+  /// used, since they might be the very queue that waits. A call from a transport's thread, or one whose interceptors need
+  /// the waiting thread, fails with an error of kind `timeout` when the total time limit is over, in place of a deadlock.
+  ///
+  /// - Throws: the call's `NetworkError`; `invalidRequest` at once on a thread that would wait for itself.
+  @available(*, noasync, message: "await request(_:).value instead")
+  public func wait<E: TypedEndpoint>(for endpoint: E) throws -> E.Response {
+    try waiting { $0.request(endpoint) as Single<E.Response> }
+  }
+
+  /// Calls `endpoint` and waits for the answer, whatever its status. See the typed form.
+  ///
+  /// - Throws: the call's `NetworkError`.
+  @available(*, noasync, message: "await request(_:).value instead")
+  public func wait(for endpoint: some Endpoint) throws -> Response {
+    try waiting { $0.request(endpoint) as Single<Response> }
+  }
+
+  private func waiting<Result: Sendable>(_ call: (Network) -> Single<Result>) throws -> Result {
+    guard !SynchronousCall.isInside else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "a synchronous call from inside another one's delivery would wait for itself; use request(_:)"
+      ).ruled(by: rules)
+    }
+    let own = with {
+      $0.mapping = SynchronousCall.scheduler
+      $0.delivery = nil
+    }
+    let result = Locked<Swift.Result<Result, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let subscription = call(own).subscribe(
+      onSuccess: { value in result.withLock { $0 = .success(value) } },
+      onError: { error in result.withLock { $0 = .failure(error) } }, onDisposed: { done.signal() })
+    defer { subscription.dispose() }
+    // The transport's own limit is reached first, unless it is this thread that it needs.
+    let limit = backend.timeouts.total
+    let outcome = limit > 0 && limit < 1e9 ? done.wait(timeout: .now() + limit + 1) : DispatchTimeoutResult.success
+    if limit <= 0 || limit >= 1e9 { done.wait() }
+    guard outcome == .success, let result = result.withLock({ $0 }) else {
+      throw NetworkError(
+        kind: .timeout,
+        reason: "the result did not arrive while this thread waited for it; its delivery may need this very thread"
+      ).ruled(by: rules)
+    }
+    return try result.get()
+  }
+}
+
+/// Where synchronous calls are mapped: a concurrent queue of their own, known by a key.
+private enum SynchronousCall {
+  private static let key = DispatchSpecificKey<Bool>()
+  private static let queue: DispatchQueue = {
+    let queue = DispatchQueue(label: "NetLayer.synchronous", attributes: .concurrent)
+    queue.setSpecific(key: key, value: true)
+    return queue
+  }()
+
+  static let scheduler = QueueScheduler(queue: queue)
+
+  /// Whether the caller is inside the delivery of a synchronous call.
+  static var isInside: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+  struct QueueScheduler: ImmediateSchedulerType {
+    let queue: DispatchQueue
+
+    func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+      queue.async(execute: action)
+      return Disposables.create()
+    }
+  }
+}

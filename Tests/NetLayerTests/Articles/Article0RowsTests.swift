@@ -1,0 +1,162 @@
+import LoopbackServer
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+final class Article0RowsTests: XCTestCase {
+  private func network(_ transport: any Transport) -> Network {
+    Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+  }
+
+  func test_row_0_1_aCallReturnsBeforeItsAnswerArrives() {
+    let transport = FakeTransport { _ in .silence }
+    let subscription = network(transport).json(.get, "/a").subscribe()
+    XCTAssertEqual(transport.requests.count, 1, "sent, and this thread goes on")
+    subscription.dispose()
+  }
+
+  func test_row_0_2_deviceAndVersionTravelAsCommonParameters() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)/device")
+    defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+    let device = try Device.current(storingIn: file)
+    XCTAssertEqual(try Device.current(storingIn: file), device, "the same after a restart")
+    XCTAssertNotNil(UUID(uuidString: device.id))
+    XCTAssertThrowsError(try Device.current(storingIn: URL(filePath: "/dev/null/x"))) {
+      XCTAssertEqual(($0 as? NetworkError)?.kind, .file)
+    }
+    let transport = FakeTransport(json: "{}")
+    let network = network(transport).with { backend in
+      backend.commonParameters = { ["device_id": device.id, "device": device.description] }
+    }
+    _ = record(network.response(.get, "/a"))
+    let query = try XCTUnwrap(transport.requests[0].url.query(percentEncoded: false))
+    XCTAssertEqual(query, "device=\(device.system); \(device.architecture)&device_id=\(device.id)")
+  }
+
+  func test_row_0_4_transportStatusParseAndFormatErrorsAreOneTypeWithTheirCauses() throws {
+    let transport = FakeTransport { request in
+      switch request.url.path {
+      case "/offline": .failure(.connection)
+      case "/down": .answer("<html>", status: 502)
+      case "/html": .answer("<html>")
+      case "/shape": .answer(#"{"code":200,"data":[]}"#)
+      default: .answer(#"{"code":"E7","message":"不行"}"#)
+      }
+    }
+    let network = network(transport)
+    let kinds = try ["/offline", "/down", "/html", "/shape", "/refused"].map { path in
+      let error = try failure(of: network.json(.get, path).data([String: Int].self))
+      XCTAssertFalse(error.message.isEmpty)
+      XCTAssertEqual(error.request?.url.path, path)
+      XCTAssertEqual(error.response == nil, path == "/offline")
+      return error.kind
+    }
+    XCTAssertEqual(kinds, [.connection, .status, .parse, .parse, .business])
+  }
+
+  func test_row_0_6_everyCallEndsInExactlyOneState() {
+    let transport = FakeTransport { request in
+      switch request.url.path {
+      case "/value": .answer(#"{"code":200,"data":1}"#)
+      default: .failure(.timeout)
+      }
+    }
+    let value = record(network(transport).json(.get, "/value").data(Int.self))
+    XCTAssertEqual([value.elements.count, value.errors.count, value.completions], [1, 0, 1])
+    let failed = record(network(transport).json(.get, "/late").data(Int.self))
+    XCTAssertEqual([failed.elements.count, failed.errors.count, failed.completions], [0, 1, 0])
+  }
+
+  func test_row_0_11_callbacksNeedNoRunLoopAndKeepOffTheMainThread() {
+    let done = DispatchSemaphore(value: 0)
+    let onMain = Locked<Bool?>(nil)
+    let network = network(FakeTransport(json: #"{"code":200,"data":1}"#))
+    // A bare thread, which has no run loop, and this one, which blocks.
+    Thread.detachNewThread {
+      _ = network.json(.get, "/a").data(Int.self).subscribe(onNext: { _ in
+        onMain.withLock { $0 = Thread.isMainThread }
+        done.signal()
+      })
+    }
+    XCTAssertEqual(done.wait(timeout: .now() + 10), .success)
+    XCTAssertEqual(onMain.withLock { $0 }, false)
+  }
+
+  func test_row_0_14_anySourceIsAnObservableAndSoIsACall() {
+    let network = network(FakeTransport(json: #"{"code":200,"data":"Beijing"}"#))
+    let place = BehaviorSubject(value: 1)  // a location, a text field, a timer …
+    let names = place.take(1).flatMapLatest { id in
+      network.json(.get, "/place", parameters: ["id": id]).data(String.self)
+    }
+    XCTAssertEqual(record(names).elements, ["Beijing"])
+  }
+
+  func test_row_0_19_jsonTakesMethodURLParametersEncodingAndHeaders() throws {
+    let transport = FakeTransport(json: #"{"code":200}"#)
+    let network = network(transport).with { $0.commonParameters = { ["token": "t"] } }
+    _ = record(
+      network.json(.put, "/user/detail.do", parameters: ["userid": 7], encoding: .json, headers: ["X": "y"]))
+    let request = try XCTUnwrap(transport.requests.first)
+    XCTAssertEqual(request.method, .put)
+    XCTAssertEqual(request.text, #"{"token":"t","userid":7}"#)
+    XCTAssertEqual(request.headers["X"], "y")
+    let absolute = try XCTUnwrap(URL(string: "http://h/x"))
+    _ = record(network.json(.get, absolute))
+    XCTAssertEqual(transport.requests.last?.url.absoluteString, "http://h/x?token=t")
+  }
+
+  func test_row_0_24_codesDomainAndTextsAreTheArticles() throws {
+    let transport = FakeTransport { $0.url.path == "/html" ? .answer("<") : .failure(.connection) }
+    let network = network(transport).with { $0.messages = .chinese }
+    let cases: [(Observable<JSON>, Int, String)] = [
+      (network.json(.get, "/offline"), -1212, "网络状态不佳,请稍候再试!"),
+      (network.json(.get, "/html"), -1213, "服务器数据解析错误!"),
+      (network.json(.post, "/a", parameters: ["x": Double.nan]), -1214, "参数错误,请稍候再试!"),
+    ]
+    for (call, code, message) in cases {
+      let error = try failure(of: call) as NSError
+      XCTAssertEqual(error.domain, "com.example.networkerror")
+      XCTAssertEqual(error.code, code)
+      XCTAssertEqual(error.localizedDescription, message)
+      XCTAssertNotNil(error.localizedFailureReason)
+    }
+  }
+
+  func test_row_0_25_everyKindHasAMessageInBothLanguages() {
+    let kinds: [NetworkError.Kind] = [
+      .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .invalidRequest, .encoding, .status, .business,
+      .parse, .file, .sequence, .other,
+    ]
+    for kind in kinds {
+      let (english, chinese) = (Messages.english.text(for: kind), Messages.chinese.text(for: kind))
+      XCTAssertTrue(english.utf8.allSatisfy { $0 < 128 } && english.hasSuffix("."), english)
+      XCTAssertTrue(chinese.unicodeScalars.contains { $0.value > 0x4E00 }, chinese)
+    }
+    var own = Messages.english
+    own.timeout = "Zu langsam."
+    XCTAssertEqual(own.text(for: .timeout), "Zu langsam.")
+  }
+
+  // The sample API of the article: a feed of posts, paged by a cursor (a timestamp here), over HTTP.
+  func test_row_0_28_theFeedIsFollowedToItsEnd() throws {
+    var routes = LoopbackServer.Routes()
+    routes.on("GET", "/2/feed-app") { request in
+      switch request.query("before") {
+      case nil: .json(#"{"result":"SUCCESS","feedList":[{"post_id":1},{"post_id":2}],"before_timestamp":1500}"#)
+      case "1500": .json(#"{"result":"SUCCESS","feedList":[{"post_id":3}],"before_timestamp":0,"more":false}"#)
+      default: .json(#"{"result":"ERROR","message":"参数错误"}"#)
+      }
+    }
+    let server = try LoopbackServer(routes: routes)
+    struct Post: Decodable, Sendable { var post_id: Int }
+    let tuchong = Network(
+      Backend(
+        baseURL: server.url,
+        envelope: Envelope(code: "result", success: "SUCCESS", data: "feedList", cursor: "before_timestamp")))
+    let feed = Observable.pages(startingAt: nil) { cursor in
+      cursor == "0" ? .empty() : tuchong.json(.get, "/2/feed-app", parameters: ["before": cursor]).list(Post.self)
+    }
+    XCTAssertEqual(record(feed).elements.flatMap(\.items).map(\.post_id), [1, 2, 3])
+  }
+}

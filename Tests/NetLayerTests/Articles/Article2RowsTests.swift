@@ -1,0 +1,101 @@
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+final class Article2RowsTests: XCTestCase {
+  private struct Smallest: Endpoint {
+    var path: String { "/a" }
+  }
+
+  private struct Largest: Endpoint {
+    var baseURL: URL? { URL(string: "http://own/v2") }
+    var path: String { "a" }
+    var method: HTTPMethod { .patch }
+    var task: HTTPTask { .parameters(["x": 1]) }
+    var headers: HTTPHeaders { ["X": "y"] }
+  }
+
+  private func network(_ transport: FakeTransport) -> Network {
+    Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+  }
+
+  func test_row_2_1_theSmallestEndpointIsAPath() throws {
+    let transport = FakeTransport(json: "{}")
+    _ = record(network(transport).request(Smallest()))
+    let request = try XCTUnwrap(transport.requests.first)
+    XCTAssertEqual("\(request)", "GET http://h/a")
+    XCTAssertEqual(request.headers.count, 0)
+  }
+
+  func test_row_2_3_anEndpointSaysBaseURLPathMethodTaskAndHeaders() throws {
+    let transport = FakeTransport(json: "{}")
+    _ = record(network(transport).request(Largest()))
+    let request = try XCTUnwrap(transport.requests.first)
+    XCTAssertEqual("\(request)", "PATCH http://own/v2/a")
+    XCTAssertEqual(request.text, "x=1")
+    XCTAssertEqual(request.headers["X"], "y")
+  }
+
+  func test_row_2_4_methodsAreTokensAndAnyMayBeNamed() {
+    let all: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, "PURGE"]
+    XCTAssertEqual(all.map(\.rawValue), ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
+  }
+
+  func test_row_2_6_headersAndParametersAreLiterals() throws {
+    let headers: HTTPHeaders = ["a": "1", "A": "2"]
+    XCTAssertEqual(headers["a"], "1, 2")
+    let parameters: Parameters = ["a": nil, "b": [1, 2], "c": ["d": true] as Parameters]
+    XCTAssertEqual(
+      try URLParameterEncoder(arrays: .repeated).text(of: parameters), "b=1&b=2&c%5Bd%5D=1")
+  }
+
+  func test_row_2_7_anEncoderOfOnesOwnIsOneFunction() throws {
+    struct Lines: ParameterEncoder {
+      func encode(_ parameters: Parameters, into request: inout Request) throws {
+        let pairs = try URLParameterEncoder().pairs(of: parameters)
+        request.body = .data(Data(pairs.map { "\($0.name):\($0.value)" }.joined(separator: "\n").utf8))
+      }
+    }
+    let transport = FakeTransport(json: "{}")
+    _ = record(network(transport).response(.post, "/a", parameters: ["b": 1, "a": "x"], encoding: Lines()))
+    XCTAssertEqual(transport.requests.first?.text, "a:x\nb:1")
+  }
+
+  func test_row_2_8_errorsHaveOurWordsNotTheSystems() throws {
+    let error = try failure(of: network(FakeTransport { _ in .failure(.timeout) }).request(Smallest()))
+    XCTAssertEqual(error.localizedDescription, Messages.localized.timeout)
+    XCTAssertTrue((error as NSError).localizedFailureReason?.contains("fake timeout") == true)
+  }
+
+  func test_row_2_12_theSessionIsTheBackEnds() {
+    let (first, second) = (FakeTransport(json: "1"), FakeTransport(json: "2"))
+    XCTAssertEqual(record(network(first).request(Smallest(), as: Int.self)).elements, [1])
+    XCTAssertEqual(record(network(second).request(Smallest(), as: Int.self)).elements, [2])
+  }
+
+  func test_row_2_15_nestedListsAndSnakeCaseKeysAreModels() {
+    struct Movie: Decodable, Equatable, Sendable { var voteAverage: Double }
+    struct Movies: Decodable, Equatable, Sendable { var totalPages: Int, results: [Movie] }
+    let network = network(FakeTransport(json: #"{"total_pages":2,"results":[{"vote_average":7.5}]}"#))
+      .with { $0.decoder = JSONModelDecoder.snakeCase }
+    XCTAssertEqual(
+      record(network.request(Smallest(), as: Movies.self)).elements,
+      [Movies(totalPages: 2, results: [Movie(voteAverage: 7.5)])])
+  }
+
+  func test_row_2_17_aResultIsASuccessOrAFailure() {
+    let answered = expectation(description: "answered")
+    answered.expectedFulfillmentCount = 2
+    for status in [200, 404] {
+      network(FakeTransport(json: "{}", status: status)).start(Smallest()) { result in
+        switch result {
+        case .success(let response): XCTAssertEqual(response.status, 200)
+        case .failure(let error): XCTAssertEqual(error.code, 404)
+        }
+        answered.fulfill()
+      }
+    }
+    wait(for: [answered], timeout: 10)
+  }
+}

@@ -1,0 +1,79 @@
+import XCTest
+
+@testable import NetLayer
+
+final class JSONValueTests: XCTestCase {
+  func test_row_1_5_literalsMakeJSON() throws {
+    let json: JSON = ["a": 1, "b": [true, nil, "x\"\n", 1.5], "c": [:], "d": []]
+    XCTAssertEqual(json.description, #"{"a":1,"b":[true,null,"x\"\n",1.5],"c":{},"d":[]}"#)
+    XCTAssertEqual(json["b"][2].string, "x\"\n")
+    XCTAssertEqual(JSON("null"), try JSON(parsing: #""null""#), "a literal is a string, not a text to parse")
+    let missing = json["nothing"]
+    XCTAssertEqual(([missing] as JSON).description, "[null]")
+  }
+
+  func test_equalityIsByValue() throws {
+    func json(_ text: String) throws -> JSON { try JSON(parsing: text) }
+    for (a, b) in [
+      ("1", "1.0"), ("1", "10e-1"), ("-0", "0"), ("100", "1E+2"), (#""a""#, #""\u0061""#),
+      (#"{"a":1,"b":[2]}"#, #" { "b" : [ 2.0 ] , "a":1 } "#), ("18446744073709551615", "18446744073709551615.0"),
+      (#"{"a":1,"a":2}"#, #"{"a":1}"#),
+    ] { XCTAssertEqual(try json(a), try json(b), "\(a) \(b)") }
+    for (a, b) in [
+      ("1", "2"), ("1", "\"1\""), ("null", "false"), ("[1,2]", "[2,1]"), (#"{"a":1}"#, #"{"a":1,"b":null}"#),
+      ("9007199254740993", "9007199254740992"), ("0.1", "0.10000000000000001"), ("1", "-1"), ("1e999", "1e998"),
+    ] { XCTAssertNotEqual(try json(a), try json(b), "\(a) \(b)") }
+    XCTAssertEqual(try json("1")["x"], try json("[]")[3], "what is not there is alike")
+  }
+
+  func test_numbersAreExact() throws {
+    let json = try JSON(parsing: "[18446744073709551615,-9223372036854775808,0.1,1e400,123456789.987654321,1e-3]")
+    XCTAssertEqual(json[0].integer(UInt64.self), .max)
+    XCTAssertEqual(json[1].integer(Int64.self), .min)
+    XCTAssertEqual(json[2].decimal, Decimal(sign: .plus, exponent: -1, significand: 1))
+    XCTAssertNil(json[3].decimal)
+    XCTAssertEqual(json[4].decimal?.description, "123456789.987654321")
+    XCTAssertEqual(json[5].decimal, Decimal(sign: .plus, exponent: -3, significand: 1))
+    XCTAssertNil(JSON("1").decimal)
+    XCTAssertNil(try JSON(parsing: "1.00000000000000000000000000000000000000001").decimal)
+  }
+
+  func test_itIsCodable() throws {
+    struct Model: Codable, Equatable {
+      var id: Int
+      var extra: JSON
+    }
+    let text = #"{"id":1,"extra":{"n":[18446744073709551615,-1,2.5,true,null,"é\"",{}],"a.b":[]}}"#
+    let model = try JSON(parsing: text).decode(Model.self)
+    XCTAssertEqual(model.extra, try JSON(parsing: text)["extra"])
+    XCTAssertEqual(model.extra["n"][0].integer(UInt64.self), .max)
+    let written = try JSONEncoder().encode(model)
+    XCTAssertEqual(try JSON(written), try JSON(parsing: text))
+    XCTAssertEqual(try JSON(parsing: text).decode(JSON.self).description, text, "as the whole model, the text stays")
+    XCTAssertThrowsError(try JSONEncoder().encode(["a": JSON("x")["none"]]))
+    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h")))
+    try JSONParameterEncoder().encode(Parameters(["a": JSON(parsing: "[1,2.50]")]), into: &request)
+    XCTAssertEqual(request.text, #"{"a":[1,2.5]}"#)
+  }
+
+  func test_itIsPrettyPrinted() throws {
+    let json = try JSON(parsing: #"{"b":[1,{"x":null}],"a":{},"c":[]}"#)
+    XCTAssertEqual(
+      json.pretty(),
+      """
+      {
+        "b": [
+          1,
+          {
+            "x": null
+          }
+        ],
+        "a": {},
+        "c": []
+      }
+      """)
+    XCTAssertTrue(json.pretty(sortsKeys: true).hasPrefix("{\n  \"a\": {}"))
+    XCTAssertEqual(try JSON(parsing: json.pretty(indent: "\t")), json)
+    XCTAssertEqual(json["none"].pretty(), "")
+  }
+}
