@@ -11,7 +11,4 @@ const char *curl_loop_load(void);
 // status 200 and the expected number of bytes, or -1 if any did not.
 long curl_loop_run(const char *url, int in_flight, double seconds, long expected_bytes);
 
-// Ends the connections that earlier runs have left open.
-void curl_loop_close(void);
-
 #endif
