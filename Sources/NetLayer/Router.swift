@@ -94,6 +94,6 @@ private final class InFlight: Sendable {
       if flight == nil { state.over.insert(id) }
       return flight
     }
-    _ = removed  // released outside the lock
+    withExtendedLifetime(removed) {}  // released outside the lock
   }
 }

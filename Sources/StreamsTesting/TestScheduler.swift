@@ -75,7 +75,7 @@ public final class TestScheduler: SchedulerType {
     }
     return Disposables.create { [self] in
       let dropped = state.withLock { $0.actions.removeValue(forKey: id) }
-      _ = dropped  // released outside the lock
+      withExtendedLifetime(dropped) {}  // released outside the lock
     }
   }
 

@@ -62,6 +62,8 @@ enum URLPath {
   static func checkClimbing(_ path: String) throws {
     // A backslash separates, too, for servers and clients that follow the WHATWG's URL rules.
     for component in path.split(whereSeparator: { $0 == "/" || $0 == "\\" }) {
+      // Nearly no component begins with a dot, and replacing in text costs two microseconds.
+      guard let first = component.utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else { continue }
       let plain = component.replacing("%2e", with: ".").replacing("%2E", with: ".")
       if plain == ".." { throw refused(path, "climbs with '\(component)'") }
     }

@@ -19,7 +19,7 @@ public enum Hooks {
         handler = newValue
         return former
       }
-      _ = former  // released outside the lock
+      withExtendedLifetime(former) {}  // released outside the lock
     }
   }
 

@@ -2,6 +2,9 @@ import Synchronization
 
 /// State behind a mutex; the one lock of this package.
 ///
+/// What leaves the state is released outside the lock with `withExtendedLifetime`, not with `_ =`: the optimiser may move
+/// a last release up into the critical section, and a `deinit` may run user code.
+///
 /// In debug builds it also orders its critical sections by an atomic: on Linux the contended path of `Mutex` runs in
 /// the kernel, where Thread Sanitizer does not see it and so reports races that are none.
 @usableFromInline

@@ -40,7 +40,7 @@ final class SubscriptionSet: Disposable {
       state.free.append(slot)
       return state.slots[slot].take()
     }
-    _ = removed  // released outside the lock
+    withExtendedLifetime(removed) {}  // released outside the lock
   }
 
   @usableFromInline

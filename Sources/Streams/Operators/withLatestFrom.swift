@@ -49,7 +49,7 @@ final class LatestBox<Element: Sendable>: Sendable {
       latest = element
       return former
     }
-    _ = former
+    withExtendedLifetime(former) {}
   }
 
   @usableFromInline

@@ -12,6 +12,6 @@ final class ScheduledItem: Cancelable {
 
   func dispose() {
     let dropped = action.withLock { $0.take() }
-    _ = dropped  // released outside the lock
+    withExtendedLifetime(dropped) {}  // released outside the lock
   }
 }

@@ -103,7 +103,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
 
     func dispose() {
       let left = subject?.roster.withLock { $0.leave(id) }
-      _ = left  // released outside the lock
+      withExtendedLifetime(left) {}  // released outside the lock
     }
   }
 }

@@ -43,7 +43,7 @@ final class ReplayCore<Element: Sendable>: Sendable {
       state.buffer.append(element)
       return (state.roster.members, dropped)
     }
-    _ = dropped  // released outside the lock
+    withExtendedLifetime(dropped) {}  // released outside the lock
     // Each observer has a queue of its own, where live elements wait while it gets the remembered ones.
     for observer in observers { observer.value.onNext(element) }
   }
@@ -65,7 +65,7 @@ final class ReplayCore<Element: Sendable>: Sendable {
       subscription.own(
         Disposables.create { [weak self] in
           let left = self?.state.withLock { $0.roster.leave(id) }
-          _ = left  // released outside the lock
+          withExtendedLifetime(left) {}  // released outside the lock
         })
     } else if !replaysAfterEnd {
       return end(subscription, joined)
