@@ -119,7 +119,9 @@ extension StubTransport {
   /// Answers as the recording in `file` has it: by method and URL, secrets aside, in the order recorded; the last answer
   /// of each stays (article row 3.15).
   ///
-  /// - Parameter redaction: what the recording was made with.
+  /// - Parameters:
+  ///   - file: the recording.
+  ///   - redaction: what the recording was made with.
   /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
   public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
     var answers: [String: [Answer]] = [:]
