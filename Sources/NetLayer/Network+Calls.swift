@@ -47,6 +47,27 @@ extension Network {
     send(Call(method, url, parameters: parameters, encoding: encoding, headers: headers)).asObservable()
   }
 
+  /// Asks for anything and makes a model of the whole body when the status is a success. Parameters as in `json`.
+  @_disfavoredOverload
+  public func request<Model: Decodable & Sendable>(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:], as type: Model.Type = Model.self
+  ) -> Single<Model> {
+    send(
+      Call(method, url, parameters: parameters, encoding: encoding, headers: headers), accept: "application/json"
+    ).map(type)
+  }
+
+  /// Asks for text, bytes, JSON, or what else reads a response, when the status is a success. Parameters as in `json`.
+  public func request<Result: ResponseReadable>(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:], as type: Result.Type = Result.self
+  ) -> Single<Result> {
+    deliver(
+      Call(method, url, parameters: parameters, encoding: encoding, headers: headers), accept: Result.accept
+    ) { try Result.read($0) }
+  }
+
   func json(_ call: Call) -> Observable<JSON> {
     send(call, accept: "application/json").asObservable().common(nil)
   }

@@ -64,7 +64,7 @@ extension Network {
     deliver(Call(endpoint, progress: progress), accept: Result.accept) { try Result.read($0) }
   }
 
-  private func deliver<Result: Sendable>(
+  func deliver<Result: Sendable>(
     _ call: Call, accept: String? = nil, _ read: @escaping @Sendable (Response) throws -> Result
   ) -> Single<Result> {
     send(call, accept: accept).asObservable().delivering { try read(try $0.validated()) }.asSingle()

@@ -86,8 +86,10 @@ public struct NetworkError: Error, Sendable {
   public var shortDescription: String { kind.rawValue }
 
   /// `error` itself if it is one of these, else one of kind `other` around it.
-  static func wrapping(_ error: any Error, from response: Response? = nil) -> NetworkError {
-    error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", response: response, underlying: error)
+  static func wrapping(_ error: any Error, from response: Response? = nil, rules: Rules? = nil) -> NetworkError {
+    if let known = error as? NetworkError { return known }
+    let other = NetworkError(kind: .other, reason: "\(error)", response: response, underlying: error)
+    return rules.map(other.ruled) ?? other
   }
 
   /// The same error with the request it is about.

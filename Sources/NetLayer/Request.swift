@@ -51,7 +51,8 @@ public struct Request: Sendable {
   public var timeouts: Timeouts
   /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
   ///
-  /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12).
+  /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
+  /// be of any size: the transports' limits are for what is kept in memory.
   public var destination: URL?
 
   /// A request as it goes to the transport; nothing is added to it.

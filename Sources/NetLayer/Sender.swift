@@ -36,7 +36,7 @@ struct Sender: Sendable {
   /// Hands the failure of a call to the back end's handlers, behind all interceptors: what a retry saves is none.
   private func reporting(_ single: Single<Response>) -> Single<Response> {
     guard rules.handlesErrors || !interceptors.isEmpty else { return single }
-    return single.mapError { [rules] in NetworkError.wrapping($0).reported(to: rules) }
+    return single.mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
   }
 
   /// Without interceptors. The one hop is off the transport's thread, which must not stall, and off the caller's, which

@@ -16,11 +16,16 @@ public struct Service<E: Endpoint>: Sendable {
   /// Calls `endpoint` and gives its answer, whatever the status.
   public func request(_ endpoint: E) -> Single<Response> { network.request(endpoint) }
 
+  /// Calls `endpoint` and gives the result whose type it names.
+  public func request(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> where E: TypedEndpoint {
+    network.request(endpoint, progress: progress)
+  }
+
   /// Calls `endpoint` and makes a model of the whole body when the status is a success.
   public func request<Model: Decodable & Sendable>(
-    _ endpoint: E, as type: Model.Type = Model.self
+    _ endpoint: E, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
-    network.request(endpoint, as: type)
+    network.request(endpoint, as: type, progress: progress)
   }
 
   /// Calls `endpoint` for JSON in an envelope; emits it when status and code are a success.

@@ -87,3 +87,32 @@ final class StartTests: XCTestCase {
     XCTAssertEqual(nested.withLock { $0 }, .invalidRequest)
   }
 }
+
+/// Completions and cancellations from many threads at once.
+final class RouterRaceTests: XCTestCase {
+  private enum API: Endpoint {
+    case a
+    var path: String { "/a" }
+  }
+
+  func test_row_2_11_cancellingWhileAnswersArriveCallsEachCompletionOnce() {
+    let router = Router<API>(
+      Network(Backend(baseURL: URL(string: "http://h"), transport: FakeTransport(json: "1"))))
+    let count = 200
+    let called = Counter()
+    let done = expectation(description: "all completed")
+    done.expectedFulfillmentCount = count
+    done.assertForOverFulfill = true
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+      let running = router.request(.a) { _ in
+        called.next()
+        done.fulfill()
+      }
+      if index % 3 == 0 { running.cancel() }
+      if index % 50 == 0 { router.cancel() }
+    }
+    wait(for: [done], timeout: 20)
+    XCTAssertEqual(called.value, count)
+    router.cancel()
+  }
+}

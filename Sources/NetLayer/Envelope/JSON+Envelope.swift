@@ -139,7 +139,11 @@ extension JSON {
     do {
       guard let value else { throw failure("there is nothing to decode", at: path) }
       let model = try value.decode(type, using: (origin?.rules ?? Network.default.rules).decoder)
-      if let judge = model as? any BaseResponse, let error = judge.makeCustomError() { throw refusal(error) }
+      if Model.self is any BaseResponse.Type, let judge = model as? any BaseResponse,
+        let error = judge.makeCustomError()
+      {
+        throw refusal(error)
+      }
       return model
     } catch let error as DecodingError {
       let found = error.place

@@ -62,7 +62,7 @@ extension Ruled {
     do {
       return try transform(self)
     } catch {
-      throw NetworkError.wrapping(error, from: self as? Response).reported(to: rules)
+      throw NetworkError.wrapping(error, from: self as? Response, rules: rules).reported(to: rules)
     }
   }
 }

@@ -1,24 +1,29 @@
 import Streams
+import Synchronization
 
-/// Counts the requests in flight.
-///
-/// Changes, not counts, are sent: a subject puts them in order, and adding them up behind it cannot overtake.
+/// Counts the requests in flight: one atomic step for each, as long as nobody watches.
 final class Activity: Sendable {
-  private let changes = PublishSubject<Int>()
-  private let current = BehaviorSubject(value: 0)
-  private let adding: any Disposable
+  private let current = Atomic<Int>(0)
+  private let changed = PublishSubject<Void>()
 
-  init() {
-    adding = changes.scan(0) { $0 + $1 }.subscribe(current)
+  /// The count, at once and after each change.
+  ///
+  /// Signals are delivered one at a time and each reads the count anew, so none can be overtaken by an older one; the first
+  /// comes behind the subscription, so no change is missed.
+  var count: Observable<Int> {
+    Observable.merge(changed.asObservable(), .just(()))
+      .map { [self] in current.load(ordering: .acquiring) }
+      .distinctUntilChanged()
   }
-
-  deinit { adding.dispose() }
-
-  var count: Observable<Int> { current.asObservable() }
 
   /// Counts one more until what it returns is disposed, any number of times.
   func begin() -> any Disposable {
-    changes.onNext(1)
-    return Disposables.create { [changes] in changes.onNext(-1) }
+    add(1)
+    return Disposables.create { [self] in add(-1) }
+  }
+
+  private func add(_ change: Int) {
+    current.add(change, ordering: .acquiringAndReleasing)
+    if changed.hasObservers { changed.onNext(()) }
   }
 }

@@ -47,7 +47,9 @@ public struct NetworkLogger: Interceptor {
   public init(
     level: Level = .basic, redaction: Redaction = .standard, showsCurl: Bool = false, maxBodySize: Int = 4096,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
-    output: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
+    output: @escaping @Sendable (String) -> Void = {
+      try? FileHandle.standardError.write(contentsOf: Data(($0 + "\n").utf8))
+    }
   ) {
     self.level = level
     self.redaction = redaction

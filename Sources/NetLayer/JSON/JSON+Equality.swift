@@ -48,7 +48,8 @@ private struct ExactNumber: Equatable {
       case UInt8(ascii: "."): isFraction = true
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
         // An exponent beyond Int is beyond all comparison: such numbers are taken as alike.
-        exponent = exponent &+ (Int(String(Substring(bytes)).replacing("+", with: "")) ?? .max / 2)
+        let text = String(Substring(bytes)).replacing("+", with: "")
+        exponent = exponent &+ (Int(text) ?? (text.hasPrefix("-") ? .min / 2 : .max / 2))
         bytes = bytes[bytes.endIndex...]
       default:
         digits.append(byte)

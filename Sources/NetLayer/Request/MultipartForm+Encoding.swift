@@ -49,7 +49,7 @@ extension MultipartForm {
   }
 
   private static func head(of part: Part) throws -> String {
-    var head = "Content-Disposition: form-data; name=\"\(escape(part.name))\""
+    var head = "Content-Disposition: form-data; name=\"\(escape(lineBreaks(part.name)))\""
     if let filename = part.filename { head += "; filename=\"\(escape(filename))\"" }
     guard let type = part.contentType else { return head }
     if type.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
@@ -71,6 +71,21 @@ extension MultipartForm {
       case "\n": result += "%0A"
       default: result.unicodeScalars.append(scalar)
       }
+    }
+    return result
+  }
+
+  /// The name with CRLF for every line break, as browsers send it; a file's name is left as it is (the same algorithm).
+  private static func lineBreaks(_ name: String) -> String {
+    var result = ""
+    var before: Unicode.Scalar?
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "\r": result += "\r\n"
+      case "\n": if before != "\r" { result += "\r\n" }
+      default: result.unicodeScalars.append(scalar)
+      }
+      before = scalar
     }
     return result
   }

@@ -54,7 +54,9 @@ enum RedirectPolicy {
       }
     }
     if !sameOrigin(hop.url, target) {
-      for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] { next.headers[name] = nil }
+      next.headers["Host"] = nil
+      // A back end's tokens have many names: what is too secret for a log is too secret for another origin.
+      for field in hop.headers where Redaction.standard.hides(field.name) { next.headers[field.name] = nil }
     }
     return .follow(next)
   }

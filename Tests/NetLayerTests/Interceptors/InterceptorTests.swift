@@ -72,6 +72,19 @@ final class InterceptorTests: XCTestCase {
     XCTAssertEqual(counts.all, ["0", "1", "2", "1", "0"])
   }
 
+  func test_row_3_16_aCallMayBeConfiguredOtherwiseThanItsBackEnd() throws {
+    let transport = FakeTransport(json: "{}")
+    let network = network(transport, [])
+    let special = network.with {
+      $0.headers["X"] = "y"
+      $0.timeouts.total = 300
+    }
+    _ = record(special.response(.get, "/a"))
+    _ = record(network.response(.get, "/a"))
+    XCTAssertEqual(transport.requests.map { $0.headers["X"] }, ["y", nil])
+    XCTAssertEqual(transport.requests.map(\.timeouts.total), [300, 60])
+  }
+
   func test_theIndicatorComesBackToZeroUnderLoad() {
     let network = network(FakeTransport(json: "{}"), [])
     let all = Observable.range(start: 0, count: 500).flatMap { _ in network.response(.get, "/a") }

@@ -49,10 +49,10 @@ final class MultipartFormTests: XCTestCase {
   }
 
   func test_namesAreEscapedAsBrowsersDo() throws {
-    let form = MultipartForm([.data(Data(), name: "a\"b\r\nc", filename: "x\n\"y\\é.bin")], boundary: "B")
+    let form = MultipartForm([.data(Data(), name: "a\"b\r\nc\nd\re", filename: "x\n\"y\\é.bin")], boundary: "B")
     let head = try text(request(form)).components(separatedBy: "\r\n")
     XCTAssertEqual(
-      head[1], "Content-Disposition: form-data; name=\"a%22b%0D%0Ac\"; filename=\"x%0A%22y\\é.bin\"")
+      head[1], "Content-Disposition: form-data; name=\"a%22b%0D%0Ac%0D%0Ad%0D%0Ae\"; filename=\"x%0A%22y\\é.bin\"")
     XCTAssertEqual(head[2], "Content-Type: application/octet-stream")
   }
 

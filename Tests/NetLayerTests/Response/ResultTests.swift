@@ -46,6 +46,14 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(network.request(Get(), as: NoContent.self)).elements, [NoContent()])
   }
 
+  func test_row_1_5_aPathsResultMayBeAnythingToo() {
+    let network = network(#"{"id":1}"#)
+    XCTAssertEqual(record(network.request(.get, "/a", parameters: ["q": 1], as: Item.self)).elements, [Item(id: 1)])
+    XCTAssertEqual(record(network.request(.get, "/a", as: String.self)).elements, [#"{"id":1}"#])
+    let json: Single<JSON> = network.request(.post, "/a")
+    XCTAssertEqual(record(json).elements, [["id": 1]])
+  }
+
   func test_whatAReaderThrowsBecomesANetworkError() throws {
     struct Picky: ResponseReadable {
       struct No: Error {}

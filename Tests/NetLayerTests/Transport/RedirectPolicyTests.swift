@@ -72,4 +72,15 @@ final class RedirectPolicyTests: XCTestCase {
     guard case .refuse = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
     _ = try followed(decide("http://h/", 302, "/x", hops: 9))
   }
+
+  func test_everyHeaderThatIsSecretByItsNameStaysWithItsOrigin() throws {
+    let headers: HTTPHeaders = ["X-Api-Key": "a", "access-token": "b", "X-Signature": "c", "Accept": "d"]
+    let request = Request(url: try XCTUnwrap(URL(string: "https://h/a")), headers: headers)
+    for (location, count) in [("https://h/b", 4), ("https://evil/b", 1)] {
+      let decision = RedirectPolicy.decide(
+        original: request, hop: request, status: 302, headers: ["Location": location], hops: 0)
+      guard case .follow(let next) = decision else { return XCTFail("not followed") }
+      XCTAssertEqual(next.headers.count, count)
+    }
+  }
 }

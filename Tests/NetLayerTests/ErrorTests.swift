@@ -1,0 +1,146 @@
+import LoopbackServer
+import Streams
+import XCTest
+
+@testable import NetLayer
+
+/// Every kind of error, produced, with its code, message in both languages, cause, request and body.
+final class ErrorTests: XCTestCase {
+  private struct Case {
+    var kind: NetworkError.Kind
+    var code = -1212
+    var english: String
+    var chinese: String
+    var hasRequest = true
+    var body: String?
+    var hasCause = false
+    var call: (Network) -> Observable<Int>
+  }
+
+  private static let network = ("The network is in poor condition. Please try again later.", "网络状态不佳,请稍候再试!")
+
+  private func check(_ cases: [Case], _ transport: any Transport, line: UInt = #line) throws {
+    for item in cases {
+      for (messages, text) in [(Messages.english, item.english), (.chinese, item.chinese)] {
+        let network = Network(
+          Backend(
+            baseURL: URL(string: "http://h"), messages: messages, transport: transport,
+            timeouts: .init(connect: 2, idle: 2, total: 2)))
+        let error = try failure(of: item.call(network), line: line)
+        XCTAssertEqual(error.kind, item.kind, line: line)
+        XCTAssertEqual(error.code, item.code, "\(item.kind)", line: line)
+        XCTAssertEqual(error.message, text, "\(item.kind)", line: line)
+        XCTAssertEqual(error.localizedDescription, text, line: line)
+        XCTAssertEqual(error.request != nil, item.hasRequest, "\(item.kind)", line: line)
+        XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, item.body, line: line)
+        XCTAssertEqual(error.underlying != nil, item.hasCause, "\(item.kind)", line: line)
+        XCTAssertFalse(error.reason.isEmpty, line: line)
+        XCTAssertEqual(error.shortDescription, item.kind.rawValue, line: line)
+        let bridged = error as NSError
+        XCTAssertEqual(bridged.domain, "com.example.networkerror", line: line)
+        XCTAssertEqual(bridged.code, item.code, line: line)
+        XCTAssertEqual(bridged.userInfo[NSUnderlyingErrorKey] != nil, item.hasCause, line: line)
+      }
+    }
+  }
+
+  func test_row_0_4_whatTheTransportFailsWith() throws {
+    let (english, chinese) = Self.network
+    let texts: [(NetworkError.Kind, Int, String, String)] = [
+      (.connection, -1212, english, chinese), (.unknownHost, -1212, english, chinese),
+      (.timeout, -1212, "The request timed out. Please try again later.", "请求超时,请稍候再试!"),
+      (.cancelled, -1212, "The request was cancelled.", "请求已取消。"),
+      (.tls, -1212, "A secure connection could not be made.", "无法建立安全连接!"),
+      (.redirect, -1212, english, chinese),
+      (.invalidRequest, -1214, "The parameters are wrong. Please try again later.", "参数错误,请稍候再试!"),
+      (.file, -1212, "The file could not be saved.", "文件保存失败!"),
+    ]
+    for (kind, code, english, chinese) in texts {
+      let item = Case(kind: kind, code: code, english: english, chinese: chinese) { $0.json(.get, "/a").data() }
+      try check([item], StubTransport { _ in .failure(kind) })
+    }
+  }
+
+  func test_row_0_4_whatTheAnswerFailsWith() throws {
+    let stub = StubTransport { request in
+      switch request.url.path {
+      case "/401": .response(status: 401)
+      case "/404": .response(status: 404)
+      case "/400": .response(status: 400)
+      case "/500": .response(status: 500, body: Data("<html>".utf8))
+      case "/503": .json(#"{"code":5,"message":"busy"}"#, status: 503)
+      case "/html": .response(body: Data("<html>".utf8))
+      case "/shape": .json(#"{"code":200,"data":{"a":"x"}}"#)
+      case "/silent": .json(#"{"code":7}"#)
+      default: .json(#"{"code":40301,"message":"请先登录"}"#)
+      }
+    }
+    let parse = ("The server's data could not be read.", "服务器数据解析错误!")
+    let server = ("The server has a problem. Please try again later.", "服务器出错,请稍候再试!")
+    func get(_ path: String) -> (Network) -> Observable<Int> { { $0.json(.get, path).data() } }
+    try check(
+      [
+        Case(
+          kind: .status, code: 401, english: "You need to sign in to do this.", chinese: "请先登录!", body: "",
+          call: get("/401")),
+        Case(
+          kind: .status, code: 404, english: "What you asked for does not exist.", chinese: "您访问的内容不存在!", body: "",
+          call: get("/404")),
+        Case(
+          kind: .status, code: 400, english: "The request was refused.", chinese: "请求被拒绝!", body: "", call: get("/400")),
+        Case(kind: .status, code: 500, english: server.0, chinese: server.1, body: "<html>", call: get("/500")),
+        Case(
+          kind: .status, code: 503, english: "busy", chinese: "busy", body: #"{"code":5,"message":"busy"}"#,
+          call: get("/503")),
+        Case(
+          kind: .parse, code: -1213, english: parse.0, chinese: parse.1, body: "<html>", hasCause: true,
+          call: get("/html")),
+        Case(
+          kind: .parse, code: -1213, english: parse.0, chinese: parse.1, body: #"{"code":200,"data":{"a":"x"}}"#,
+          hasCause: true, call: get("/shape")),
+        Case(
+          kind: .business, code: 7, english: Self.network.0, chinese: Self.network.1, body: #"{"code":7}"#,
+          call: get("/silent")),
+        Case(
+          kind: .business, code: 40301, english: "请先登录", chinese: "请先登录",
+          body: #"{"code":40301,"message":"请先登录"}"#, call: get("/refused")),
+      ], stub)
+  }
+
+  func test_row_0_4_whatFailsBeforeAnythingIsSent() throws {
+    let transport = FakeTransport(json: "{}")
+    let parameter = ("The parameters are wrong. Please try again later.", "参数错误,请稍候再试!")
+    try check(
+      [
+        Case(
+          kind: .encoding, code: -1214, english: parameter.0, chinese: parameter.1, hasCause: true,
+          call: { $0.json(.post, "/a", parameters: ["x": Double.infinity]).data() }),
+        Case(
+          kind: .invalidRequest, code: -1214, english: parameter.0, chinese: parameter.1, hasRequest: false,
+          call: { $0.json(.get, "/../a").data() }),
+      ], transport)
+    XCTAssertEqual(transport.requests.count, 0)
+  }
+
+  func test_row_0_4_whatIsNotOurOwnIsWrappedAndAChainsFailureKeepsItsCause() throws {
+    struct Strange: Interceptor {
+      struct Cause: Error {}
+      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> { .error(Cause()) }
+    }
+    struct Get: Endpoint {
+      var path: String { "/a" }
+    }
+    let (english, chinese) = Self.network
+    let call: (Network) -> Observable<Int> = { network in
+      network.with { $0.interceptors = [Strange()] }.json(.get, "/a").data()
+    }
+    try check(
+      [
+        Case(
+          kind: .other, english: english, chinese: chinese, hasRequest: false, hasCause: true, call: call),
+        Case(
+          kind: .sequence, english: "The request timed out. Please try again later.", chinese: "请求超时,请稍候再试!",
+          hasCause: true, call: { RequestChain(on: $0) { Get().as(Int.self) }.run() }),
+      ], StubTransport { _ in .failure(.timeout) })
+  }
+}
