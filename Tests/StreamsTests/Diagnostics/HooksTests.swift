@@ -1,7 +1,7 @@
 import Streams
 import XCTest
 
-final class HooksTests: XCTestCase {
+final class HooksTests: StreamsTestCase {
   /// Asks for the handler while it goes away, as user code may in a `deinit`.
   private final class Asker: Sendable {
     let hasGone: XCTestExpectation

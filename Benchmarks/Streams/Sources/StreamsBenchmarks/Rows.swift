@@ -298,6 +298,20 @@ func makeRows() -> [Row] {
       loop: { genericLoop(million, increment, add) },
       target: "≤ 20 ns"),
     Row(
+      name: "n1", title: "the same, elements of type Int", count: million,
+      ours: { genericClient("context", million, increment, add) },
+      loop: { for value in 1...million { add(increment(value)) } },
+      target: "≤ 20 ns"),
+    Row(
+      name: "o", title: "compactMap, take, built elsewhere", count: million,
+      ours: {
+        _ = opaque(Observable.range(start: 1, count: million).compactMap { $0 }.take(million)).subscribe(onNext: add)
+      },
+      openCombine: {
+        feed(million) { $0.compactMap { $0 }.prefix(million).eraseToAnyPublisher().sink(receiveValue: add) }
+      },
+      target: ""),
+    Row(
       name: "p", title: "5 × flatMap(just)", count: 200_000,
       ours: {
         _ = Observable.range(start: 1, count: 200_000).flatMap { Observable.just($0) }.flatMap { Observable.just($0) }
@@ -387,6 +401,16 @@ func generic<Value: FixedWidthInteger & Sendable>(
   _ count: Value, _ transform: @escaping @Sendable (Value) -> Value, _ sink: @escaping @Sendable (Value) -> Void
 ) {
   _ = Observable<Value>.range(start: 1, count: count).map(transform).subscribe(onNext: sink)
+}
+
+/// A client that is generic over something else and is not specialised.
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func genericClient<Context: Sendable>(
+  _ context: Context, _ count: Int, _ transform: @escaping @Sendable (Int) -> Int,
+  _ sink: @escaping @Sendable (Int) -> Void
+) {
+  _ = Observable.range(start: 1, count: count).map { value in withExtendedLifetime(context) { transform(value) } }
+    .subscribe(onNext: sink)
 }
 
 /// The plain loop there.

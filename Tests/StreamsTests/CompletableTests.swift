@@ -1,0 +1,73 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class CompletableTests: StreamsTestCase {
+  private func events(
+    of work: @Sendable (TestScheduler) -> Completable
+  ) -> [Recorded<Event<Never>>] {
+    let time = TestScheduler()
+    return time.record(work(time).asObservable())
+  }
+
+  private func end(_ events: [Recorded<Event<Never>>]) -> String {
+    events.map { "\($0.value.error.map { "\($0)" } ?? "completed") @ \($0.time)" }.joined(separator: ", ")
+  }
+
+  func test_zipIsDoneWhenAllAre() {
+    XCTAssertEqual(
+      end(
+        events { time in
+          .zip(time.cold("--|").ignoreElements(), time.cold("-a---|").ignoreElements())
+        }), "completed @ 5")
+    XCTAssertEqual(end(events { _ in .zip() }), "completed @ 0")
+  }
+
+  func test_zipFailsWithTheFirstErrorAndGivesTheOthersUp() {
+    let time = TestScheduler()
+    let other = time.cold("-----|")
+    let work = Completable.zip([other.ignoreElements(), time.cold("--#").ignoreElements()])
+    XCTAssertEqual(end(time.record(work.asObservable())), "TestError(name: \"#\") @ 2")
+    XCTAssertEqual(other.subscriptions, [TestSubscription(0, 2)])
+  }
+
+  func test_concatRunsOneAfterTheOther() {
+    XCTAssertEqual(
+      end(
+        events { time in
+          .concat([time.cold("--|").ignoreElements(), time.cold("---|").ignoreElements()])
+        }), "completed @ 5")
+  }
+
+  func test_errorsAreReplacedMappedAndTriedAgain() {
+    XCTAssertEqual(end(events { _ in .error(TestError()).catchError { _ in .empty() } }), "completed @ 0")
+    XCTAssertEqual(
+      end(events { _ in .error(TestError()).mapError { _ in TestError("x") } }), "TestError(name: \"x\") @ 0")
+    let attempts = Log<Int>()
+    let work = Completable.deferred {
+      attempts.add(1)
+      return attempts.count < 3 ? .error(TestError()) : .empty()
+    }
+    XCTAssertEqual(end(events { _ in work.retry(5) }), "completed @ 0")
+    XCTAssertEqual(attempts.count, 3)
+    XCTAssertEqual(
+      end(
+        events { time in
+          Completable.error(TestError()).retry(
+            RetryPolicy(attempts: 2, initialDelay: .seconds(3), generator: { $0.upperBound }, scheduler: time))
+        }), "TestError(name: \"#\") @ 3")
+  }
+
+  func test_timeAndHooks() {
+    XCTAssertEqual(end(events { time in Completable.empty().delay(.seconds(2), scheduler: time) }), "completed @ 2")
+    XCTAssertEqual(
+      events { time in Completable.never().timeout(.seconds(3), scheduler: time) }.first?.value.error as? StreamError,
+      .timeout)
+    XCTAssertEqual(end(events { time in Completable.empty().observeOn(time).subscribeOn(time) }), "completed @ 0")
+    let log = Log<String>()
+    _ = Completable.empty().do(
+      onCompleted: { log.add("completed") }, onSubscribe: { log.add("subscribe") }, onDispose: { log.add("dispose") }
+    ).subscribe()
+    XCTAssertEqual(log.all, ["subscribe", "completed", "dispose"])
+  }
+}
