@@ -49,6 +49,8 @@ public struct Request: Sendable {
   public var body: Body
   /// The time limits.
   public var timeouts: Timeouts
+  /// The fields that are the back end's own affair, its headers and signature: no redirect takes them to another origin.
+  var ownFields = HTTPHeaders()
   /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
   ///
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may

@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 
 /// How often and after which pauses a failed stream is tried again: exponential backoff with a cap and full jitter.
 public struct RetryPolicy: Sendable {
@@ -42,9 +42,8 @@ public struct RetryPolicy: Sendable {
   func delay(after error: any Error, attempt: Int) -> Duration? {
     guard attempt < attempts, shouldRetry(error) else { return nil }
     // In seconds, as a power may leave what a Duration holds.
-    var longest = initialDelay / .seconds(1)
-    for _ in 1..<Swift.max(1, attempt) where longest < maximumDelay / .seconds(1) { longest *= multiplier }
-    longest = Swift.min(longest, maximumDelay / .seconds(1))
-    return .seconds(generator(0...Swift.max(0, longest)))
+    let cap = maximumDelay / .seconds(1)
+    let longest = Swift.min(initialDelay / .seconds(1) * pow(multiplier, Double(Swift.max(1, attempt) - 1)), cap)
+    return .seconds(generator(0...Swift.max(0, longest.isNaN ? cap : longest)))
   }
 }

@@ -48,8 +48,7 @@ public final class TestScheduler: SchedulerType {
 
   /// The virtual time as a date: `clock` units after the reference date.
   public var now: Date {
-    let (seconds, attoseconds) = (resolution * clock).components
-    return Date(timeIntervalSinceReferenceDate: Double(seconds) + Double(attoseconds) / 1e18)
+    Date(timeIntervalSinceReferenceDate: resolution / .seconds(1) * Double(clock))
   }
 
   /// Runs `action` at the current virtual time, after what is due then already.
@@ -59,7 +58,7 @@ public final class TestScheduler: SchedulerType {
 
   /// Runs `action` when `dueTime`, rounded up to whole units, has passed.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    scheduleAt(clock + units(dueTime), action: action)
+    scheduleAt(Self.sum(clock, units(dueTime)), action: action)
   }
 
   /// Runs `action` at the virtual `time`, or as soon as it can when that is past.
@@ -89,7 +88,7 @@ public final class TestScheduler: SchedulerType {
   }
 
   /// Runs what is due in the next `units` of virtual time, and moves the clock by as much.
-  public func advanceBy(_ units: TestTime) { advanceTo(clock + units) }
+  public func advanceBy(_ units: TestTime) { advanceTo(Self.sum(clock, units)) }
 
   /// Subscribes what `create` makes, runs everything, and returns what was observed.
   ///
@@ -114,10 +113,19 @@ public final class TestScheduler: SchedulerType {
     return observer
   }
 
+  /// `duration` in whole units, rounded up; what no clock can hold is the last moment there is.
   private func units(_ duration: Duration) -> Int {
     guard duration > .zero else { return 0 }
-    let units = Int((duration / resolution).rounded())
-    return resolution * units >= duration ? units : units + 1
+    let exact = duration / resolution
+    // What was computed from dates is off by some 1e-10: that makes no unit more.
+    let nearest = exact.rounded()
+    let whole = nearest >= 1 && abs(exact - nearest) < 1e-6 ? nearest : exact.rounded(.up)
+    return whole < 0x1p62 ? Int(whole) : .max
+  }
+
+  private static func sum(_ a: Int, _ b: Int) -> Int {
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    return overflow ? (b > 0 ? .max : .min) : sum
   }
 
   private func run(until limit: TestTime) {

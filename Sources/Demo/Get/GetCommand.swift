@@ -60,7 +60,7 @@ enum GetCommand {
       case .standardInput:
         var reader = LineReader(descriptor: STDIN_FILENO)
         while let line = reader.next() {
-          let text = line.trimmingCharacters(in: .whitespaces)
+          let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
           if !text.isEmpty { fetcher.fetch(text) }
         }
       }

@@ -35,17 +35,21 @@ extension MultipartForm {
       request.body = .parts(pieces)
     }
     let quoted = RequestCheck.isToken(boundary) ? boundary : "\"\(boundary)\""
-    let type = request.headers["Content-Type"] ?? "multipart/form-data"
-    if !type.lowercased().contains("boundary=") { request.headers["Content-Type"] = "\(type); boundary=\(quoted)" }
+    // Another multipart type of the caller's is kept, but the boundary is the one in the body.
+    let given = request.headers["Content-Type"].flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
+    let kept = (given ?? "multipart/form-data").split(separator: ";")
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.lowercased().hasPrefix("boundary=") }
+    request.headers["Content-Type"] = (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
   }
 
   /// Joins neighbours in memory, so that a form without files is one piece.
   private static func add(_ data: Data, to pieces: inout [Request.Body.Part]) {
-    if case .data(let before)? = pieces.last {
-      pieces[pieces.count - 1] = .data(before + data)
-    } else {
-      pieces.append(.data(data))
-    }
+    guard case .data(var joined)? = pieces.last else { return pieces.append(.data(data)) }
+    // Taken out first, so that it is appended to in place and not copied for each part.
+    pieces.removeLast()
+    joined.append(data)
+    pieces.append(.data(joined))
   }
 
   private static func head(of part: Part) throws -> String {

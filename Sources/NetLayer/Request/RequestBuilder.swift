@@ -49,6 +49,7 @@ struct RequestBuilder: Sendable {
     var fields = isOwn ? headers.merging(call.headers) : call.headers
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
+    if isOwn { request.ownFields = headers }
     do {
       try encode(call.task, isOwn: isOwn, into: &request)
     } catch var error as NetworkError {
@@ -77,5 +78,6 @@ struct RequestBuilder: Sendable {
     request = bare
     try TaskEncoder(task: task, common: signature.parameters.over(common)).encode(into: &request)
     request.headers = request.headers.merging(signature.headers)
+    request.ownFields = request.ownFields.merging(signature.headers)
   }
 }

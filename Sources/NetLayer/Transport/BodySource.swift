@@ -64,7 +64,8 @@ final class BodySource {
         kind: .invalidRequest, reason: "the body's file \(file.path) can't be sent: \(reason)", request: request)
     }
     guard file.isFileURL else { throw failure("it is no file URL") }
-    let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+    // Without waiting: a pipe nobody writes to would hold the transport's thread for ever.
+    let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

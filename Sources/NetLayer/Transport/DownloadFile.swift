@@ -25,7 +25,7 @@ final class DownloadFile {
   init(_ destination: URL) throws(NetworkError) {
     self.destination = destination
     temporary = destination.deletingLastPathComponent()
-      .appending(path: ".\(destination.lastPathComponent).\(UUID().uuidString).part")
+      .appending(path: ".\(UUID().uuidString).part")
     descriptor = -1
     guard destination.isFileURL else {
       throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")

@@ -57,6 +57,8 @@ enum RedirectPolicy {
       next.headers["Host"] = nil
       // A back end's tokens have many names: what is too secret for a log is too secret for another origin.
       for field in hop.headers where Redaction.standard.hides(field.name) { next.headers[field.name] = nil }
+      // So has what a back end sends by itself, but for what every server may know.
+      for field in hop.ownFields where !isHarmless(field.name) { next.headers[field.name] = nil }
     }
     return .follow(next)
   }
@@ -68,6 +70,10 @@ enum RedirectPolicy {
     case 303: method != .head && method != .get
     default: false
     }
+  }
+
+  private static func isHarmless(_ name: String) -> Bool {
+    ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"].contains(name.lowercased())
   }
 
   /// Scheme, host and port (RFC 6454 §4).

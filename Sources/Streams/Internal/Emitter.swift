@@ -15,7 +15,8 @@ final class Emitter<Element: Sendable>: Sendable {
   func onNext(_ element: Element) {
     guard !subscription.isStopped else { return }
     if drain.tryEnter() {
-      subscription.deliver(element, to: next)
+      // Asked again inside: the end may have come in between.
+      if !subscription.isStopped { subscription.deliver(element, to: next) }
       drain.exit()
     } else {
       enqueue(element)

@@ -1,6 +1,6 @@
 extension ObservableType {
   /// Gathers elements into arrays: each is emitted when it has `count` elements or `timeSpan` after the one before,
-  /// whichever is first, even if empty; on completion, what is there.
+  /// whichever is first, even if empty; on completion, what is there. With no time span only the count closes them.
   ///
   ///     source:             -a-b-c----d-|
   ///     buffer(4, count 2): ---A---B---C(D|)    A = [a, b], B = [c], C = [d], D = []
@@ -46,6 +46,7 @@ private final class Gathering<Element: Sendable>: Scope, @unchecked Sendable {
   }
 
   private func arm() {
+    guard timeSpan > .zero else { return }
     id += 1
     let armed = id
     timer.disposable = scheduler.scheduleRelative(timeSpan) { [self] in

@@ -47,7 +47,10 @@ final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
     if case .scalar(let element) = inner.source {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
       // What is inside the drain now is stale; nothing else can emit but this thread.
-      if drain.isIdle { return downstream.deliver(element, to: next) }
+      if drain.isIdle {
+        if !downstream.isStopped { downstream.deliver(element, to: next) }
+        return
+      }
       return drain.enqueue { [self] in
         if !downstream.isStopped { downstream.deliver(element, to: next) }
       }

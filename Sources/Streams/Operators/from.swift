@@ -25,16 +25,16 @@ extension Observable {
     _ sequence: S, scheduler: any ImmediateSchedulerType
   ) -> Observable<Element> where S.Element == Element {
     Observable(push: { subscription, next in
-      let turn = SerialDisposable()
+      let turn = Turn()
       subscription.own(turn)
       let iterator = Cell(sequence.makeIterator())
       @Sendable func step() {
         guard !subscription.isStopped else { return }
         guard let element = iterator.value.next() else { return subscription.complete() }
         subscription.deliver(element, to: next)
-        if !subscription.isStopped { turn.disposable = scheduler.schedule { step() } }
+        if !subscription.isStopped { turn.arm { scheduler.schedule { step() } } }
       }
-      turn.disposable = scheduler.schedule { step() }
+      turn.arm { scheduler.schedule { step() } }
     })
   }
 

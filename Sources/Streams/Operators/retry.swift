@@ -49,7 +49,7 @@ extension ObservableType {
           guard let error, let delay = policy.delay(after: error, attempt: made.value) else {
             return subscription.finish(error)
           }
-          pause.disposable = policy.scheduler.scheduleRelative(delay) { loop.next() }
+          pause.arm { policy.scheduler.scheduleRelative(delay) { loop.next() } }
         })
       loop.next()
     })

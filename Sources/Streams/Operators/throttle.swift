@@ -10,6 +10,7 @@ extension ObservableType {
     _ dueTime: Duration, latest: Bool = true, scheduler: any SchedulerType
   ) -> Observable<Element> {
     let source = asObservable()
+    guard dueTime > .zero else { return source }
     return Observable(push: { subscription, next in
       let timing = Throttle(subscription, dueTime, latest, scheduler, next)
       source.run(timing) { timing.push($0) }

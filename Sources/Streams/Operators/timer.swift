@@ -38,8 +38,10 @@ private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched b
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let start: Date
-  private let turn = SerialDisposable()
+  private let turn = Turn()
   private var fired = 0
+  // How far the ticks have been moved by sleep and by clocks that were set.
+  private var skew = Duration.zero
 
   init(_ subscription: Subscription, dueTime: Duration, period: Duration?, scheduler: any SchedulerType) {
     self.subscription = subscription
@@ -51,14 +53,24 @@ private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched b
   }
 
   func arm(_ tick: @escaping @Sendable () -> Void) {
-    var due = dueTime
-    if let period { due += period * fired }
-    let elapsed = Duration.seconds(scheduler.now.timeIntervalSince(start))
-    turn.disposable = scheduler.scheduleRelative(Swift.max(.zero, due - elapsed)) { [self] in
-      guard !subscription.isStopped else { return }
-      fired += 1
-      tick()
-      if period != nil, !subscription.isStopped { arm(tick) }
+    turn.arm {
+      scheduler.scheduleRelative(nextWait()) { [self] in
+        guard !subscription.isStopped else { return }
+        fired += 1
+        tick()
+        if period != nil, !subscription.isStopped { arm(tick) }
+      }
     }
+  }
+
+  private func nextWait() -> Duration {
+    guard let period, fired > 0 else { return dueTime }
+    let elapsed = Duration.seconds(scheduler.now.timeIntervalSince(start))
+    let wait = dueTime + period * fired - elapsed + skew
+    // More than a period off: the machine slept, the clock was set, or the observer was slow. Go on from now, instead of
+    // making up for missed ticks or waiting for the clock.
+    guard wait > period || wait < .zero - period else { return Swift.max(.zero, wait) }
+    skew += period - wait
+    return period
   }
 }

@@ -9,8 +9,10 @@ extension Observable {
     Observable(push: { subscription, next in
       do {
         let resource = try resourceFactory()
+        // Owned before the resource, so given up before it: the stream may use it until its own end.
+        let scope = Scope(subscription)
         subscription.own(resource)
-        try observableFactory(resource).run(subscription, next)
+        try observableFactory(resource).run(scope) { subscription.deliver($0, to: next) }
       } catch {
         subscription.fail(error)
       }

@@ -37,6 +37,27 @@ final class EventLawsTests: StreamsTestCase {
     }
   }
 
+  func test_law01_nothingOfAFailedSourceComesAfterItsReplacementHasBegun() {
+    for _ in 0..<500 {
+      let observers = Locked<AnyObserver<Int>?>(nil)
+      let referee = Referee<Int>()
+      let source = Observable<Int>.create { observer in
+        observers.withLock { $0 = observer }
+        return Disposables.create()
+      }
+      let subscription = referee.watch(source.catchError { _ in Observable.from(Array(repeating: -1, count: 50)) })
+      let observer = observers.withLock { $0.take() }
+      onThreads(3) { thread in
+        if thread == 0 { return observer?.onError(TestError()) ?? () }
+        for value in 0..<20 { observer?.onNext(value) }
+      }
+      referee.check()
+      let all = referee.elements.all
+      XCTAssertEqual(all.suffix(50), Array(repeating: -1, count: 50)[...], "\(all)")
+      subscription.dispose()
+    }
+  }
+
   func test_law02_createSerialisesEightThreads() {
     for _ in 0..<100 {
       let observers = Log<AnyObserver<Int>>()

@@ -101,3 +101,45 @@ extension CreationTests {
     XCTAssertThrowsError(try failing.toBlocking().toArray())
   }
 }
+
+extension CreationTests {
+  func test_law27_scheduledElementsNeedNoStackWhereItemsRunInline() throws {
+    let immediate = ImmediateScheduler.instance
+    let many = Observable.from(0..<1_000_000, scheduler: immediate).reduce(0) { count, _ in count + 1 }
+    XCTAssertEqual(try many.toBlocking().single(), 1_000_000)
+    let repeated = Observable.repeatElement(1, scheduler: immediate).take(100_000).reduce(0, accumulator: +)
+    XCTAssertEqual(try repeated.toBlocking().single(), 100_000)
+  }
+
+  func test_scheduledElementsAllComeThoughItemsRunBeforeTheyAreHeld() throws {
+    let concurrent = ConcurrentDispatchQueueScheduler(qos: .default)
+    let many = Observable.from(0..<100_000, scheduler: concurrent).reduce(0) { count, _ in count + 1 }
+    XCTAssertEqual(try many.toBlocking(timeout: .seconds(60)).single(), 100_000)
+  }
+
+  func test_law21_timersAndScheduledElementsGoOnOnTheMainQueue() {
+    let done = expectation(description: "both have completed")
+    done.expectedFulfillmentCount = 2
+    let log = Log<String>()
+    let bag = DisposeBag()
+    // Their first item runs inline, before it can be held.
+    Observable.from([1, 2, 3], scheduler: MainScheduler.instance)
+      .subscribe(onNext: { log.add("element \($0)") }, onCompleted: { done.fulfill() }).disposed(by: bag)
+    Observable<Int>.timer(.zero, period: .milliseconds(1), scheduler: MainScheduler.instance).take(3)
+      .subscribe(onNext: { log.add("tick \($0)") }, onCompleted: { done.fulfill() }).disposed(by: bag)
+    wait(for: [done], timeout: 20)
+    XCTAssertEqual(log.all.filter { $0.hasPrefix("e") }, ["element 1", "element 2", "element 3"])
+    XCTAssertEqual(log.all.filter { $0.hasPrefix("t") }, ["tick 0", "tick 1", "tick 2"])
+  }
+
+  func test_usingGivesTheStreamUpBeforeItsResource() {
+    let log = Log<String>()
+    let source = Observable<Int>.using {
+      CompositeDisposable([Disposables.create { log.add("resource") }])
+    } observableFactory: { _ in
+      Observable.create { _ in Disposables.create { log.add("stream") } }
+    }
+    source.subscribe().dispose()
+    XCTAssertEqual(log.all, ["stream", "resource"])
+  }
+}

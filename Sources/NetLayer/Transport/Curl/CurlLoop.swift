@@ -53,6 +53,7 @@
         let error = NetworkError(
           kind: .cancelled, reason: "this CurlTransport was shut down before the request was sent; make a new one",
           request: transfer.request)
+        transfer.refuse()
         DispatchQueue.global().async { transfer.finish(.failure(error)) }
         return
       }

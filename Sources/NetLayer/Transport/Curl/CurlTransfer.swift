@@ -72,6 +72,9 @@
       if change.exchanged { loop.cancel(self) }
     }
 
+    /// Keeps a disposal from reaching the loop, before the transfer is handed out: it is finished elsewhere.
+    func refuse() { state.store(Self.done, ordering: .releasing) }
+
     func unlinkSubmitted() -> UInt {
       defer { nextSubmitted = 0 }
       return nextSubmitted

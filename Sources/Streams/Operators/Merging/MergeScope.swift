@@ -33,7 +33,10 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   func add(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
       // With no inner alive only the outer stream emits, and that is serial: nothing to serialise.
-      if active.load(ordering: .acquiring) == 1, drain.isIdle { return downstream.deliver(element, to: next) }
+      if active.load(ordering: .acquiring) == 1, drain.isIdle {
+        if !downstream.isStopped { downstream.deliver(element, to: next) }
+        return
+      }
       if limit == .max { return emit(element) }
     }
     active.add(1, ordering: .acquiringAndReleasing)
@@ -44,7 +47,8 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   func emit(_ element: Element) {
     guard !downstream.isStopped else { return }
     if drain.tryEnter() {
-      downstream.deliver(element, to: next)
+      // Asked again inside: the end may have come in between.
+      if !downstream.isStopped { downstream.deliver(element, to: next) }
       drain.exit()
     } else {
       enqueue(element)

@@ -11,7 +11,7 @@ final class Multicast<Element: Sendable>: Sendable {
   @usableFromInline let source: Observable<Element>
   private let makeHub: @Sendable () -> Hub<Element>
   // Whether the hub outlives its connections.
-  private let keepsHub: Bool
+  let keepsHub: Bool
   private let state = Locked(State())
 
   @usableFromInline
@@ -95,8 +95,10 @@ final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  
 
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
-    owner.forget(self)
+    // A hub that is kept must have ended before there can be another connection on it.
+    if !owner.keepsHub { owner.forget(self) }
     hub.finish(error)
+    owner.forget(self)
   }
 }
 
