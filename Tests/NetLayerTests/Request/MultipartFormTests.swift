@@ -91,6 +91,11 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertEqual(
       try request(form, type: "multipart/mixed").headers["Content-Type"], "multipart/mixed; boundary=B")
     XCTAssertEqual(try text(request(MultipartForm(boundary: "B"))), "--B--\r\n")
+    XCTAssertEqual(
+      try request(form, type: "multipart/mixed; charset=utf-8; boundary=mine").headers["Content-Type"],
+      "multipart/mixed; charset=utf-8; boundary=B", "the boundary is the one in the body")
+    XCTAssertEqual(
+      try request(form, type: "application/json").headers["Content-Type"], "multipart/form-data; boundary=B")
   }
 
   func test_theBodySourceReadsPiecesInAnyPortionAndFromAnywhereAgain() throws {

@@ -75,6 +75,15 @@ extension TransportSuite {
     try assertStillServes()
   }
 
+  func testAPipeThatNobodyWritesToIsRefusedAndHoldsNothing() throws {
+    let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
+    XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)
+    defer { try? FileManager.default.removeItem(at: pipe) }
+    let error = try failure(request(.put, "/echo", body: .file(pipe)), .invalidRequest)
+    XCTAssert(error.reason.contains(pipe.path), error.reason)
+    try assertStillServes()
+  }
+
   func testALengthThatContradictsAFileIsRefused() throws {
     let file = try temporaryFile(Data("12345".utf8))
     let error = try failure(

@@ -128,27 +128,20 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     case .none: break
     case .data(let data): result.httpBody = data
     case .file(let file):
-      do {
-        let content = try Data(contentsOf: file, options: .mappedIfSafe)
-        if let failure = RequestCheck.lengthFailure(of: request, length: Int64(content.count)) { throw failure }
-        result.httpBody = content
-      } catch let failure as NetworkError {
-        throw failure
-      } catch {
-        throw NetworkError(
-          kind: .invalidRequest, reason: "the body's file \(file.path) can't be sent: \(error.localizedDescription)",
-          request: request, underlying: error)
-      }
+      result.httpBody = try content(of: BodySource(file: file, of: request), request)
     case .parts(let parts):
-      let source = try BodySource(parts: parts, of: request)
-      if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-      guard let content = source.all() else {
-        throw NetworkError(
-          kind: .invalidRequest, reason: "a file of the body could not be read to its end", request: request)
-      }
-      result.httpBody = content
+      result.httpBody = try content(of: BodySource(parts: parts, of: request), request)
     }
     return result
+  }
+
+  private static func content(of source: BodySource, _ request: Request) throws(NetworkError) -> Data {
+    if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
+    guard let content = source.all() else {
+      throw NetworkError(
+        kind: .invalidRequest, reason: "a file of the body could not be read to its end", request: request)
+    }
+    return content
   }
 
   static func error(
