@@ -45,11 +45,11 @@ public struct Redaction: Sendable {
   /// Whether what is called `name` is hidden.
   public func hides(_ name: String) -> Bool { names.contains(Self.normal(name)) }
 
-  /// The fields with the values of secret ones replaced.
+  /// The fields with the values of secret ones replaced, and the secrets inside the values of others.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(
       headers.map { field in
-        HTTPHeaders.Field(name: field.name, value: hides(field.name) ? placeholder : field.value)
+        HTTPHeaders.Field(name: field.name, value: hides(field.name) ? placeholder : text(field.value))
       })
   }
 

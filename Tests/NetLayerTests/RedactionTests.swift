@@ -33,4 +33,17 @@ final class RedactionTests: XCTestCase {
     let refusal = try XCTUnwrap(RequestCheck.failure(of: bad, url: "http://h"))
     XCTAssertFalse(refusal.reason.contains("secret"))
   }
+
+  func test_row_2_19_secretsInsideTheValuesOfFieldsAreHidden() {
+    let headers: HTTPHeaders = [
+      "Location": "https://app/cb?access_token=abc&x=1", "Referer": "https://u:p@h/", "Cookie": "a=b", "A": "b",
+    ]
+    let hidden = Redaction.standard.headers(headers)
+    XCTAssertEqual(hidden["Location"], "https://app/cb?access_token=***&x=1")
+    XCTAssertEqual(hidden["Referer"], "https://***@h/")
+    XCTAssertEqual(hidden["Cookie"], "***")
+    XCTAssertEqual(hidden["A"], "b")
+    XCTAssertFalse("\(headers)".contains("abc"))
+    XCTAssertEqual(Redaction.none.headers(headers), headers)
+  }
 }
