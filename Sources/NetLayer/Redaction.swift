@@ -2,7 +2,7 @@ import Foundation
 
 /// What must not be seen in logs and error descriptions (article row 2.19).
 ///
-/// Header fields, parameters in queries and forms, and members of JSON are hidden by name; user and password of a URL
+/// Header fields, parameters in queries and forms, and members of JSON are hidden by name, wherever they stand; user and password of a URL
 /// always are. Names compare without case, `-` and `_`: `access_token` hides `accessToken` and `Access-Token`.
 public struct Redaction: Sendable {
   /// What stands in place of a secret.
@@ -56,7 +56,8 @@ public struct Redaction: Sendable {
   /// The URL with secrets in its query, and user and password, replaced.
   public func url(_ url: URL) -> String { text(url.absoluteString) }
 
-  /// Any text with the secrets in it replaced: `name=value`, `"name": "value"` and `Name: value` lines.
+  /// Any text with the secrets in it replaced: `name=value`, `"name": "value"`, `Name: value` lines and
+  /// parts of a multipart body.
   public func text(_ text: String) -> String {
     guard !hidesNothing else { return text }
     var scanner = SecretScanner(text, redaction: self)
