@@ -42,5 +42,12 @@ extension Request {
     return input + (words + data).joined(separator: " ")
   }
 
-  private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
+  /// One word for the shell. It knows no characters, only bytes: a quote with an accent on it ends a word, too.
+  private static func quoted(_ text: String) -> String {
+    var word = "'"
+    for scalar in text.unicodeScalars {
+      if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+    }
+    return word + "'"
+  }
 }

@@ -80,4 +80,11 @@ final class LoggerTests: XCTestCase {
       Request(url: url, headers: ["Cookie": "a"]).curlCommand(redaction: .none),
       "curl --globoff --compressed 'http://h/' --header 'Cookie: a'")
   }
+
+  func test_row_2_19_aQuoteWithACombiningMarkDoesNotEndAWordOfTheShell() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .post, url: url, body: .data(Data("'\u{301}; rm x".utf8))).curlCommand(),
+      "curl --globoff --compressed 'http://h/' --header 'Content-Type:' --data-raw ''\\''\u{301}; rm x'")
+  }
 }
