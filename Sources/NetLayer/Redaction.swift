@@ -8,7 +8,8 @@ public struct Redaction: Sendable {
   /// What stands in place of a secret.
   public var placeholder: String
   private var names: Set<String>
-  private let hidesNothing: Bool
+  /// Whether everything is shown.
+  let hidesNothing: Bool
 
   /// Hides what has one of `names`.
   public init(names: Set<String>, placeholder: String = "***") {
