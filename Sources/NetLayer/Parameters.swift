@@ -82,7 +82,12 @@ extension Parameters: Encodable {
     for layer in layers {
       switch layer {
       case .value(let value):
-        try value.encode(to: encoder)
+        if let node = encoder as? ParameterNodeEncoder {
+          // It has rules for dates and others that don't ask those to encode themselves.
+          try node.encode(value)
+        } else {
+          try value.encode(to: encoder)
+        }
       case .entries(let entries):
         var container = encoder.container(keyedBy: ParameterKey.self)
         for (name, value) in entries {

@@ -2,13 +2,14 @@ import Foundation
 
 /// What must not be seen in logs and error descriptions (article row 2.19).
 ///
-/// Header fields, parameters in queries and forms, and members of JSON are hidden by name; user and password of a URL
+/// Header fields, parameters in queries and forms, and members of JSON are hidden by name, wherever they stand; user and password of a URL
 /// always are. Names compare without case, `-` and `_`: `access_token` hides `accessToken` and `Access-Token`.
 public struct Redaction: Sendable {
   /// What stands in place of a secret.
   public var placeholder: String
   private var names: Set<String>
-  private let hidesNothing: Bool
+  /// Whether everything is shown.
+  let hidesNothing: Bool
 
   /// Hides what has one of `names`.
   public init(names: Set<String>, placeholder: String = "***") {
@@ -45,18 +46,19 @@ public struct Redaction: Sendable {
   /// Whether what is called `name` is hidden.
   public func hides(_ name: String) -> Bool { names.contains(Self.normal(name)) }
 
-  /// The fields with the values of secret ones replaced.
+  /// The fields with the values of secret ones replaced, and the secrets inside the values of others.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(
       headers.map { field in
-        HTTPHeaders.Field(name: field.name, value: hides(field.name) ? placeholder : field.value)
+        HTTPHeaders.Field(name: field.name, value: hides(field.name) ? placeholder : text(field.value))
       })
   }
 
   /// The URL with secrets in its query, and user and password, replaced.
   public func url(_ url: URL) -> String { text(url.absoluteString) }
 
-  /// Any text with the secrets in it replaced: `name=value`, `"name": "value"` and `Name: value` lines.
+  /// Any text with the secrets in it replaced: `name=value`, `"name": "value"`, `Name: value` lines and
+  /// parts of a multipart body.
   public func text(_ text: String) -> String {
     guard !hidesNothing else { return text }
     var scanner = SecretScanner(text, redaction: self)

@@ -33,4 +33,55 @@ final class RedactionTests: XCTestCase {
     let refusal = try XCTUnwrap(RequestCheck.failure(of: bad, url: "http://h"))
     XCTAssertFalse(refusal.reason.contains("secret"))
   }
+
+  func test_row_2_19_secretPartsOfAMultipartBodyAreHidden() throws {
+    func part(_ head: String, _ value: String) -> String {
+      "--b\r\nContent-Disposition: form-data; \(head)\r\n\r\n\(value)"
+    }
+    for (parts, hidden) in [
+      (
+        [part(#"name="password""#, "hunter2"), part(#"name="a""#, "b")],
+        [part(#"name="password""#, "***"), part(#"name="a""#, "b")]
+      ),
+      (
+        [part(#"filename="x"; name="user[token][]""#, "a\r\n\r\n--\r\n--c\r\nb")],
+        [part(#"filename="x"; name="user[token][]""#, "***")]
+      ),
+      ([part("name=pin\r\nContent-Type: text/plain", "1")], [part("name=pin\r\nContent-Type: text/plain", "***")]),
+      ([part(#"name="pin""#, "")], [part(#"name="pin""#, "")]),
+      ([part(#"name="a"; filename="password""#, "b")], [part(#"name="a"; filename="password""#, "b")]),
+      // A value that never ends does not take the next part's name with it.
+      (
+        [part(#"name="a""#, #"{"token":"x"#), part(#"name="password""#, "hunter2")],
+        [part(#"name="a""#, #"{"token":"***"password""# + "\r\n\r\n***")]
+      ),
+    ] {
+      let end = "\r\n--b--\r\n"
+      XCTAssertEqual(
+        Redaction.standard.text(parts.joined(separator: "\r\n") + end), hidden.joined(separator: "\r\n") + end)
+    }
+    XCTAssertEqual(
+      Redaction.standard.text("Content-Disposition: form-data; name=\"otp\"\n\n12\n--x\ny"),
+      "Content-Disposition: form-data; name=\"otp\"\n\n***\n--x\ny")
+    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h")))
+    try MultipartForm(["password": "hunter2", "name": "n"]).encode(over: [:], into: &request)
+    guard case .data(let body) = request.body else { return XCTFail("no body in memory") }
+    let text = Redaction.standard.text(String(decoding: body, as: UTF8.self))
+    XCTAssertFalse(text.contains("hunter2"), text)
+    XCTAssertTrue(text.contains("name=\"name\"\r\n\r\nn\r\n--"), text)
+    XCTAssertFalse(request.curlCommand().contains("hunter2"))
+  }
+
+  func test_row_2_19_secretsInsideTheValuesOfFieldsAreHidden() {
+    let headers: HTTPHeaders = [
+      "Location": "https://app/cb?access_token=abc&x=1", "Referer": "https://u:p@h/", "Cookie": "a=b", "A": "b",
+    ]
+    let hidden = Redaction.standard.headers(headers)
+    XCTAssertEqual(hidden["Location"], "https://app/cb?access_token=***&x=1")
+    XCTAssertEqual(hidden["Referer"], "https://***@h/")
+    XCTAssertEqual(hidden["Cookie"], "***")
+    XCTAssertEqual(hidden["A"], "b")
+    XCTAssertFalse("\(headers)".contains("abc"))
+    XCTAssertEqual(Redaction.none.headers(headers), headers)
+  }
 }

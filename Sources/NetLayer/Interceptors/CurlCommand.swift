@@ -4,7 +4,8 @@ extension Request {
   /// The request as a `curl` command for a POSIX shell (article row 2.19).
   ///
   /// - Parameter redaction: what is hidden; with `.none` the command can be pasted and does the same.
-  /// - Returns: one line. Bodies in memory that are no text travel as base64; files and multipart pieces are named.
+  /// - Returns: one line. Bodies in memory that are no text are named by their size, as nothing can be hidden in them;
+  ///   with `.none` they travel as base64, as multipart pieces that are text always do. Files are named.
   public func curlCommand(redaction: Redaction = .standard) -> String {
     var words = ["curl", "--globoff", "--compressed"]
     var input = ""
@@ -12,22 +13,25 @@ extension Request {
     switch body {
     case .none: break
     case .data(let bytes):
-      if let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\0") {
-        data = ["--data-raw", Self.quoted(redaction.text(text))]
-      } else {
-        input = "echo \(bytes.base64EncodedString()) | base64 -d | "
+      let shown = Self.shown(bytes, redaction)
+      if let shown, let text = String(validating: shown, as: UTF8.self), !text.utf8.contains(0) {
+        data = ["--data-raw", Self.quoted(text)]
+      } else if let shown {
+        input = Self.echo(shown) + " | "
         data = ["--data-binary", "@-"]
+      } else {
+        data = ["--data-binary", Self.quoted("<\(bytes.count) bytes>")]
       }
     case .file(let file): data = ["--data-binary", Self.quoted("@" + file.path)]
     case .parts(let parts):
-      input = "cat "
-      let names = parts.map { part in
+      let commands = Self.joined(parts).map { part in
         switch part {
-        case .data(let bytes): "<(echo \(bytes.base64EncodedString()) | base64 -d)"
-        case .file(let file): Self.quoted(file.path)
+        case .data(let bytes):
+          Self.shown(bytes, redaction).map(Self.echo) ?? "printf %s \(Self.quoted("<\(bytes.count) bytes>"))"
+        case .file(let file): "cat \(Self.quoted(file.path))"
         }
       }
-      input += names.joined(separator: " ") + " | "
+      input = "{ \((commands.isEmpty ? [":"] : commands).joined(separator: "; ")); } | "
       data = ["--data-binary", "@-"]
     }
     if method == .head {
@@ -42,5 +46,31 @@ extension Request {
     return input + (words + data).joined(separator: " ")
   }
 
-  private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
+  /// What of `bytes` may be seen; nil for what is no text, unless nothing is hidden.
+  private static func shown(_ bytes: Data, _ redaction: Redaction) -> Data? {
+    if redaction.hidesNothing { return bytes }
+    return String(validating: bytes, as: UTF8.self).map { Data(redaction.text($0).utf8) }
+  }
+
+  /// Joins neighbours in memory: a secret and its name may be in two of them.
+  private static func joined(_ parts: [Body.Part]) -> [Body.Part] {
+    parts.reduce(into: []) { result, part in
+      if case .data(let bytes) = part, case .data(let before)? = result.last {
+        result[result.count - 1] = .data(before + bytes)
+      } else {
+        result.append(part)
+      }
+    }
+  }
+
+  private static func echo(_ bytes: Data) -> String { "echo \(bytes.base64EncodedString()) | base64 -d" }
+
+  /// One word for the shell. It knows no characters, only bytes: a quote with an accent on it ends a word, too.
+  private static func quoted(_ text: String) -> String {
+    var word = "'"
+    for scalar in text.unicodeScalars {
+      if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+    }
+    return word + "'"
+  }
 }

@@ -1,20 +1,29 @@
-/// Finds secrets by their names in one pass over a text, whatever it is: a URL, a form, JSON, a header, or a sentence that
+/// Finds secrets by their names in a text, whatever it is: a URL, a form of either kind, JSON, a header, or a sentence that
 /// quotes one of these.
 struct SecretScanner {
   private let bytes: [UInt8]
   private let redaction: Redaction
+  /// The values of secret parts of a multipart body that are ahead, the next one last.
+  private var parts: [Range<Int>]
   private var at = 0
   private var result: [UInt8] = []
 
   init(_ text: String, redaction: Redaction) {
     bytes = Array(text.utf8)
     self.redaction = redaction
+    parts = MultipartSecrets(bytes, redaction: redaction).ranges().reversed()
     result.reserveCapacity(bytes.count)
   }
 
   mutating func redacted() -> String {
     while at < bytes.count {
-      if Self.isName(bytes[at]) {
+      if let part = parts.last, at >= part.lowerBound {
+        parts.removeLast()
+        if at < part.upperBound {
+          result += redaction.placeholder.utf8
+          at = part.upperBound
+        }
+      } else if Self.isName(bytes[at]) {
         word()
       } else if matches("://") {
         take(3)
@@ -135,7 +144,7 @@ struct SecretScanner {
     return true
   }
 
-  private static func isName(_ byte: UInt8) -> Bool {
+  static func isName(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
     default: false

@@ -73,11 +73,60 @@ final class LoggerTests: XCTestCase {
     XCTAssertEqual(
       Request(method: .head, url: url).curlCommand(), "curl --globoff --compressed --head 'http://h/'")
     XCTAssertEqual(
-      Request(method: .put, url: url, body: .data(Data([0xFF]))).curlCommand(),
+      Request(method: .put, url: url, body: .data(Data([0xFF]))).curlCommand(redaction: .none),
       "echo /w== | base64 -d | curl --globoff --compressed --request 'PUT' 'http://h/' --header 'Content-Type:' "
         + "--data-binary @-")
     XCTAssertEqual(
       Request(url: url, headers: ["Cookie": "a"]).curlCommand(redaction: .none),
       "curl --globoff --compressed 'http://h/' --header 'Cookie: a'")
+  }
+
+  func test_row_2_19_aQuoteWithACombiningMarkDoesNotEndAWordOfTheShell() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .post, url: url, body: .data(Data("'\u{301}; rm x".utf8))).curlCommand(),
+      "curl --globoff --compressed 'http://h/' --header 'Content-Type:' --data-raw ''\\''\u{301}; rm x'")
+  }
+
+  func test_row_2_19_aBodyOfPiecesIsReadByAPlainPOSIXShell() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let file = directory.appendingPathComponent("it's a file")
+    try Data("file\n".utf8).write(to: file)
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    let body = Request.Body.parts([.data(Data("é'1\n".utf8)), .data(Data([0xFF])), .file(file), .data(Data("3".utf8))])
+    let command = Request(method: .post, url: url, body: body).curlCommand(redaction: .none)
+    XCTAssertTrue(command.hasSuffix(" --data-binary @-"), command)
+    // `cat` for `curl` shows what curl would be given.
+    let shell = Process()
+    let output = Pipe()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = ["-c", "curl() { cat; }\n" + command]
+    shell.standardOutput = output
+    try shell.run()
+    let sent = try output.fileHandleForReading.readToEnd()
+    shell.waitUntilExit()
+    XCTAssertEqual(sent, Data("é'1\n".utf8) + [0xFF] + Data("file\n3".utf8), command)
+  }
+
+  func test_row_2_19_piecesOfACurlCommandHaveNoSecretsInBase64() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    let head = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
+    let file = URL(fileURLWithPath: "/tmp/f")
+    let pieces = Request(
+      method: .post, url: url,
+      body: .parts([.data(Data(head.utf8)), .data(Data("hunter2\r\n--b".utf8)), .file(file), .data(Data([0xFF, 0]))]))
+    let hidden = Data((head + "***\r\n--b").utf8).base64EncodedString()
+    XCTAssertEqual(
+      pieces.curlCommand(),
+      "{ echo \(hidden) | base64 -d; cat '/tmp/f'; printf %s '<2 bytes>'; } | curl --globoff --compressed 'http://h/' "
+        + "--header 'Content-Type:' --data-binary @-")
+    let binary = Request(method: .post, url: url, body: .data(Data(head.utf8) + [0xFF]))
+    XCTAssertTrue(binary.curlCommand().hasSuffix(" --data-binary '<57 bytes>'"), binary.curlCommand())
+    let zero = Request(method: .post, url: url, body: .data(Data("token=x&a=\0".utf8)))
+    XCTAssertTrue(
+      zero.curlCommand().hasPrefix("echo \(Data("token=***&a=\0".utf8).base64EncodedString()) | base64 -d | curl "),
+      zero.curlCommand())
   }
 }

@@ -61,4 +61,25 @@ final class JSONParameterEncoderTests: XCTestCase {
     }
     XCTAssertEqual(try encode(Parameters(Child())).0, #"{"list":["a",null,{"k":2}],"own":1,"super":[3]}"#)
   }
+
+  func test_aValueThatIsAllThereIsFollowsTheRulesOfTheEncoder() throws {
+    XCTAssertEqual(try encode(Parameters(try XCTUnwrap(Decimal(string: "12.50")))).0, "12.5")
+    XCTAssertEqual(try encode(Parameters(try XCTUnwrap(URL(string: "http://h/?a=b")))).0, #""http://h/?a=b""#)
+    let date = Date(timeIntervalSince1970: 0)
+    XCTAssertEqual(try encode(Parameters(date), .init(dates: .iso8601)).0, #""1970-01-01T00:00:00Z""#)
+    XCTAssertEqual(try encode(Parameters(date), .init(dates: .secondsSince1970)).0, "0.0")
+    XCTAssertEqual(try encode(Parameters(Data([1, 2, 255]))).0, #""AQL/""#)
+    XCTAssertEqual(try encode(Parameters(Data([1, 2])), .init(data: .deferred)).0, "[1,2]")
+    XCTAssertEqual(try encode(["d": Parameters(date)], .init(dates: .iso8601)).0, #"{"d":"1970-01-01T00:00:00Z"}"#)
+    let (text, request) = try encode(Parameters(Data([1])).over(["a": 1]))
+    XCTAssertEqual(text, #""AQ==""#)
+    XCTAssertEqual(request.url.absoluteString, "http://h/a?a=1")
+  }
+
+  func test_aValueThatEncodesNothingIsAnError() {
+    struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+    XCTAssertThrowsError(try encode(Parameters(Nothing()))) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+    }
+  }
 }

@@ -147,6 +147,28 @@ final class ResultTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("yesterday"))
   }
 
+  func test_row_4_6_whatIsMoreOrLessThanADateIsAnErrorThatNamesIt() throws {
+    for text in [
+      "2024-01-01T00:00:00Zgarbage", "2024-01-01T00:00:00Z ", " 2024-01-01T00:00:00Z", "2024-01-01T00:00:00",
+      "2024-01-01T00:00:00.Z", "2024-01-01 00:00:00Z", "2024-01-01", "2024-01-01T00:00Z", "2024-01-01T00:00:00+08",
+      "2024-01-01T00:00:00+08:00x", "2024-01-01T00:00:00+08:0", "20240101T000000Z", "2024-01-01T00:00:00Z\u{301}",
+      "2024-01-01T00:00:00.5Z.5Z", "2024-13-01T00:00:00Z", "",
+    ] {
+      let json: JSON = ["at": JSON(stringLiteral: text)]
+      XCTAssertThrowsError(try json.decode([String: Date].self, using: JSONModelDecoder.iso8601), text) { error in
+        XCTAssertTrue("\(error)".contains("\(text.debugDescription) is no ISO 8601 date"), "\(error)")
+      }
+    }
+    for (text, seconds) in [
+      ("2024-01-01T00:00:00Z", 1_704_067_200.0), ("2024-01-01T08:00:00+0800", 1_704_067_200),
+      ("2023-12-31T18:30:00.123456-05:30", 1_704_067_200.123456), ("2024-01-01T00:00:00.5+0000", 1_704_067_200.5),
+    ] {
+      let json: JSON = ["at": JSON(stringLiteral: text)]
+      let date = try json.decode([String: Date].self, using: JSONModelDecoder.iso8601)["at"]
+      XCTAssertEqual(try XCTUnwrap(date).timeIntervalSince1970, seconds, accuracy: 0.001, text)
+    }
+  }
+
   func test_row_1_5_textIsReadInTheDeclaredCharset() throws {
     for (name, bytes, text) in [
       ("iso-8859-1", [0xE9], "é"), ("utf-16le", [0x51, 0x7F], "网"), ("windows-1252", [0x80], "€"),
