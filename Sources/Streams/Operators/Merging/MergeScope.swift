@@ -5,14 +5,15 @@ import Synchronization
 /// It is the scope of the outer stream. Inners are counted before they are subscribed; values and ends of all sides go
 /// through one drain, so that they are serial and no end overtakes a value.
 @usableFromInline
-final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, a drain and a mutex
+final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, an emitter and a mutex
   private struct Waiting {
     var running = 0
     var queue = Queue<Observable<Element>>()
   }
 
   @usableFromInline let next: Observable<Element>.Next
-  @usableFromInline let drain = Drain()
+  // What all sides emit into; ends go through its drain, too.
+  @usableFromInline let emitter: Emitter<Element>
   // The outer stream and every inner that has not ended.
   @usableFromInline let active = Atomic<Int>(1)
   @usableFromInline let limit: Int
@@ -24,6 +25,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   init(_ downstream: Subscription, limit: Int = .max, next: @escaping Observable<Element>.Next) {
     self.limit = limit
     self.next = next
+    emitter = Emitter(downstream, next)
     super.init(downstream)
     downstream.own(inners)
   }
@@ -33,40 +35,21 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   func add(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
       // With no inner alive only the outer stream emits, and that is serial: nothing to serialise.
-      if active.load(ordering: .acquiring) == 1, drain.isIdle {
+      if active.load(ordering: .acquiring) == 1, emitter.drain.isIdle {
         if !downstream.isStopped { downstream.deliver(element, to: next) }
         return
       }
-      if limit == .max { return emit(element) }
+      if limit == .max { return emitter.onNext(element) }
     }
     active.add(1, ordering: .acquiringAndReleasing)
     if limit == .max { start(inner) } else { admit(inner) }
   }
 
   @inlinable
-  func emit(_ element: Element) {
-    guard !downstream.isStopped else { return }
-    if drain.tryEnter() {
-      // Asked again inside: the end may have come in between.
-      if !downstream.isStopped { downstream.deliver(element, to: next) }
-      drain.exit()
-    } else {
-      enqueue(element)
-    }
-  }
-
-  @usableFromInline
-  func enqueue(_ element: Element) {
-    drain.enqueue { [self] in
-      if !downstream.isStopped { downstream.deliver(element, to: next) }
-    }
-  }
-
-  @inlinable
   func start(_ inner: Observable<Element>) {
     let scope = MergeInner(self)
     scope.slot = inners.insert(scope)
-    inner.run(scope) { [self] in emit($0) }
+    inner.run(scope) { [emitter] in emitter.onNext($0) }
   }
 
   @usableFromInline
@@ -101,11 +84,11 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   }
 
   private func ended(_ error: (any Error)?) {
-    if drain.tryEnter() {
+    if emitter.drain.tryEnter() {
       leave(error)
-      drain.exit()
+      emitter.drain.exit()
     } else {
-      drain.enqueue { [self] in leave(error) }
+      emitter.drain.enqueue { [self] in leave(error) }
     }
   }
 
