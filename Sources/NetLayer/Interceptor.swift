@@ -20,7 +20,8 @@ public protocol Interceptor: Sendable {
   /// The exchanges for `request`, usually those of `next`.
   ///
   /// Called once per subscription, on the subscribing thread, and again for each repetition; it must not block. What
-  /// `next` gives arrives on the back end's `mapping` scheduler. The last exchange is the call's result.
+  /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every exchange; for singles the
+  /// last one is the result.
   func intercept(_ request: Request, next: Chain) -> Observable<Exchange>
 }
 

@@ -5,6 +5,8 @@ extension Network {
   /// Asks for JSON in the default or the given envelope; emits it when status and code are a success
   /// (article rows 0.9, 0.19, 0.20).
   ///
+  /// Emits once, unless an interceptor gives several answers, as a cache does that answers before the network.
+  ///
   /// - Parameters:
   ///   - method: the HTTP method; GET, HEAD and DELETE put parameters into the URL.
   ///   - url: a path below the back end's base URL, or an absolute URL.
@@ -44,7 +46,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<Response> {
-    send(Call(method, url, parameters: parameters, encoding: encoding, headers: headers)).asObservable()
+    responses(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
   /// Asks for anything and makes a model of the whole body when the status is a success. Parameters as in `json`.
@@ -69,7 +71,7 @@ extension Network {
   }
 
   func json(_ call: Call) -> Observable<JSON> {
-    send(call, accept: "application/json").asObservable().common(nil)
+    responses(call, accept: "application/json").common(nil)
   }
 }
 

@@ -52,12 +52,15 @@ public final class Network: Sendable {
   /// touched.
   public var requestsInFlight: Observable<Int> { activity.count }
 
-  /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status.
+  /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status: the last, where
+  /// interceptors give several.
   func send(_ call: Call, accept: String? = nil) -> Single<Response> {
-    let sender = Sender(
-      rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
-      mapping: backend.mapping, interceptors: backend.interceptors, progress: call.progress)
-    return sender.response { [builder] in try builder.request(for: call, accept: accept) }
+    sender(call.progress).response { [builder] in try builder.request(for: call, accept: accept) }
+  }
+
+  /// Builds and sends the request of `call` at each subscription; gives every answer of the interceptors.
+  func responses(_ call: Call, accept: String? = nil) -> Observable<Response> {
+    sender(call.progress).responses { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Sends `request` as it is, through the interceptors; gives any answer, whatever its status.
@@ -66,10 +69,13 @@ public final class Network: Sendable {
   public func send(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> Single<Response> {
-    let sender = Sender(
+    sender(progress).response { request }
+  }
+
+  private func sender(_ progress: ProgressHandler?) -> Sender {
+    Sender(
       rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
       mapping: backend.mapping, interceptors: backend.interceptors, progress: progress)
-    return sender.response { request }
   }
 
   /// The transport of back ends that name none: one for all, as it keeps connections.

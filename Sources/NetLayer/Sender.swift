@@ -9,11 +9,21 @@ struct Sender: Sendable {
   var interceptors: [any Interceptor]
   var progress: (@Sendable (TransferProgress) -> Void)?
 
-  /// The answer to the request that `build` makes at each subscription.
+  /// The answer to the request that `build` makes at each subscription: the last that the interceptors give.
   func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
-    guard !interceptors.isEmpty else { return reporting(direct(build)) }
+    guard interceptors.isEmpty else { return reporting(exchanges(build).takeLast(1)).asSingle() }
+    return rules.handlesErrors ? reporting(direct(build).asObservable()).asSingle() : direct(build)
+  }
+
+  /// Every answer that the interceptors give to the request that `build` makes at each subscription: a cache may give its
+  /// own before the network's.
+  func responses(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
+    reporting(interceptors.isEmpty ? direct(build).asObservable() : exchanges(build))
+  }
+
+  private func exchanges(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
     let sender = self
-    let exchanges = Observable<Exchange>.deferred {
+    return Observable<Exchange>.deferred {
       let request: Request
       do {
         request = try build()
@@ -24,19 +34,18 @@ struct Sender: Sendable {
         sender.direct { request }.map { Exchange(request: request, response: $0) }.asObservable()
       }(request)
     }
-    return reporting(
-      exchanges.takeLast(1).map { exchange in
-        var response = exchange.response
-        // An answer that an interceptor made up has none.
-        response.rules = response.rules ?? sender.rules
-        return response
-      }.asSingle())
+    .map { exchange in
+      var response = exchange.response
+      // An answer that an interceptor made up has none.
+      response.rules = response.rules ?? sender.rules
+      return response
+    }
   }
 
   /// Hands the failure of a call to the back end's handlers, behind all interceptors: what a retry saves is none.
-  private func reporting(_ single: Single<Response>) -> Single<Response> {
-    guard rules.handlesErrors || !interceptors.isEmpty else { return single }
-    return single.mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
+  private func reporting(_ responses: Observable<Response>) -> Observable<Response> {
+    guard rules.handlesErrors || !interceptors.isEmpty else { return responses }
+    return responses.mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
   }
 
   /// Without interceptors. The one hop is off the transport's thread, which must not stall, and off the caller's, which

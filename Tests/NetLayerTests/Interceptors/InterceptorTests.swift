@@ -26,6 +26,12 @@ private struct Canned: Interceptor {
   }
 }
 
+private struct Before: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    next(request).startWith(Exchange(request: request, response: Response(request: request, body: Data("old".utf8))))
+  }
+}
+
 final class InterceptorTests: XCTestCase {
   private func network(_ transport: any Transport, _ interceptors: [any Interceptor]) -> Network {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: interceptors))
@@ -56,6 +62,13 @@ final class InterceptorTests: XCTestCase {
     let network = network(transport, [Canned()]).with { $0.envelope = Envelope(success: 7) }
     XCTAssertEqual(record(network.json(.get, "/x").bool()).elements, [true])
     XCTAssertEqual(transport.requests.count, 0)
+  }
+
+  func test_streamsEmitEveryAnswerOfAnInterceptorAndSinglesTheLast() throws {
+    let network = network(FakeTransport(json: "new"), [Before()])
+    XCTAssertEqual(record(network.string(.get, "/x")).elements, ["old", "new"])
+    let single: Single<String> = network.request(.get, "/x")
+    XCTAssertEqual(record(single.asObservable()).elements, ["new"])
   }
 
   func test_row_3_16_theIndicatorCountsRequestsInFlight() {
