@@ -14,7 +14,7 @@ public struct Messages: Sendable {
   public var parse: String
   /// The message for parameters that cannot be sent.
   public var parameter: String
-  /// The message for 401 and 403.
+  /// The message for 401 and 403, and when a new token could not be got.
   public var authentication: String
   /// The message for 404 and 410.
   public var notFound: String
@@ -65,6 +65,7 @@ public struct Messages: Sendable {
     case .cancelled: cancelled
     case .tls: tls
     case .file: file
+    case .authentication: authentication
     case .parse: parse
     case .encoding, .invalidRequest: parameter
     case .status:

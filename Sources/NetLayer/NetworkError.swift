@@ -29,6 +29,8 @@ public struct NetworkError: Error, Sendable {
     public static let invalidRequest = Kind(rawValue: "invalidRequest")
     /// The parameters could not be encoded; nothing was sent.
     public static let encoding = Kind(rawValue: "encoding")
+    /// A new token could not be got; the underlying error says why.
+    public static let authentication = Kind(rawValue: "authentication")
     /// The HTTP status is not a success.
     public static let status = Kind(rawValue: "status")
     /// The envelope's code is not a success: the server refused, in its own words.
@@ -140,8 +142,10 @@ extension NetworkError: CustomNSError {
 }
 
 extension NetworkError: CustomStringConvertible {
-  /// Kind, code and reason on one line, without secrets; no body, no headers.
-  public var description: String { "NetworkError(\(kind), \(code)): \(redaction.text(reason))" }
+  /// Kind, code and reason on one line, and the attempt if it was not the first; without secrets, no body, no headers.
+  public var description: String {
+    "NetworkError(\(kind), \(code)): \(redaction.text(reason))\(request?.attemptNote ?? "")"
+  }
 
   private var redaction: Redaction { rules?.redaction ?? .standard }
 }

@@ -57,6 +57,11 @@ public struct Request: Sendable {
   /// be of any size: the transports' limits are for what is kept in memory.
   public var destination: URL?
 
+  /// Whether it is sent to get a new token, and so can't wait for one.
+  var isPartOfRefresh = false
+  /// Which attempt at the call this is, from 1: a retry counts on.
+  public internal(set) var attempt = 1
+
   /// A request as it goes to the transport; nothing is added to it.
   public init(
     method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: Body = .none, timeouts: Timeouts = Timeouts()
@@ -71,5 +76,8 @@ public struct Request: Sendable {
 
 extension Request: CustomStringConvertible {
   /// Method and URL, without secrets.
-  public var description: String { "\(method) \(Redaction.standard.url(url))" }
+  public var description: String { "\(method) \(Redaction.standard.url(url))\(attemptNote)" }
+
+  /// Says which attempt it is, but for the first.
+  var attemptNote: String { attempt > 1 ? " (attempt \(attempt))" : "" }
 }

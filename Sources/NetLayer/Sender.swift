@@ -24,12 +24,13 @@ struct Sender: Sendable {
   private func exchanges(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
     let sender = self
     return Observable<Exchange>.deferred {
-      let request: Request
+      var request: Request
       do {
         request = try build()
       } catch {
         throw NetworkError.wrapping(error).ruled(by: sender.rules)
       }
+      request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
       return Chain(interceptors: sender.interceptors[...]) { request in
         sender.direct { request }.map { Exchange(request: request, response: $0) }.asObservable()
       }(request)

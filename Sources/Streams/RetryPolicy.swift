@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable {
   }
 
   /// The pause after the attempt with that number, from 1; `nil` if there is no other.
-  func delay(after error: any Error, attempt: Int) -> Duration? {
+  package func delay(after error: any Error, attempt: Int) -> Duration? {
     guard attempt < attempts, shouldRetry(error) else { return nil }
     // In seconds, as a power may leave what a Duration holds.
     let cap = maximumDelay / .seconds(1)

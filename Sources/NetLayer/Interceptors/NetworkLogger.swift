@@ -89,7 +89,7 @@ public struct NetworkLogger: Interceptor {
 extension NetworkLogger {
   private func entry(_ request: Request) -> String {
     if showsCurl { return request.curlCommand(redaction: redaction) }
-    var lines = ["--> \(request.method) \(redaction.url(request.url))\(size(request.body))"]
+    var lines = ["--> \(request.method) \(redaction.url(request.url))\(size(request.body))\(request.attemptNote)"]
     if level >= .headers { lines += fields(request.headers) }
     if level >= .body { lines += content(request.body, request.headers) }
     return lines.joined(separator: "\n")
@@ -98,7 +98,7 @@ extension NetworkLogger {
   private func entry(_ response: Response, _ milliseconds: Int) -> String {
     var lines = [
       "<-- \(response.status) \(response.request.method) \(redaction.url(response.url)) "
-        + "(\(milliseconds) ms, \(response.body.count) bytes)"
+        + "(\(milliseconds) ms, \(response.body.count) bytes)\(response.request.attemptNote)"
     ]
     if level >= .headers { lines += fields(response.headers) }
     if level >= .body { lines += content(response.body, response.headers) }
@@ -107,7 +107,7 @@ extension NetworkLogger {
 
   private func entry(_ error: NetworkError, _ request: Request, _ milliseconds: Int) -> String {
     "<-- FAILED \(request.method) \(redaction.url(request.url)) (\(milliseconds) ms): "
-      + redaction.text("\(error.kind) \(error.code): \(error.reason)")
+      + redaction.text("\(error.kind) \(error.code): \(error.reason)") + (error.request ?? request).attemptNote
   }
 
   private func fields(_ headers: HTTPHeaders) -> [String] {

@@ -1,0 +1,123 @@
+import Foundation
+import Streams
+
+/// Puts a token into requests and gets a new one when the server takes it no more (article weakness 0.14: there was no
+/// way on after a token had expired).
+///
+/// ```swift
+/// let authentication = AuthenticationInterceptor(for: [shopURL], store: FileTokenStore(file)) { old in
+///   login.request(.post, "/token", parameters: ["refresh_token": old?.refresh], as: Token.self)
+/// }
+/// ```
+/// A request whose answer is 401 is sent once more with a new token. However many requests need one, `refresh` runs once
+/// at a time: the others wait for it. One that was sent with a token that has been replaced meanwhile is repeated
+/// without a refresh. A refresh that fails fails all that wait for it, with an error of kind `authentication` whose
+/// `underlying` is the cause; the next 401 tries anew. A refresh goes on when those who wait are cancelled, as it
+/// may have used up the old token already.
+///
+/// It belongs behind a `RetryInterceptor`, whose attempts then take the newest token, and in front of a
+/// `LimitInterceptor`, so that no place is held while it waits for a refresh.
+public final class AuthenticationInterceptor: Interceptor {
+  /// Gets a new token in place of the old one, which is `nil` when there is none yet.
+  ///
+  /// The requests that it sends while it is being called and subscribed are not intercepted. Those that it sends
+  /// later, in a `flatMap` or on another thread, must go through a network without this interceptor, else they wait for themselves until
+  /// `timeout`.
+  public typealias Refresh = @Sendable (Token?) throws -> Single<Token>
+
+  private let origins: [URL]
+  private let apply: @Sendable (Token, inout Request) -> Void
+  private let leeway: Double
+  private let keeper: TokenKeeper
+  /// Whether a refresh is being begun on this thread.
+  @TaskLocal static var isRefreshing = false
+
+  /// An interceptor with what the store has.
+  ///
+  /// - Parameters:
+  ///   - origins: the URLs whose scheme, host and port get the token; others never do, also not by redirect.
+  ///   - store: where the token is kept.
+  ///   - leeway: how many seconds before its expiry a token is replaced, 30 by default: clocks differ, and requests are
+  ///     under way for a while.
+  ///   - maxRefreshes: how many refreshes there may be within `window`, by default 5 in 60 s: a server that refuses
+  ///     even new tokens must not be asked for them without end.
+  ///   - window: the span that `maxRefreshes` is for.
+  ///   - timeout: how long a refresh may take.
+  ///   - scheduler: what times are taken from.
+  ///   - apply: puts the token into a request; by default as `Authorization: Bearer` (RFC 6750 §2.1). A request that
+  ///     carries an `Authorization` of its own is left alone.
+  ///   - refresh: gets a new token.
+  public init(
+    for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
+    maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
+    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
+    apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
+    refresh: @escaping Refresh
+  ) {
+    self.origins = origins
+    self.apply = apply
+    self.leeway = leeway / .seconds(1)
+    keeper = TokenKeeper(store, maxRefreshes: maxRefreshes, window: window / .seconds(1), scheduler: scheduler) { old in
+      // Only what is begun in here is the refresh's own.
+      Single.create { observer in
+        let ended: @Sendable (SingleEvent<Token>) -> Void = { event in
+          Self.$isRefreshing.withValue(false) { observer(event) }
+        }
+        return Self.$isRefreshing.withValue(true) {
+          Single.deferred { try refresh(old) }.timeout(timeout, scheduler: scheduler).subscribe(ended)
+        }
+      }
+    }
+  }
+
+  /// The token in force; `nil` when nobody is signed in.
+  public var token: Token? { try? keeper.current() }
+
+  /// Replaces the token, after a sign-in, or with `nil` after a sign-out; a refresh under way is then of no account.
+  ///
+  /// - Throws: what the store throws; the token is in force nevertheless.
+  public func setToken(_ token: Token?) throws { try keeper.replace(with: token) }
+
+  /// Sends `request` with the token, and once more with a new one if the answer is 401.
+  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    guard origins.contains(where: { RedirectPolicy.sameOrigin($0, request.url) }), !request.isPartOfRefresh,
+      request.headers.values(of: "Authorization").isEmpty
+    else { return next(request) }
+    return Observable.deferred { [self] in
+      guard let token = try keeper.current() else { return sent(request, with: nil, next) }
+      guard let expiry = token.expiry else { return sent(request, with: token, next) }
+      let left = expiry.timeIntervalSince(keeper.scheduler.now)
+      guard left < leeway else { return sent(request, with: token, next) }
+      let fresh = replacement(of: token, request, nil)
+      // As long as the old one is good, a refresh that fails is no reason to fail.
+      return (left > 0 ? fresh.catchErrorJustReturn(token) : fresh).flatMap { [self] in sent(request, with: $0, next) }
+    }
+  }
+
+  private func sent(_ request: Request, with token: Token?, _ next: Chain) -> Observable<Exchange> {
+    next(carrying(token, request)).flatMap { [self] exchange -> Observable<Exchange> in
+      guard exchange.response.status == 401 else { return .just(exchange) }
+      return replacement(of: token, request, exchange.response).flatMap { [self] in next(carrying($0, request)) }
+    }
+  }
+
+  private func replacement(of token: Token?, _ request: Request, _ response: Response?) -> Observable<Token> {
+    keeper.token(inPlaceOf: token).asObservable().mapError { error in
+      var known = NetworkError.wrapping(error)
+      known.request = request
+      known.response = known.response ?? response
+      return known
+    }
+  }
+
+  private func carrying(_ token: Token?, _ request: Request) -> Request {
+    guard let token else { return request }
+    var copy = request
+    apply(token, &copy)
+    // So that no redirect takes them to another origin, whatever they are called.
+    for field in copy.headers where request.headers[field.name] != field.value {
+      copy.ownFields.append(field.name, field.value)
+    }
+    return copy
+  }
+}

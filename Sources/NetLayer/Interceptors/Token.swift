@@ -1,0 +1,99 @@
+import Foundation
+import Streams
+
+/// What proves to a server who is calling (RFC 6749 §5.1).
+public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// What requests carry.
+  public var access: String
+  /// What a new token is got for; `nil` where it takes something else.
+  public var refresh: String?
+  /// When `access` ends to be valid; `nil` when unknown.
+  public var expiry: Date?
+
+  /// A token.
+  public init(access: String, refresh: String? = nil, expiry: Date? = nil) {
+    self.access = access
+    self.refresh = refresh
+    self.expiry = expiry
+  }
+
+  /// Says nothing of its secrets.
+  public var description: String { "Token(***\(expiry.map { ", until \($0)" } ?? ""))" }
+}
+
+/// Where the token stays between two runs of the program.
+public protocol TokenStore: Sendable {
+  /// The token that was saved; `nil` for none. Called once, at the first request, on its thread.
+  func load() throws -> Token?
+  /// Saves `token`; `nil` removes it. Called where a refresh ended.
+  func save(_ token: Token?) throws
+}
+
+/// Keeps the token in memory: it is gone with the program.
+public final class MemoryTokenStore: TokenStore {
+  private let token: Locked<Token?>
+
+  /// A store with `token`.
+  public init(_ token: Token? = nil) { self.token = Locked(token) }
+
+  /// The token.
+  public func load() -> Token? { token.withLock { $0 } }
+
+  /// Keeps `token`.
+  public func save(_ token: Token?) { self.token.withLock { $0 = token } }
+}
+
+/// Keeps the token in a file that only its owner may read and write (mode 0600).
+///
+/// For command-line tools and services; on Apple platforms an app's secrets belong into the keychain, behind a
+/// `TokenStore` of its own.
+public struct FileTokenStore: TokenStore {
+  /// The file.
+  public let file: URL
+
+  /// A store in `file`, whose directory must exist.
+  public init(_ file: URL) { self.file = file }
+
+  /// The token in the file; `nil` where there is no file.
+  ///
+  /// - Throws: `NetworkError` of kind `file` for a file that can't be read or is no token.
+  public func load() throws -> Token? {
+    do {
+      return try JSONDecoder().decode(Token.self, from: Data(contentsOf: file))
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+      return nil
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  /// Writes `token` in one step: another process sees the old one or the new one. `nil` removes the file.
+  ///
+  /// - Throws: `NetworkError` of kind `file`.
+  public func save(_ token: Token?) throws {
+    do {
+      guard let token else {
+        if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
+        return
+      }
+      // Created with its mode, as a chmod afterwards would leave a moment in which others can read it.
+      let temporary = file.appendingPathExtension(UUID().uuidString)
+      guard
+        FileManager.default.createFile(
+          atPath: temporary.path, contents: try JSONEncoder().encode(token), attributes: [.posixPermissions: 0o600])
+      else { throw CocoaError(.fileWriteUnknown) }
+      guard rename(temporary.path, file.path) == 0 else {
+        try? FileManager.default.removeItem(at: temporary)
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+      }
+    } catch {
+      throw failure("written", error)
+    }
+  }
+
+  private func failure(_ verb: String, _ error: any Error) -> NetworkError {
+    let remedy = "remove it, or choose another file for the FileTokenStore"
+    return NetworkError(
+      kind: .file, reason: "the token file \(file.path) can't be \(verb) (\(error)); \(remedy)", underlying: error)
+  }
+}

@@ -1,0 +1,282 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+extension VirtualNetwork {
+  fileprivate func after(_ delay: Duration, _ token: Token) -> Single<Token> {
+    Single.just(token).delaySubscription(delay, scheduler: scheduler)
+  }
+}
+
+final class AuthenticationInterceptorTests: XCTestCase {
+  private let refreshes = Notes()
+
+  /// A server that takes only the token that `good` says.
+  private func server(_ good: @escaping @Sendable () -> String, after delay: Double = 0) -> VirtualNetwork {
+    VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer \(good())"
+        ? .json("ok", after: delay) : .json("who?", status: 401, after: delay)
+    }
+  }
+
+  private func interceptor(
+    _ virtual: VirtualNetwork, _ token: Token? = Token(access: "old"), store: (any TokenStore)? = nil, max: Int = 5,
+    refresh: @escaping AuthenticationInterceptor.Refresh
+  ) throws -> AuthenticationInterceptor {
+    let refreshes = refreshes
+    return AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store ?? MemoryTokenStore(token), maxRefreshes: max,
+      scheduler: virtual.scheduler
+    ) { old in
+      refreshes.add(old?.access ?? "none")
+      return try refresh(old)
+    }
+  }
+
+  func test_manyRefusalsMakeOneRefreshAndEachRequestIsSentOnceMore() throws {
+    let virtual = server({ "new" }, after: 0.1)
+    let network = virtual.network(
+      try interceptor(virtual) { _ in virtual.after(.seconds(1), Token(access: "new")) })
+    for index in 0..<100 { virtual.note("", network.response(.get, "/\(index)")) }
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["old"])
+    XCTAssertEqual(virtual.notes.all, Array(repeating: "200 ok @1200", count: 100))
+    XCTAssertEqual(virtual.stub.requests.count, 200)
+  }
+
+  func test_aRequestSentWithAReplacedTokenIsRepeatedWithoutARefresh() throws {
+    let virtual = VirtualNetwork { request in
+      let isNew = request.headers["Authorization"] == "Bearer new"
+      return isNew ? .json("ok") : .json("who?", status: 401, after: request.url.path == "/slow" ? 5 : 1)
+    }
+    let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
+    virtual.note("slow ", network.response(.get, "/slow"))
+    virtual.note("fast ", network.response(.get, "/fast"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["fast 200 ok @1000", "slow 200 ok @5000"])
+    XCTAssertEqual(refreshes.all, ["old"])
+  }
+
+  func test_aSecondRefusalIsTheAnswer() throws {
+    let virtual = server { "another" }
+    let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+  }
+
+  func test_aRefreshThatFailsFailsAllThatWaitWithItsCauseAndPoisonsNoLaterOne() throws {
+    let virtual = server { "new" }
+    let isDown = Locked(true)
+    let network = virtual.network(
+      try interceptor(virtual) { _ in
+        guard isDown.withLock({ $0 }) else { return .just(Token(access: "new")) }
+        return virtual.after(.seconds(1), Token(access: "")).map { _ in throw TestError("down") }
+      })
+    let errors = Locked<[NetworkError]>([])
+    for _ in 0..<3 {
+      _ = network.response(.get, "/x").subscribe(onError: { error in
+        errors.withLock { $0.append(NetworkError.wrapping(error)) }
+      })
+    }
+    virtual.scheduler.start()
+    let seen = errors.withLock { $0 }
+    XCTAssertEqual(seen.map(\.kind), [.authentication, .authentication, .authentication])
+    XCTAssertEqual(seen.map { $0.underlying as? TestError }, Array(repeating: TestError("down"), count: 3))
+    XCTAssertEqual(seen.map { $0.request?.url.path }, ["/x", "/x", "/x"])
+    XCTAssertEqual(seen.map { $0.response?.status }, [401, 401, 401])
+    XCTAssertEqual(refreshes.all, ["old"])
+    isDown.withLock { $0 = false }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
+  }
+
+  func test_theRefreshsOwnRequestsAreNotInterceptedEvenWhenTheyAreRetried() throws {
+    let tokenCalls = Counter()
+    let virtual = VirtualNetwork { request in
+      if request.url.path == "/token" {
+        return tokenCalls.next() == 1 ? .failure(.connection) : .json(#"{"access":"new"}"#)
+      }
+      return request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401)
+    }
+    let network = Locked<Network?>(nil)
+    let authentication = try interceptor(virtual) { _ in
+      guard let network = network.withLock({ $0 }) else { throw TestError() }
+      return network.request(.get, "/token", as: Token.self)
+    }
+    let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: virtual.scheduler))
+    network.withLock { $0 = virtual.network(retry, authentication) }
+    virtual.note("", try XCTUnwrap(network.withLock { $0 }).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @500"])
+    XCTAssertEqual(virtual.paths, ["/x", "/token", "/token", "/x"])
+    XCTAssertEqual(
+      virtual.stub.requests.map { $0.headers["Authorization"] }, ["Bearer old", nil, nil, "Bearer new"])
+  }
+
+  func test_refreshesAreLimitedInAWindow() throws {
+    let virtual = server { "never" }
+    let number = Counter()
+    let network = virtual.network(
+      try interceptor(virtual, max: 2) { _ in .just(Token(access: "\(number.next())")) })
+    for _ in 0..<3 {
+      virtual.note("", network.response(.get, "/x"))
+      virtual.scheduler.start()
+    }
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0", "authentication @0"])
+    virtual.scheduler.advanceTo(60_000)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all.count, 3, "the window is over")
+  }
+
+  func test_aTokenThatIsAboutToExpireIsReplacedBeforeItIsSent() throws {
+    let virtual = server { "new" }
+    let expiry = virtual.scheduler.now.addingTimeInterval(100)
+    let network = virtual.network(
+      try interceptor(virtual, Token(access: "new", expiry: expiry)) { _ in
+        virtual.after(.seconds(1), Token(access: "new"))
+      })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(69_999)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(70_000)
+    XCTAssertEqual(refreshes.all, [], "more than 30 s are left")
+    virtual.scheduler.advanceTo(70_001)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["new"])
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @69999", "200 ok @71001"])
+    XCTAssertEqual(virtual.stub.requests.count, 3)
+  }
+
+  func test_aProactiveRefreshThatFailsIsNoFailureAsLongAsTheTokenIsGood() throws {
+    let virtual = server { "old" }
+    let expiry = virtual.scheduler.now.addingTimeInterval(10)
+    let network = virtual.network(
+      try interceptor(virtual, Token(access: "old", expiry: expiry)) { _ in throw TestError() })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    virtual.scheduler.advanceTo(10_000)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "authentication @10000"])
+  }
+
+  func test_credentialsGoOnlyToTheOriginsTheyAreFor() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(try interceptor(virtual) { _ in throw TestError() })
+    for url in ["http://h/a", "http://H:80/a", "https://h/a", "http://h:81/a", "http://h.evil/a", "http://evil/h"] {
+      virtual.note("", network.response(.get, url))
+    }
+    virtual.note("", network.response(.get, "/own", headers: ["Authorization": "Basic mine"]))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.stub.requests.map { $0.headers["Authorization"] },
+      ["Bearer old", "Bearer old", nil, nil, nil, nil, "Basic mine"])
+  }
+
+  func test_aTokenUnderAnyNameIsLeftBehindByARedirectToAnotherOrigin() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let interceptor = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "s")),
+      scheduler: virtual.scheduler, apply: { $1.headers["X-Ticket"] = $0.access }, refresh: { _ in throw TestError() })
+    virtual.note("", virtual.network(interceptor).response(.get, "/x"))
+    virtual.scheduler.start()
+    let sent = try XCTUnwrap(virtual.stub.requests.first)
+    XCTAssertEqual(sent.headers["X-Ticket"], "s")
+    let decision = RedirectPolicy.decide(
+      original: sent, hop: sent, status: 307, headers: ["Location": "http://evil/"], hops: 0)
+    guard case .follow(let next) = decision else { return XCTFail("\(decision)") }
+    XCTAssertNil(next.headers["X-Ticket"])
+  }
+
+  func test_withoutATokenARequestIsSentBareAndARefusalAsksForTheFirst() throws {
+    let virtual = server { "new" }
+    let network = virtual.network(try interceptor(virtual, nil) { _ in .just(Token(access: "new")) })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["none"])
+    XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, [nil, "Bearer new"])
+  }
+
+  func test_aRefreshGoesOnWhenThoseWhoWaitAreCancelled() throws {
+    let virtual = server { "new" }
+    let store = MemoryTokenStore(Token(access: "old"))
+    let network = virtual.network(
+      try interceptor(virtual, store: store) { _ in virtual.after(.seconds(1), Token(access: "new")) })
+    let subscription = virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    subscription.dispose()
+    virtual.scheduler.start()
+    XCTAssertEqual(store.load(), Token(access: "new"))
+    XCTAssertEqual(virtual.stub.requests.count, 1, "what was cancelled is not sent again")
+  }
+
+  func test_signingOutDuringARefreshIsNotUndoneByIt() throws {
+    let virtual = server { "new" }
+    let store = MemoryTokenStore(Token(access: "old"))
+    let authentication = try interceptor(virtual, store: store) { _ in
+      virtual.after(.seconds(1), Token(access: "new"))
+    }
+    virtual.note("", virtual.network(authentication).response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(nil)
+    virtual.scheduler.start()
+    XCTAssertNil(authentication.token)
+    XCTAssertNil(store.load())
+    XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
+  }
+
+  func test_aRefreshThatNeverEndsIsGivenUp() throws {
+    let virtual = server { "new" }
+    virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
+  }
+
+  func test_theFileStoreKeepsATokenForItsOwnerAlone() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let store = FileTokenStore(file)
+    XCTAssertNil(try store.load())
+    let token = Token(access: "a", refresh: "r", expiry: Date(timeIntervalSinceReferenceDate: 5))
+    try store.save(token)
+    XCTAssertEqual(try FileTokenStore(file).load(), token)
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    XCTAssertEqual(mode, 0o600)
+    try Data("no token".utf8).write(to: file)
+    XCTAssertThrowsError(try store.load()) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .file)
+      XCTAssertTrue("\(error)".contains(file.path), "\(error)")
+    }
+    try store.save(nil)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
+    XCTAssertEqual("\(token)".contains("r,"), false)
+  }
+
+  func test_aHundredParallelRefusalsOnThreadsMakeOneRefresh() throws {
+    let transport = FakeTransport { request in
+      request.headers["Authorization"] == "Bearer new" ? .answer("ok") : .answer("who?", status: 401)
+    }
+    let count = Counter()
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old"))
+    ) { _ in
+      _ = count.next()
+      return Single.just(Token(access: "new")).delaySubscription(
+        .milliseconds(1), scheduler: ConcurrentDispatchQueueScheduler(qos: .utility))
+    }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [authentication]))
+    let all = Observable.range(start: 0, count: 100)
+      .flatMap { _ in network.response(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
+    XCTAssertEqual(record(all).elements.map(\.status), Array(repeating: 200, count: 100))
+    XCTAssertEqual(count.value, 1)
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Streams
+import StreamsTesting
+
+@testable import NetLayer
+
+/// A stubbed network whose time is virtual: one unit is a millisecond.
+struct VirtualNetwork {
+  let scheduler = TestScheduler(resolution: .milliseconds(1))
+  let stub: StubTransport
+  let notes = Notes()
+
+  init(_ answer: @escaping @Sendable (Request) -> StubTransport.Answer?) { stub = StubTransport(on: scheduler, answer) }
+
+  init(_ answer: StubTransport.Answer) { self.init { _ in answer } }
+
+  func network(_ interceptors: any Interceptor...) -> Network {
+    Network(
+      Backend(baseURL: URL(string: "http://h/"), transport: stub, mapping: scheduler, interceptors: interceptors))
+  }
+
+  /// Subscribes; each event is noted with its time.
+  @discardableResult
+  func note(_ name: String = "", _ responses: some ObservableConvertibleType<Response>) -> any Disposable {
+    let (notes, scheduler) = (notes, scheduler)
+    return responses.asObservable().subscribe(
+      onNext: { response in
+        let body = String(decoding: response.body, as: UTF8.self)
+        notes.add("\(name)\(response.status) \(body) @\(scheduler.clock)")
+      },
+      onError: { notes.add("\(name)\(NetworkError.wrapping($0).kind) @\(scheduler.clock)") })
+  }
+
+  var paths: [String] { stub.requests.map(\.url.path) }
+}
