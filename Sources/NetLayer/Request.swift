@@ -39,6 +39,19 @@ public struct Request: Sendable {
     }
   }
 
+  /// Whose turn it is first where requests wait for one another.
+  public enum Priority: Sendable, Hashable, CaseIterable, Comparable {
+    /// What nobody waits for, such as a prefetch.
+    case low
+    /// What most requests are.
+    case normal
+    /// What a user waits for.
+    case high
+
+    /// The place in a list that begins with the highest.
+    var rank: Int { self == .high ? 0 : self == .normal ? 1 : 2 }
+  }
+
   /// The method.
   public var method: HTTPMethod
   /// The absolute `http` or `https` URL, query included.
@@ -57,6 +70,8 @@ public struct Request: Sendable {
   /// be of any size: the transports' limits are for what is kept in memory.
   public var destination: URL?
 
+  /// Whose turn it is first where requests wait.
+  public var priority = Priority.normal
   /// Whether it is sent to get a new token, and so can't wait for one.
   var isPartOfRefresh = false
   /// Which attempt at the call this is, from 1: a retry counts on.

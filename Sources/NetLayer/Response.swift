@@ -14,6 +14,8 @@ public struct Response: Sendable {
   public var body: Data
   /// The file that has the body, where the request has a `destination` and the status was a success.
   public var file: URL?
+  /// How many seconds the request waited for its turn, where interceptors limit how many run.
+  public internal(set) var waited = 0.0
   /// The back end's rules for reading it, put there by the network that received it.
   var rules: Rules?
 

@@ -1,0 +1,130 @@
+import Foundation
+import Streams
+
+/// Lets only so many requests run at once, and only so many begin in a span of time; the others wait for their turn
+/// (article row 0.10).
+///
+/// ```swift
+/// Backend(baseURL: url, interceptors: [LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1)))])
+/// ```
+/// `CurlTransport` limits connections by itself; this is for servers that ask for less, and for any transport. Those who
+/// wait go by `request.priority`, and within one priority in the order they came. One that waits can be cancelled;
+/// `response.waited` says how long one has waited. It belongs behind all that pauses or repeats, so that a pause holds no
+/// place, and each attempt waits for its turn.
+public final class LimitInterceptor: Interceptor {
+  /// How many requests may begin in a span of time.
+  public struct Rate: Sendable, Hashable {
+    /// How many, and how many at once after a quiet time.
+    public var count: Int
+    /// The span.
+    public var span: Duration
+
+    /// At most `count` requests within `span`, evenly; as many at once after a quiet time (a token bucket).
+    public init(_ count: Int, per span: Duration) {
+      self.count = count
+      self.span = span
+    }
+  }
+
+  private final class Waiting: Sendable {
+    let start: @Sendable (Waiting) -> Void
+    init(_ start: @escaping @Sendable (Waiting) -> Void) { self.start = start }
+  }
+
+  private struct State {
+    var queue: LimitQueue<Waiting>
+    /// Whether a thread starts requests: others leave theirs to it, so that starting never nests.
+    var isStarting = false
+    var alarm: Date?
+  }
+
+  private let scheduler: any SchedulerType
+  private let state: Locked<State>
+  private let timer = SerialDisposable()
+
+  /// Limits; one that is `nil` is none.
+  ///
+  /// - Parameters:
+  ///   - maxConcurrent: how many requests run at once in total, at least 1.
+  ///   - maxPerHost: how many run at once for one host, at least 1.
+  ///   - rate: how many may begin in a span of time.
+  ///   - scheduler: what times are taken from.
+  public init(
+    maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil,
+    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+  ) {
+    self.scheduler = scheduler
+    state = Locked(State(queue: LimitQueue(total: maxConcurrent, perHost: maxPerHost, rate: rate, now: scheduler.now)))
+  }
+
+  /// Sends `request` when it is its turn.
+  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    Observable.create { [self] observer in
+      let running = SingleAssignmentDisposable()
+      let id = Locked<Int?>(nil)
+      let begun = scheduler.now
+      let leave: @Sendable () -> Void = { [self] in
+        if let id = id.withLock({ $0.take() }) { self.leave(id) }
+      }
+      let waiting = Waiting { [self] _ in
+        let waited = scheduler.now.timeIntervalSince(begun)
+        running.setDisposable(
+          next(request).subscribe(
+            onNext: { exchange in
+              // It runs no more: what happens with the answer is no affair of the limits.
+              leave()
+              var exchange = exchange
+              exchange.response.waited += waited
+              observer.onNext(exchange)
+            }, onError: { observer.onError($0) }, onCompleted: { observer.onCompleted() }))
+      }
+      let host = request.url.host ?? ""
+      state.withLock { state in
+        let given = state.queue.add(waiting, host: host, priority: request.priority)
+        id.withLock { $0 = given }
+      }
+      startWhatMay()
+      return Disposables.create {
+        running.dispose()
+        leave()
+      }
+    }
+  }
+
+  private func leave(_ id: Int) {
+    let dropped = state.withLock { $0.queue.remove(id) }
+    withExtendedLifetime(dropped) {}  // released outside the lock
+    startWhatMay()
+  }
+
+  private func startWhatMay() {
+    while true {
+      let now = scheduler.now
+      let (first, alarm) = state.withLock { state -> (Waiting?, Date?) in
+        guard !state.isStarting else { return (nil, nil) }
+        switch state.queue.next(now: now) {
+        case .start(let waiting):
+          state.isStarting = true
+          return (waiting, nil)
+        case .wait(let date):
+          guard state.alarm != date else { return (nil, nil) }
+          state.alarm = date
+          return (nil, date)
+        case .none:
+          return (nil, nil)
+        }
+      }
+      if let alarm { arm(alarm, now) }
+      guard let first else { return }
+      first.start(first)
+      state.withLock { $0.isStarting = false }
+    }
+  }
+
+  private func arm(_ date: Date, _ now: Date) {
+    timer.disposable = scheduler.scheduleRelative(.seconds(date.timeIntervalSince(now))) { [weak self] in
+      self?.state.withLock { $0.alarm = nil }
+      self?.startWhatMay()
+    }
+  }
+}

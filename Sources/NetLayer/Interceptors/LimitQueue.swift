@@ -1,0 +1,119 @@
+import Foundation
+
+/// Decides which requests run and which wait: a pure state machine.
+struct LimitQueue<Item> {
+  enum Step {
+    /// This one runs now.
+    case start(Item)
+    /// The rate lets the next one begin then.
+    case wait(Date)
+    /// Nothing waits, or there is no place.
+    case none
+  }
+
+  private struct Lane {
+    var running = 0
+    /// Those who wait, by priority, the oldest first; some may have been removed.
+    var waiting: [[Int]] = Array(repeating: [], count: Request.Priority.allCases.count)
+    var heads: [Int] = Array(repeating: 0, count: Request.Priority.allCases.count)
+  }
+
+  private struct Entry {
+    var item: Item?
+    let host: String
+  }
+
+  private let total: Int
+  private let perHost: Int
+  private let rate: LimitInterceptor.Rate?
+  private var tokens: Double
+  private var filled: Date
+  private var running = 0
+  private var lastID = 0
+  private var entries: [Int: Entry] = [:]
+  private var lanes: [String: Lane] = [:]
+
+  init(total: Int?, perHost: Int?, rate: LimitInterceptor.Rate?, now: Date) {
+    self.total = max(1, total ?? .max)
+    self.perHost = max(1, perHost ?? .max)
+    self.rate = rate
+    tokens = Double(max(1, rate?.count ?? 1))
+    filled = now
+  }
+
+  /// Queues `item`; gives the number to remove it by.
+  mutating func add(_ item: Item, host: String, priority: Request.Priority) -> Int {
+    lastID += 1
+    entries[lastID] = Entry(item: item, host: host)
+    lanes[host, default: Lane()].waiting[priority.rank].append(lastID)
+    return lastID
+  }
+
+  /// Takes out what waits, or notes that what runs has ended.
+  mutating func remove(_ id: Int) -> Item? {
+    guard let entry = entries.removeValue(forKey: id) else { return nil }
+    if entry.item == nil {
+      running -= 1
+      lanes[entry.host]?.running -= 1
+    }
+    tidy(entry.host)
+    return entry.item
+  }
+
+  /// What to do at `now`; to be asked again until nothing starts.
+  mutating func next(now: Date) -> Step {
+    guard running < total, let (host, rank, id) = first() else { return .none }
+    if let rate {
+      let perSecond = Double(max(1, rate.count)) / max(1e-9, rate.span / .seconds(1))
+      tokens = min(Double(max(1, rate.count)), tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
+      filled = max(filled, now)
+      // What was added up in fractions is a hair less than one.
+      guard tokens > 1 - 1e-6 else { return .wait(now.addingTimeInterval((1 - tokens) / perSecond)) }
+      tokens -= 1
+    }
+    guard let item = entries[id]?.item else { return .none }
+    entries[id]?.item = nil
+    running += 1
+    lanes[host]?.running += 1
+    lanes[host]?.heads[rank] += 1
+    return .start(item)
+  }
+
+  /// The first of those whose host has a place: the highest priority, then the oldest.
+  private mutating func first() -> (host: String, rank: Int, id: Int)? {
+    var best: (host: String, rank: Int, id: Int)?
+    for host in lanes.keys where (lanes[host]?.running ?? 0) < perHost {
+      guard let (rank, id) = head(host) else { continue }
+      if let best, (best.rank, best.id) < (rank, id) { continue }
+      best = (host, rank, id)
+    }
+    return best
+  }
+
+  /// The first that waits for `host`, past those that have been removed.
+  private mutating func head(_ host: String) -> (rank: Int, id: Int)? {
+    guard var lane = lanes.removeValue(forKey: host) else { return nil }
+    defer { lanes[host] = lane }
+    for rank in lane.waiting.indices {
+      while lane.heads[rank] < lane.waiting[rank].count, entries[lane.waiting[rank][lane.heads[rank]]]?.item == nil {
+        lane.heads[rank] += 1
+      }
+      if lane.heads[rank] == lane.waiting[rank].count {
+        lane.waiting[rank].removeAll(keepingCapacity: true)
+        lane.heads[rank] = 0
+      } else {
+        if lane.heads[rank] >= 1024, lane.heads[rank] * 2 > lane.waiting[rank].count {
+          lane.waiting[rank].removeFirst(lane.heads[rank])
+          lane.heads[rank] = 0
+        }
+        return (rank, lane.waiting[rank][lane.heads[rank]])
+      }
+    }
+    return nil
+  }
+
+  /// A client of very many hosts must not grow without end.
+  private mutating func tidy(_ host: String) {
+    if lanes[host]?.running == 0, head(host) == nil { lanes[host] = nil }
+  }
+}
