@@ -19,7 +19,7 @@ public final class LimitInterceptor: Interceptor {
     /// The span.
     public var span: Duration
 
-    /// At most `count` requests within `span`, evenly; as many at once after a quiet time (a token bucket).
+    /// On average `count` requests in each `span`; as many at once after a quiet one (a token bucket).
     public init(_ count: Int, per span: Duration) {
       self.count = count
       self.span = span

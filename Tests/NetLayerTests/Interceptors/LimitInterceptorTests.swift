@@ -1,0 +1,137 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+private struct Prioritised: Interceptor {
+  let priority: Request.Priority
+
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    var request = request
+    request.priority = priority
+    return next(request)
+  }
+}
+
+/// Counts what runs behind it.
+private final class Gauge: Interceptor {
+  let state = Locked((now: 0, most: 0))
+
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    Observable.deferred { [self] in
+      state.withLock { state in
+        state.now += 1
+        state.most = max(state.most, state.now)
+      }
+      return next(request).do(onNext: { [self] _ in state.withLock { $0.now -= 1 } })
+    }
+  }
+}
+
+final class LimitInterceptorTests: XCTestCase {
+  func test_row_0_10_onlySoManyRunAtOnceAndTheOthersSayHowLongTheyWaited() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 2, scheduler: virtual.scheduler))
+    let waits = Notes()
+    for index in 0..<5 {
+      _ = network.response(.get, "/\(index)").subscribe(onNext: { waits.add("\($0.url.path) \($0.waited)") })
+    }
+    XCTAssertEqual(virtual.paths, ["/0", "/1"])
+    virtual.scheduler.start()
+    XCTAssertEqual(waits.all, ["/0 0.0", "/1 0.0", "/2 1.0", "/3 1.0", "/4 2.0"])
+  }
+
+  func test_oneHostDoesNotHoldUpAnother() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 3, maxPerHost: 2, scheduler: virtual.scheduler))
+    for host in ["a", "a", "a", "a", "b", "b"] { virtual.note("\(host) ", network.response(.get, "http://\(host)/x")) }
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.notes.all,
+      ["a 200 ok @1000", "a 200 ok @1000", "b 200 ok @1000", "a 200 ok @2000", "a 200 ok @2000", "b 200 ok @2000"])
+  }
+
+  func test_requestsBeginAtTheRateAfterABurst() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let rate = LimitInterceptor.Rate(4, per: .seconds(2))
+    let network = virtual.network(LimitInterceptor(rate: rate, scheduler: virtual.scheduler))
+    for _ in 0..<7 { virtual.note("", network.response(.get, "/x")) }
+    virtual.scheduler.start()
+    let times = [0, 0, 0, 0, 500, 1000, 1500]
+    XCTAssertEqual(virtual.notes.all, times.map { "200 ok @\($0)" })
+    virtual.scheduler.advanceTo(2500)
+    for _ in 0..<4 { virtual.note("", network.response(.get, "/x")) }
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      Array(virtual.notes.all.suffix(4)), ["200 ok @2500", "200 ok @2500", "200 ok @3000", "200 ok @3500"])
+  }
+
+  func test_thoseWhoWaitGoByPriorityThenInTheOrderTheyCame() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)
+    func network(_ priority: Request.Priority) -> Network { virtual.network(Prioritised(priority: priority), limit) }
+    let (low, normal, high) = (network(.low), network(.normal), network(.high))
+    for (index, network) in [normal, low, normal, high, low, high].enumerated() {
+      virtual.note("", network.response(.get, "/\(index)"))
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths, ["/0", "/3", "/5", "/2", "/1", "/4"])
+  }
+
+  func test_oneThatWaitsCanBeCancelledAndIsNeverSent() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    virtual.note("", network.response(.get, "/a"))
+    let second = virtual.note("", network.response(.get, "/b"))
+    virtual.note("", network.response(.get, "/c"))
+    virtual.scheduler.advanceTo(500)
+    second.dispose()
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths, ["/a", "/c"])
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1000", "200 ok @2000"])
+  }
+
+  func test_aPlaceIsGivenBackByFailureAndByCancellation() {
+    let virtual = VirtualNetwork { $0.url.path == "/never" ? .never : .failure(.timeout, after: 1) }
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    let first = virtual.note("", network.response(.get, "/never"))
+    virtual.note("", network.response(.get, "/b"))
+    virtual.note("", network.response(.get, "/c"))
+    virtual.scheduler.advanceTo(100)
+    first.dispose()
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(virtual.notes.all, ["timeout @1100", "timeout @2100"])
+  }
+
+  func test_answersThatComeAtOnceNeedNoStack() {
+    struct Canned: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+        .just(Exchange(request: request, response: Response(request: request)))
+      }
+    }
+    let virtual = VirtualNetwork(.json("ok"))
+    let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)
+    let blocked = virtual.note("", virtual.network(limit).response(.get, "/x"))
+    let network = virtual.network(limit, Canned())
+    for _ in 0..<20_000 { virtual.note("", network.response(.get, "/x")) }
+    XCTAssertEqual(virtual.notes.all.count, 0)
+    blocked.dispose()
+    XCTAssertEqual(virtual.notes.all.count, 20_000)
+  }
+
+  func test_noMoreThanTheLimitRunAtOnceOnThreads() {
+    let gauge = Gauge()
+    let queue = ConcurrentDispatchQueueScheduler(qos: .utility)
+    let network = Network(
+      Backend(
+        baseURL: URL(string: "http://h"), transport: FakeTransport(json: "ok"),
+        interceptors: [LimitInterceptor(maxConcurrent: 3), gauge]))
+    let all = Observable.range(start: 0, count: 500)
+      .flatMap { _ in network.response(.get, "/x").subscribeOn(queue) }
+    XCTAssertEqual(record(all).elements.count, 500)
+    XCTAssertEqual(gauge.state.withLock { $0.now }, 0)
+    XCTAssertLessThanOrEqual(gauge.state.withLock { $0.most }, 3)
+  }
+}
