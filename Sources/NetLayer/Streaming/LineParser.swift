@@ -1,0 +1,73 @@
+import Foundation
+
+/// Cuts a stream of bytes into lines: a pure state machine.
+struct LineParser {
+  /// Where lines end.
+  enum Ending {
+    /// LF, or CR LF: line-delimited JSON, whose text has no bare CR.
+    case lineFeed
+    /// LF, CR LF or CR: server-sent events (HTML standard §9.2.6).
+    case any
+  }
+
+  /// A line is longer than what is kept of one.
+  struct TooLong: Error {
+    let limit: Int
+  }
+
+  private let ending: Ending
+  private let limit: Int
+  private var begun: [UInt8] = []
+  /// Whether the last byte was a CR that ended a line: an LF behind it belongs to it.
+  private var skipsLineFeed = false
+  private var isFirst = true
+
+  /// Lines of at most `limit` bytes.
+  init(_ ending: Ending, limit: Int) {
+    self.ending = ending
+    self.limit = limit
+  }
+
+  /// Hands out every line that `bytes` completes, without its end; a byte order mark before the first is left out.
+  mutating func feed(_ bytes: Data, _ line: (ArraySlice<UInt8>) throws -> Void) throws {
+    try bytes.withUnsafeBytes { try feed($0.bindMemory(to: UInt8.self), line) }
+  }
+
+  private mutating func feed(_ bytes: UnsafeBufferPointer<UInt8>, _ line: (ArraySlice<UInt8>) throws -> Void) throws {
+    var start = 0
+    for (index, byte) in bytes.enumerated() {
+      if skipsLineFeed {
+        skipsLineFeed = false
+        if byte == 0x0A {
+          start = index + 1
+          continue
+        }
+      }
+      guard byte == 0x0A || (byte == 0x0D && ending == .any) else { continue }
+      try keep(bytes[start..<index])
+      start = index + 1
+      skipsLineFeed = byte == 0x0D
+      try emit(line)
+    }
+    try keep(bytes[start...])
+  }
+
+  /// Hands out what stands behind the last line end, if anything does.
+  mutating func finish(_ line: (ArraySlice<UInt8>) throws -> Void) rethrows {
+    if !begun.isEmpty { try emit(line) }
+  }
+
+  private mutating func keep(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) throws {
+    guard begun.count + bytes.count <= limit else { throw TooLong(limit: limit) }
+    begun.append(contentsOf: bytes)
+  }
+
+  private mutating func emit(_ line: (ArraySlice<UInt8>) throws -> Void) rethrows {
+    var whole = begun[...]
+    if isFirst, whole.starts(with: [0xEF, 0xBB, 0xBF]) { whole = whole.dropFirst(3) }
+    isFirst = false
+    if ending == .lineFeed, whole.last == 0x0D { whole = whole.dropLast() }
+    defer { begun.removeAll(keepingCapacity: true) }
+    try line(whole)
+  }
+}
