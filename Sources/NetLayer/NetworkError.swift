@@ -62,7 +62,7 @@ public struct NetworkError: Error, Sendable {
   public var underlying: (any Error)?
   /// Where in the JSON a `parse` error lies, outermost first: `["data", "items", "0", "name"]`.
   public var codingPath: [String]
-  /// Which step failed, counted from 0, for errors of kind `sequence` (article row 1.13).
+  /// Which step of a chain, page of a list or call of a group failed, counted from 0 (article row 1.13).
   public var index: Int?
   /// Whether the back end's error handler has had it already.
   var isReported = false

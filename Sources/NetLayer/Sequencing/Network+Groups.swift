@@ -8,13 +8,13 @@ extension Network {
   ///   - endpoints: what to call; none gives an empty array.
   ///   - maxConcurrent: how many are in flight at a time. All by default: the transport limits connections itself.
   ///   - progress: hears of every call.
-  /// - Returns: a single that fails with the first error and gives the other calls up.
+  /// - Returns: a single that fails with the first error, whose `index` says which call it was, and gives the others up.
   public func zip<E: TypedEndpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[E.Response]> {
     Observable.from(Array(endpoints.enumerated()))
       .map { item in
-        self.request(item.element, progress: progress).asObservable().map { (item.offset, $0) }
+        self.numbered(item, progress).map { (item.offset, $0) }
       }
       .merge(maxConcurrent: maxConcurrent)
       .toArray()
@@ -23,13 +23,24 @@ extension Network {
 
   /// Calls all `endpoints` and emits each result as it comes, in whatever order (article row 1.12).
   ///
-  /// Fails with the first error and gives the other calls up. Parameters as in `zip`.
+  /// Fails with the first error, whose `index` says which call it was, and gives the others up. Parameters as in `zip`.
   public func merge<E: TypedEndpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<E.Response> {
-    Observable.from(endpoints)
-      .map { self.request($0, progress: progress).asObservable() }
+    Observable.from(Array(endpoints.enumerated()))
+      .map { self.numbered($0, progress) }
       .merge(maxConcurrent: maxConcurrent)
+  }
+
+  /// The result of one of several calls; its error says which it was.
+  private func numbered<E: TypedEndpoint>(
+    _ item: (offset: Int, element: E), _ progress: ProgressHandler?
+  ) -> Observable<E.Response> {
+    request(item.element, progress: progress).asObservable().mapError { error in
+      var error = NetworkError.wrapping(error)
+      error.index = item.offset
+      return error
+    }
   }
 
   /// `zip` of endpoints that do not say what their answers are: models of the whole bodies.

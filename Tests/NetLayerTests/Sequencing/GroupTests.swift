@@ -49,9 +49,13 @@ final class GroupTests: XCTestCase {
   func test_row_1_12_theFirstFailureEndsTheGroupAndGivesTheOthersUp() throws {
     let transport = FakeTransport { $0.url.path == "/bad" ? .failure(.timeout) : .silence }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
-    XCTAssertEqual(try failure(of: network.zip(["a", "b", "bad"].map { GetItem(name: $0) })).kind, .timeout)
+    let zipped = try failure(of: network.zip(["a", "bad", "b"].map { GetItem(name: $0) }))
+    XCTAssertEqual(zipped.kind, .timeout)
+    XCTAssertEqual(zipped.index, 1)
+    let merged = try failure(of: network.merge(["a", "b", "bad"].map { GetItem(name: $0) }))
+    XCTAssertEqual(merged.index, 2)
     let givenUp = XCTNSPredicateExpectation(
-      predicate: NSPredicate { _, _ in transport.cancellations == 2 }, object: nil)
+      predicate: NSPredicate { _, _ in transport.cancellations == 4 }, object: nil)
     wait(for: [givenUp], timeout: 10)
   }
 
