@@ -19,7 +19,7 @@ public final class Network: Sendable {
   public let backend: Backend
   let rules: Rules
   let activity: Activity
-  private let builder: RequestBuilder
+  let builder: RequestBuilder
 
   /// A network that calls `backend`.
   public convenience init(_ backend: Backend = Backend()) { self.init(backend, activity: Activity()) }
@@ -72,7 +72,7 @@ public final class Network: Sendable {
     sender(progress).response { request }
   }
 
-  private func sender(_ progress: ProgressHandler?) -> Sender {
+  func sender(_ progress: ProgressHandler?) -> Sender {
     Sender(
       rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
       mapping: backend.mapping, interceptors: backend.interceptors, progress: progress)

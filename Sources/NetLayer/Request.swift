@@ -72,6 +72,8 @@ public struct Request: Sendable {
 
   /// Whose turn it is first where requests wait.
   public var priority = Priority.normal
+  /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
+  public internal(set) var isStreamed = false
   /// Whether it is sent to get a new token, and so can't wait for one.
   var isPartOfRefresh = false
   /// Which attempt at the call this is, from 1: a retry counts on.

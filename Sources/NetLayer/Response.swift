@@ -16,6 +16,8 @@ public struct Response: Sendable {
   public var file: URL?
   /// How many seconds the request waited for its turn, where interceptors limit how many run.
   public internal(set) var waited = 0.0
+  /// What reads the body, where it is still coming in.
+  var reader: BodyReader?
   /// The back end's rules for reading it, put there by the network that received it.
   var rules: Rules?
 

@@ -11,17 +11,25 @@ struct Sender: Sendable {
 
   /// The answer to the request that `build` makes at each subscription: the last that the interceptors give.
   func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
-    guard interceptors.isEmpty else { return reporting(exchanges(build).takeLast(1)).asSingle() }
+    guard interceptors.isEmpty else { return reporting(exchanges(build, sending: sending).takeLast(1)).asSingle() }
     return rules.handlesErrors ? reporting(direct(build).asObservable()).asSingle() : direct(build)
   }
 
   /// Every answer that the interceptors give to the request that `build` makes at each subscription: a cache may give its
   /// own before the network's.
   func responses(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
-    reporting(interceptors.isEmpty ? direct(build).asObservable() : exchanges(build))
+    reporting(interceptors.isEmpty ? direct(build).asObservable() : exchanges(build, sending: sending))
   }
 
-  private func exchanges(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
+  private func sending(_ request: Request) -> Observable<Exchange> {
+    direct { request }.map { Exchange(request: request, response: $0) }.asObservable()
+  }
+
+  /// What the interceptors make of the request that `build` makes, with `sending` behind the last of them.
+  func exchanges(
+    _ build: @escaping @Sendable () throws -> Request,
+    sending: @escaping @Sendable (Request) -> Observable<Exchange>
+  ) -> Observable<Response> {
     let sender = self
     return Observable<Exchange>.deferred {
       var request: Request
@@ -31,9 +39,7 @@ struct Sender: Sendable {
         throw NetworkError.wrapping(error).ruled(by: sender.rules)
       }
       request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
-      return Chain(interceptors: sender.interceptors[...]) { request in
-        sender.direct { request }.map { Exchange(request: request, response: $0) }.asObservable()
-      }(request)
+      return Chain(interceptors: sender.interceptors[...], send: sending)(request)
     }
     .map { exchange in
       var response = exchange.response
@@ -44,7 +50,7 @@ struct Sender: Sendable {
   }
 
   /// Hands the failure of a call to the back end's handlers, behind all interceptors: what a retry saves is none.
-  private func reporting(_ responses: Observable<Response>) -> Observable<Response> {
+  func reporting(_ responses: Observable<Response>) -> Observable<Response> {
     guard rules.handlesErrors || !interceptors.isEmpty else { return responses }
     return responses.mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
   }

@@ -45,8 +45,9 @@ public final class CoalescingInterceptor: Interceptor {
 
   /// Answers `request` from one in flight that is the same, or sends it.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    // What has a body may change something, and a download writes a file of its own.
-    guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil
+    // What has a body may change something; a download writes a file of its own, and a stream is read once.
+    guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
+      !request.isStreamed
     else { return next(request) }
     let key = Key(method: request.method, url: request.url, headers: request.headers)
     return Observable.deferred { [self] in

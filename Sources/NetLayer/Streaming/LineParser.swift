@@ -11,8 +11,9 @@ struct LineParser {
   }
 
   /// A line is longer than what is kept of one.
-  struct TooLong: Error {
+  struct TooLong: Error, CustomStringConvertible {
     let limit: Int
+    var description: String { "it has more than \(limit) bytes, which is the limit that was given" }
   }
 
   private let ending: Ending

@@ -39,6 +39,12 @@ struct ServerSentEventParser {
     id = lastID
   }
 
+  /// Continues behind the last event of `former`, on a new connection.
+  init(continuing former: ServerSentEventParser) {
+    self.init(lastID: former.lastID, limit: former.limit)
+    retry = former.retry
+  }
+
   /// Hands out every event that `bytes` completes. What stands behind the last blank line is no event yet, and never
   /// becomes one when the stream ends there.
   mutating func feed(_ bytes: Data, _ emit: (ServerSentEvent) throws -> Void) throws {

@@ -1,0 +1,116 @@
+import Foundation
+import Streams
+
+/// What stands between a transport that hands out chunks and a consumer who takes them at its own pace.
+///
+/// It asks the transport to pause when more than `highWater` bytes wait, and to go on when half of that has been taken.
+final class BodyBuffer: Sendable {
+  /// Enough that a fast consumer never waits for the socket, little enough that a thousand streams fit into memory.
+  static let highWater = 256 << 10
+
+  enum Step {
+    case chunk(Data)
+    case end(NetworkError?)
+    /// Nothing is there; the waiter will be called.
+    case wait
+  }
+
+  private struct State {
+    var chunks: [Data] = []
+    var head = 0
+    var bytes = 0
+    var isPaused = false
+    var end: NetworkError??
+    var control: (any StreamControl)?
+    /// Called, once, on the mapping scheduler when there is something to take.
+    var waiter: (@Sendable () -> Void)?
+    var isTaken = false
+  }
+
+  private let scheduler: any ImmediateSchedulerType
+  private let state = Locked(State())
+
+  init(_ scheduler: any ImmediateSchedulerType) { self.scheduler = scheduler }
+
+  /// Takes the right to consume; `false` when someone has it already.
+  func claim() -> Bool {
+    state.withLock { state in
+      defer { state.isTaken = true }
+      return !state.isTaken
+    }
+  }
+
+  /// The transport's control; disposed at once if nobody wants the body any more.
+  func attach(_ control: any StreamControl) {
+    let isOver = state.withLock { state in
+      if state.end == nil { state.control = control }
+      return state.end != nil
+    }
+    if isOver { control.dispose() }
+  }
+
+  /// Keeps `chunk`; says whether there is room for another.
+  func push(_ chunk: Data) -> BodyFlow {
+    let (waiter, flow) = state.withLock { state -> ((@Sendable () -> Void)?, BodyFlow) in
+      guard state.end == nil else { return (nil, .continue) }
+      state.chunks.append(chunk)
+      state.bytes += chunk.count
+      state.isPaused = state.bytes >= Self.highWater
+      return (state.waiter.take(), state.isPaused ? .pause : .continue)
+    }
+    if let waiter { _ = scheduler.schedule(waiter) }
+    return flow
+  }
+
+  /// Notes the end, behind the chunks that are there.
+  func finish(_ error: NetworkError?) {
+    let (waiter, control) = state.withLock { state -> ((@Sendable () -> Void)?, (any StreamControl)?) in
+      guard state.end == nil else { return (nil, nil) }
+      state.end = .some(error)
+      return (state.waiter.take(), state.control.take())
+    }
+    withExtendedLifetime(control) {}  // released outside the lock
+    if let waiter { _ = scheduler.schedule(waiter) }
+  }
+
+  /// The consumer has left: the transport is stopped, and what has come is dropped.
+  func cancel() {
+    let (chunks, control, waiter) = state.withLock { state in
+      let cancelled = NetworkError(kind: .cancelled, reason: "the reader of the body has left")
+      if state.end == nil { state.end = .some(cancelled) }
+      defer {
+        state.chunks = []
+        state.head = 0
+        state.bytes = 0
+      }
+      return (state.chunks, state.control.take(), state.waiter.take())
+    }
+    withExtendedLifetime(chunks) {}  // released outside the lock
+    control?.dispose()
+    if let waiter { _ = scheduler.schedule(waiter) }
+  }
+
+  /// The next chunk, or the end; where there is neither yet, `ready` is called when there is. By one consumer.
+  func take(orCall ready: @escaping @Sendable () -> Void) -> Step {
+    let (step, control) = state.withLock { state -> (Step, (any StreamControl)?) in
+      guard state.head < state.chunks.count else {
+        if let end = state.end { return (.end(end), nil) }
+        state.waiter = ready
+        return (.wait, nil)
+      }
+      let chunk = state.chunks[state.head]
+      state.chunks[state.head] = Data()
+      state.head += 1
+      state.bytes -= chunk.count
+      if state.head == state.chunks.count || state.head >= 1024 {
+        state.chunks.removeFirst(state.head)
+        state.head = 0
+      }
+      guard state.isPaused, state.bytes <= Self.highWater / 2 else { return (.chunk(chunk), nil) }
+      state.isPaused = false
+      return (.chunk(chunk), state.control)
+    }
+    control?.resume()
+    return step
+  }
+}

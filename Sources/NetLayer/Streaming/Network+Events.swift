@@ -1,0 +1,119 @@
+import Foundation
+import Streams
+
+extension Network {
+  /// Calls `endpoint` and emits the events that the server sends, connecting anew when the connection ends (HTML standard
+  /// §9.2, "EventSource").
+  ///
+  /// Each new connection says with `Last-Event-ID` which event was the last. It is made after a pause: the `retry` that the
+  /// server asked for, or that of `reconnect` where it is longer; an event begins its count of attempts anew. A status
+  /// other than a success and a `Content-Type` other than `text/event-stream` are errors and end the stream, as does an
+  /// event of more than 1 MB; 204 completes it: the server has no more. Neither `timeouts.idle` nor `timeouts.total`
+  /// counts. Events arrive on the back end's `mapping` scheduler; who is slow makes the server wait. Disposing ends the
+  /// connection.
+  ///
+  /// - Parameters:
+  ///   - endpoint: what to call.
+  ///   - lastEventID: the event behind which to begin, from an earlier run.
+  ///   - reconnect: how often and after which pauses to connect anew when nothing arrives; without end by default, after
+  ///     up to 3 s, as browsers do, and at most a minute.
+  public func events(
+    _ endpoint: some Endpoint, lastEventID: String = "",
+    reconnect: RetryPolicy = RetryPolicy(attempts: .max, initialDelay: .seconds(3), maximumDelay: .seconds(60))
+  ) -> Observable<ServerSentEvent> {
+    Observable<ServerSentEvent>.deferred {
+      let session = EventSession(lastEventID)
+      return self.connection(endpoint, session)
+        // The end of a connection is a reason to connect anew, like its failure.
+        .concat(Observable.deferred { session.isOver ? .empty() : .error(EventSession.Ended()) })
+        .retryWhen { errors in
+          errors.flatMap { error in
+            guard let pause = session.pause(after: error, reconnect) else { throw error }
+            return Observable<Int>.timer(pause, scheduler: reconnect.scheduler)
+          }
+        }
+    }
+  }
+
+  private func connection(_ endpoint: some Endpoint, _ session: EventSession) -> Observable<ServerSentEvent> {
+    Observable.deferred {
+      var call = Call(endpoint)
+      let id = session.lastID
+      if !id.isEmpty { call.headers["Last-Event-ID"] = id }
+      if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
+      return self.bodies(call, accept: "text/event-stream", idle: .infinity).flatMap {
+        streamed -> Observable<ServerSentEvent> in
+        guard try session.opens(streamed.response) else { return .empty() }
+        return .create { observer in
+          streamed.body.subscribe(
+            onNext: { session.read($0, streamed.response, to: observer) }, onError: { observer.onError($0) },
+            onCompleted: { observer.onCompleted() })
+        }
+      }
+    }
+  }
+}
+
+/// What stays from one connection to the next.
+private final class EventSession: Sendable {
+  /// The server has closed the connection.
+  struct Ended: Error {}
+
+  private struct State {
+    var parser: ServerSentEventParser
+    var attempt = 0
+    var isOver = false
+  }
+
+  private let state: Locked<State>
+
+  init(_ lastID: String) { state = Locked(State(parser: ServerSentEventParser(lastID: lastID))) }
+
+  var lastID: String { state.withLock { $0.parser.lastID } }
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// Whether `response` is a stream of events; `false` when there are no more.
+  func opens(_ response: Response) throws -> Bool {
+    if response.status == 204 {
+      state.withLock { $0.isOver = true }
+      return false
+    }
+    let type = response.headers["Content-Type"] ?? ""
+    guard type.lowercased().split(separator: ";").first?.trimmingCharacters(in: .whitespaces) == "text/event-stream"
+    else {
+      throw response.failure(
+        "the answer is \(type.isEmpty ? "of no type" : type) instead of text/event-stream; check the endpoint")
+    }
+    // What the last connection left unfinished is no event.
+    state.withLock { $0.parser = ServerSentEventParser(continuing: $0.parser) }
+    return true
+  }
+
+  func read(_ chunk: Data, _ response: Response, to observer: AnyObserver<ServerSentEvent>) {
+    // Taken out, as the observer is the caller's code; pieces come one at a time.
+    var parser = state.withLock { $0.parser }
+    do {
+      try parser.feed(chunk) { event in
+        state.withLock { $0.attempt = 0 }
+        observer.onNext(event)
+      }
+      state.withLock { $0.parser = parser }
+    } catch {
+      state.withLock { $0.parser = parser }
+      observer.onError(response.failure("an event of the stream is too long: \(error)", underlying: error))
+    }
+  }
+
+  /// How long to wait before the next connection; `nil` when there is none.
+  func pause(after error: any Error, _ policy: RetryPolicy) -> Duration? {
+    guard error is Ended || [.connection, .unknownHost, .timeout].contains(NetworkError.wrapping(error).kind) else {
+      return nil
+    }
+    let (attempt, asked) = state.withLock { state in
+      state.attempt += 1
+      return (state.attempt, state.parser.retry)
+    }
+    guard let pause = policy.delay(after: error, attempt: attempt) else { return nil }
+    return max(pause, asked ?? .zero)
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Streams
+
+extension Sender {
+  /// The answer to the request that `build` makes, as soon as its head is there.
+  func opened(_ build: @escaping @Sendable () throws -> Request) -> Single<StreamedResponse> {
+    let answers = exchanges(
+      {
+        var request = try build()
+        request.isStreamed = true
+        // A stream may last: silence ends it, or its reader.
+        request.timeouts.total = .infinity
+        return request
+      }, sending: opening)
+    return reporting(answers.takeLast(1)).map { response in
+      var head = response
+      head.reader = nil
+      guard let reader = response.reader else {
+        // An interceptor's own answer, which is complete.
+        head.body = Data()
+        let buffer = BodyBuffer(mapping)
+        _ = buffer.push(response.body)
+        buffer.finish(nil)
+        return StreamedResponse(head, BodyReader(buffer))
+      }
+      return StreamedResponse(head, reader)
+    }.asSingle()
+  }
+
+  private func opening(_ request: Request) -> Observable<Exchange> {
+    let sender = self
+    return Observable.create { observer in
+      let flight = sender.activity.begin()
+      let buffer = BodyBuffer(sender.mapping)
+      // Whoever has the head has the reader, and ends the request by letting go of it.
+      let isHandedOut = Locked(false)
+      let control = sender.transport.stream(
+        request,
+        head: { response in
+          var response = response
+          response.rules = sender.rules
+          response.reader = BodyReader(buffer)
+          isHandedOut.withLock { $0 = true }
+          observer.onNext(Exchange(request: request, response: response))
+          observer.onCompleted()
+        }, chunk: buffer.push,
+        completion: { result in
+          flight.dispose()
+          switch result {
+          case .success:
+            buffer.finish(nil)
+          case .failure(let error):
+            buffer.finish(error)
+            observer.onError(error.ruled(by: sender.rules))
+          }
+        })
+      buffer.attach(control)
+      return Disposables.create { if !isHandedOut.withLock({ $0 }) { buffer.cancel() } }
+    }
+    .observeOn(mapping)
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Streams
+
+/// An answer whose body is still coming in: for bodies without end, or larger than memory.
+///
+/// The body is read once, as `body` or as `chunks`, in pieces as they come. Who reads slowly makes the server wait: no more
+/// than 256 KB gather here. Who lets go of this without reading, or stops reading, ends the request.
+public struct StreamedResponse: Sendable {
+  /// Status and header fields; its body is empty.
+  public let response: Response
+  private let reader: BodyReader
+
+  init(_ response: Response, _ reader: BodyReader) {
+    self.response = response
+    self.reader = reader
+  }
+
+  /// The pieces of the body, delivered on the back end's `mapping` scheduler, the next when the last has been dealt with.
+  ///
+  /// Back-pressure reaches as far as the deliveries are synchronous: behind an `observeOn`, pieces gather there.
+  public var body: Observable<Data> {
+    let (reader, response) = (reader, response)
+    return Observable.create { observer in
+      guard reader.buffer.claim() else {
+        observer.onError(Self.claimedTwice(response))
+        return Disposables.create()
+      }
+      reader.pump(to: observer, response)
+      return Disposables.create { reader.buffer.cancel() }
+    }
+  }
+
+  /// The pieces of the body for a `for try await` loop, each read when the loop asks for it.
+  public var chunks: AsyncThrowingStream<Data, any Error> {
+    let (reader, response) = (reader, response)
+    let isClaimed = Locked(false)
+    return AsyncThrowingStream {
+      let isFirst = isClaimed.withLock { isClaimed in
+        defer { isClaimed = true }
+        return !isClaimed
+      }
+      if isFirst, !reader.buffer.claim() { throw Self.claimedTwice(response) }
+      return try await reader.next(response)
+    }
+  }
+
+  private static func claimedTwice(_ response: Response) -> NetworkError {
+    NetworkError(
+      kind: .other, reason: "the body of a streamed answer can be read once; open the endpoint again",
+      response: response)
+  }
+}
+
+/// Ends the request when nobody can read its body any more.
+final class BodyReader: Sendable {
+  let buffer: BodyBuffer
+
+  init(_ buffer: BodyBuffer) { self.buffer = buffer }
+
+  deinit { buffer.cancel() }
+
+  /// Hands every piece to `observer`, one after the other, on the mapping scheduler.
+  func pump(to observer: AnyObserver<Data>, _ response: Response) {
+    while true {
+      switch buffer.take(orCall: { [self] in pump(to: observer, response) }) {
+      case .chunk(let chunk): observer.onNext(chunk)
+      case .end(let error): return error.map { observer.onError(response.explaining($0)) } ?? observer.onCompleted()
+      case .wait: return
+      }
+    }
+  }
+
+  /// The next piece, `nil` at the end.
+  func next(_ response: Response) async throws -> Data? {
+    try await withTaskCancellationHandler {
+      while true {
+        let step = await withCheckedContinuation { (continuation: CheckedContinuation<BodyBuffer.Step, Never>) in
+          let step = buffer.take { continuation.resume(returning: .wait) }
+          if case .wait = step { return }
+          continuation.resume(returning: step)
+        }
+        switch step {
+        case .chunk(let chunk): return chunk
+        case .end(let error?): throw response.explaining(error)
+        case .end: return nil
+        case .wait: continue
+        }
+      }
+    } onCancel: {
+      buffer.cancel()
+    }
+  }
+}
+
+extension Response {
+  /// An error of the body with what is known from the head.
+  fileprivate func explaining(_ error: NetworkError) -> NetworkError {
+    var error = rules.map(error.ruled) ?? error
+    error.request = error.request ?? request
+    error.response = error.response ?? self
+    return error
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+private struct Feed: Endpoint {
+  var path: String { "/events" }
+}
+
+final class EventTests: XCTestCase {
+  private let scheduler = TestScheduler(resolution: .milliseconds(1))
+  private let transport = ScriptedStream()
+  private let notes = Notes()
+
+  /// Subscribes; pauses are the longest that the policy allows.
+  private func subscribe(attempts: Int = .max, lastEventID: String = "") -> any Disposable {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let policy = RetryPolicy(
+      attempts: attempts, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
+      scheduler: scheduler)
+    let (notes, scheduler) = (notes, scheduler)
+    return network.events(Feed(), lastEventID: lastEventID, reconnect: policy).subscribe(
+      onNext: { notes.add("\($0.event) \($0.data) #\($0.id) @\(scheduler.clock)") },
+      onError: { notes.add("\(NetworkError.wrapping($0).kind) @\(scheduler.clock)") }, onCompleted: { notes.add("|") })
+  }
+
+  private func open(_ type: String = "text/event-stream; charset=utf-8") throws -> ScriptedStream.Flight {
+    let flight = try XCTUnwrap(transport.flights.last)
+    flight.answer(200, ["Content-Type": type])
+    scheduler.advanceBy(0)
+    return flight
+  }
+
+  func test_eventsComeAndANewConnectionSaysWhichWasTheLast() throws {
+    let subscription = subscribe()
+    let first = try open()
+    XCTAssertEqual(first.request.headers["Accept"], "text/event-stream")
+    XCTAssertEqual(first.request.headers["Cache-Control"], "no-store")
+    XCTAssertNil(first.request.headers["Last-Event-ID"])
+    XCTAssertEqual(first.request.timeouts.idle, .infinity)
+    first.send("id: 1\nevent: add\ndata: a\n\nid: 2\ndata: unfinished")
+    first.end()
+    scheduler.advanceTo(2999)
+    XCTAssertEqual(transport.flights.count, 1)
+    scheduler.advanceTo(3000)
+    let second = try open()
+    XCTAssertEqual(second.request.headers["Last-Event-ID"], "1")
+    second.send("data: b\n\n")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["add a #1 @0", "message b #1 @3000"])
+    subscription.dispose()
+    XCTAssertTrue(second.isOver)
+  }
+
+  func test_pausesGrowWithFailuresAndAnEventBeginsThemAnew() throws {
+    let subscription = subscribe()
+    for time in [3000, 9000] {
+      transport.flights.last?.end(.connection)
+      scheduler.advanceTo(time - 1)
+      let count = transport.flights.count
+      scheduler.advanceTo(time)
+      XCTAssertEqual(transport.flights.count, count + 1, "\(time)")
+    }
+    let flight = try open()
+    flight.send("data: x\n\n")
+    scheduler.advanceBy(1)
+    flight.end(.timeout)
+    scheduler.advanceTo(12_001)
+    XCTAssertEqual(transport.flights.count, 4)
+    subscription.dispose()
+  }
+
+  func test_thePauseThatTheServerAskedForIsKept() throws {
+    let subscription = subscribe()
+    let flight = try open()
+    flight.send("retry: 10000\n\n")
+    scheduler.advanceBy(0)
+    flight.end()
+    scheduler.advanceTo(9999)
+    XCTAssertEqual(transport.flights.count, 1)
+    scheduler.advanceTo(10_000)
+    XCTAssertEqual(transport.flights.count, 2)
+    subscription.dispose()
+  }
+
+  func test_attemptsAreLimitedOnRequest() throws {
+    let subscription = subscribe(attempts: 2, lastEventID: "41")
+    XCTAssertEqual(transport.flights.first?.request.headers["Last-Event-ID"], "41")
+    transport.flights.last?.end(.connection)
+    scheduler.advanceTo(3000)
+    transport.flights.last?.end(.connection)
+    scheduler.advanceTo(100_000)
+    XCTAssertEqual(notes.all, ["connection @3000"])
+    subscription.dispose()
+  }
+
+  func test_noContentEndsTheStreamForGood() throws {
+    _ = subscribe()
+    let flight = try XCTUnwrap(transport.flights.last)
+    flight.answer(204)
+    flight.end()
+    scheduler.start()
+    XCTAssertEqual(notes.all, ["|"])
+    XCTAssertEqual(transport.flights.count, 1)
+  }
+
+  func test_anotherStatusOrTypeIsAnError() throws {
+    _ = subscribe()
+    let flight = try XCTUnwrap(transport.flights.last)
+    flight.answer(500)
+    flight.end()
+    scheduler.advanceTo(10)
+    _ = subscribe()
+    _ = try open("text/html")
+    scheduler.start()
+    XCTAssertEqual(notes.all, ["status @0", "parse @10"])
+    XCTAssertEqual(transport.flights.map(\.isOver), [true, true])
+  }
+
+  func test_anEventWithoutEndIsAnError() throws {
+    _ = subscribe()
+    let flight = try open()
+    for _ in 0..<20 {
+      flight.send("data: " + String(repeating: "x", count: 100_000) + "\n")
+      scheduler.advanceBy(0)
+    }
+    XCTAssertEqual(notes.all, ["parse @0"])
+    XCTAssertTrue(flight.isOver)
+  }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import LoopbackServer
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+private struct Feed: Endpoint {
+  var path: String { "/feed" }
+}
+
+private struct Item: Codable, Equatable, Sendable {
+  var id: Int
+}
+
+final class StreamTests: XCTestCase {
+  private let scheduler = TestScheduler(resolution: .milliseconds(1))
+  private let transport = ScriptedStream()
+
+  private func network(_ interceptors: any Interceptor...) -> Network {
+    Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler, interceptors: interceptors))
+  }
+
+  /// Runs what is due, and gives the last request that was opened.
+  private func flight() throws -> ScriptedStream.Flight {
+    scheduler.advanceBy(0)
+    return try XCTUnwrap(transport.flights.last)
+  }
+
+  private func note<Element: Sendable>(_ notes: Notes, _ stream: Observable<Element>) -> any Disposable {
+    stream.subscribe(
+      onNext: { notes.add("\($0)") },
+      onError: { error in
+        let error = NetworkError.wrapping(error)
+        notes.add("\(error.kind)\(error.index.map { " at \($0)" } ?? "")")
+      }, onCompleted: { notes.add("|") })
+  }
+
+  func test_piecesComeAsTheServerSendsThem() throws {
+    let notes = Notes()
+    let network = network()
+    let subscription = note(notes, network.stream(Feed()).map { String(decoding: $0, as: UTF8.self) })
+    let flight = try flight()
+    flight.answer()
+    flight.send("a")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["a"])
+    flight.send("b")
+    flight.end()
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["a", "b", "|"])
+    subscription.dispose()
+    XCTAssertEqual(flight.request.timeouts.total, .infinity)
+  }
+
+  func test_aReaderThatIsBehindMakesTheServerWait() throws {
+    let sizes = Locked(0)
+    let subscription = network().stream(Feed()).subscribe(onNext: { data in sizes.withLock { $0 += data.count } })
+    let flight = try flight()
+    flight.answer()
+    var sent = 0
+    while !flight.isPaused, sent < 100 {
+      flight.send(Data(count: 64 << 10))
+      sent += 1
+    }
+    XCTAssertEqual(sent, 4, "256 KB are kept")
+    scheduler.advanceBy(1)
+    XCTAssertFalse(flight.isPaused, "what has been read makes room")
+    XCTAssertEqual(sizes.withLock { $0 }, 256 << 10)
+    subscription.dispose()
+    XCTAssertTrue(flight.isOver)
+  }
+
+  func test_disposingEndsTheRequestBeforeTheHeadAndInTheBody() throws {
+    let network = network()
+    let first = network.stream(Feed()).subscribe()
+    try flight().dispose()
+    first.dispose()
+    let second = network.stream(Feed()).subscribe()
+    let flight = try flight()
+    flight.answer()
+    scheduler.advanceBy(1)
+    second.dispose()
+    XCTAssertTrue(flight.isOver)
+    XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
+  }
+
+  func test_lettingGoOfAnAnswerThatWasNotReadEndsTheRequest() throws {
+    let head = Locked<StreamedResponse?>(nil)
+    let subscription = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
+    let flight = try flight()
+    flight.answer(206)
+    scheduler.advanceBy(1)
+    XCTAssertEqual(head.withLock { $0?.response.status }, 206)
+    subscription.dispose()
+    XCTAssertFalse(flight.isOver, "the answer is still there to be read")
+    head.withLock { $0 = nil }
+    XCTAssertTrue(flight.isOver)
+  }
+
+  func test_aBodyCanBeReadOnce() throws {
+    let head = Locked<StreamedResponse?>(nil)
+    _ = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
+    let flight = try flight()
+    flight.answer()
+    scheduler.advanceBy(1)
+    let answer = try XCTUnwrap(head.withLock { $0 })
+    let first = answer.body.subscribe()
+    let notes = Notes()
+    _ = note(notes, answer.body)
+    XCTAssertEqual(notes.all, ["other"])
+    XCTAssertFalse(flight.isOver)
+    first.dispose()
+  }
+
+  func test_aFailureStatusIsAnErrorWithTheServersWords() throws {
+    let errors = Locked<NetworkError?>(nil)
+    _ = network().stream(Feed()).subscribe(onError: { error in errors.withLock { $0 = NetworkError.wrapping(error) } })
+    let flight = try flight()
+    flight.answer(403, ["Content-Type": "application/json"])
+    flight.send(#"{"message":"not "#)
+    flight.send(#"yours"}"#)
+    flight.end()
+    scheduler.advanceBy(1)
+    let error = try XCTUnwrap(errors.withLock { $0 })
+    XCTAssertEqual(error.kind, .status)
+    XCTAssertEqual(error.code, 403)
+    XCTAssertEqual(error.message, "not yours")
+  }
+
+  func test_anErrorInTheBodyComesBehindWhatCameBefore() throws {
+    let notes = Notes()
+    _ = note(notes, network().stream(Feed()).map { $0.count })
+    let flight = try flight()
+    flight.answer()
+    flight.send("abc")
+    flight.end(.connection)
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["3", "connection"])
+  }
+
+  func test_retryAndAuthenticationHappenBeforeTheBody() throws {
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
+      scheduler: scheduler, refresh: { _ in .just(Token(access: "new")) })
+    let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler))
+    let notes = Notes()
+    let subscription = note(notes, network(.coalescing, retry, authentication).stream(Feed()).map { $0.count })
+    try flight().answer(503)
+    scheduler.advanceBy(500)
+    try flight().answer(401)
+    scheduler.advanceBy(1)
+    XCTAssertEqual(transport.flights.count, 3)
+    XCTAssertEqual(transport.flights.map(\.isOver), [true, true, false], "answers that nobody reads are let go")
+    let last = try flight()
+    XCTAssertEqual(last.request.headers["Authorization"], "Bearer new")
+    last.answer()
+    last.send("four")
+    last.end()
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["4", "|"])
+    subscription.dispose()
+  }
+
+  func test_linesOfJSONAreModelsAsTheyCome() throws {
+    let notes = Notes()
+    _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
+    let flight = try flight()
+    flight.answer()
+    flight.send("{\"id\":1}\n{\"i")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["1"])
+    flight.send("d\":2}\r\n\n  \n{\"id\":3}")
+    flight.end()
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["1", "2", "3", "|"])
+  }
+
+  func test_aLineThatIsNoModelEndsTheStreamBehindThoseBeforeIt() throws {
+    let notes = Notes()
+    _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
+    let flight = try flight()
+    flight.answer()
+    flight.send("{\"id\":1}\n{\"id\":\"two\"}\n{\"id\":3}\n")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["1", "parse at 1"])
+    XCTAssertTrue(flight.isOver)
+  }
+
+  func test_aLineWithoutEndIsAnError() throws {
+    let notes = Notes()
+    _ = note(notes, network().lines(Feed(), as: Item.self, maxLineLength: 10).map(\.id))
+    let flight = try flight()
+    flight.answer()
+    flight.send("{\"id\":1}\n{\"id\":1          ")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["1", "parse at 1"])
+  }
+
+  func test_aLoopReadsChunksAndCancellingItsTaskEndsTheRequest() async throws {
+    let server = try LoopbackServer(handler: { _ in .init(body: .bytes([UInt8](repeating: 7, count: 2 << 20))) })
+    defer { server.stop() }
+    let network = Network(Backend(baseURL: server.url))
+    let answer = try await network.open(Feed()).value
+    var total = 0
+    for try await chunk in answer.chunks { total += chunk.count }
+    XCTAssertEqual(total, 2 << 20)
+    let second = try await network.open(Feed()).value
+    let task = Task {
+      var iterator = second.chunks.makeAsyncIterator()
+      withUnsafeCurrentTask { $0?.cancel() }
+      while try await iterator.next() != nil {}
+    }
+    do {
+      try await task.value
+    } catch {
+      XCTAssertEqual(NetworkError.wrapping(error).kind, .cancelled)
+    }
+    XCTAssertEqual(record(network.requestsInFlight.filter { $0 == 0 }.take(1)).elements, [0])
+  }
+}

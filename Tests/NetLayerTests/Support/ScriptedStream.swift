@@ -1,0 +1,74 @@
+import Foundation
+import Streams
+
+@testable import NetLayer
+
+/// A transport whose answers a test hands out piece by piece, and which shows whether it is paused.
+final class ScriptedStream: Transport {
+  final class Flight: StreamControl, Sendable {
+    let request: Request
+    private let head: @Sendable (Response) -> Void
+    private let chunk: @Sendable (Data) -> BodyFlow
+    private let completion: @Sendable (Result<Response, NetworkError>) -> Void
+    private let state = Locked((paused: false, over: false))
+
+    init(
+      _ request: Request, _ head: @escaping @Sendable (Response) -> Void,
+      _ chunk: @escaping @Sendable (Data) -> BodyFlow,
+      _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) {
+      (self.request, self.head, self.chunk, self.completion) = (request, head, chunk, completion)
+    }
+
+    var isPaused: Bool { state.withLock { $0.paused } }
+    var isOver: Bool { state.withLock { $0.over } }
+
+    func answer(_ status: Int = 200, _ headers: HTTPHeaders = [:]) {
+      head(Response(request: request, status: status, headers: headers))
+    }
+
+    func send(_ text: String) { send(Data(text.utf8)) }
+
+    func send(_ data: Data) {
+      if chunk(data) == .pause { state.withLock { $0.paused = true } }
+    }
+
+    func end(_ kind: NetworkError.Kind? = nil) {
+      state.withLock { $0.over = true }
+      let response = Response(request: request)
+      completion(
+        kind.map { .failure(NetworkError(kind: $0, reason: "scripted", request: request)) } ?? .success(response))
+    }
+
+    func resume() { state.withLock { $0.paused = false } }
+
+    func dispose() {
+      let isFirst = state.withLock { state in
+        defer { state.over = true }
+        return !state.over
+      }
+      if isFirst { completion(.failure(NetworkError(kind: .cancelled, reason: "disposed", request: request))) }
+    }
+  }
+
+  private let state = Locked<[Flight]>([])
+
+  var flights: [Flight] { state.withLock { $0 } }
+
+  func stream(
+    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    chunk: @escaping @Sendable (Data) -> BodyFlow,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any StreamControl {
+    let flight = Flight(request, head, chunk, completion)
+    state.withLock { $0.append(flight) }
+    return flight
+  }
+
+  func send(
+    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    completion(.failure(NetworkError(kind: .other, reason: "only streams", request: request)))
+    return Disposables.create()
+  }
+}
