@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 
 /// Turns a request into a response: the one place that knows sockets.
@@ -24,6 +25,26 @@ public protocol Transport: Sendable {
     _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable
+
+  /// Sends `request` and hands its answer out while it comes in, whatever the status: for bodies without end, or larger
+  /// than memory. A `destination` of the request's is not looked at.
+  ///
+  /// `head` is called once, with a response that has no body yet; then `chunk` with each piece of the body, its content
+  /// coding removed; at last `completion`, exactly once, with the same response, or with an error at any point. Redirects
+  /// that are followed are not seen. All three are called on the transport's thread, one call at a time, in this order,
+  /// and must not block: a consumer that is behind answers `pause`, and no chunk comes before `resume()`. A pause reaches
+  /// the socket, so that the server waits, too; the idle limit does not run meanwhile, the total limit does. `completion`
+  /// may come during a pause, when no chunk is left.
+  ///
+  /// After `dispose()` no chunk comes any more, but for one that another thread was just about to hand out; none comes
+  /// behind `completion`, which gets `cancelled` then.
+  ///
+  /// A transport that has no such method gives the whole body as one chunk.
+  func stream(
+    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    chunk: @escaping @Sendable (Data) -> BodyFlow,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any StreamControl
 }
 
 extension Transport {
@@ -41,4 +62,35 @@ extension Transport {
       completion(result)
     }
   }
+
+  /// Sends `request`; gives the head, the whole body as one chunk and the completion in one go, whatever the consumer
+  /// answers to the chunk.
+  public func stream(
+    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    chunk: @escaping @Sendable (Data) -> BodyFlow,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any StreamControl {
+    var request = request
+    request.destination = nil
+    let control = WholeBody()
+    control.sent.setDisposable(
+      send(request) { [weak control] result in
+        guard case .success(var response) = result else { return completion(result) }
+        let body = response.body
+        response.body = Data()
+        head(response)
+        // The head's receiver may have lost interest.
+        if !body.isEmpty, control?.sent.isDisposed != true { _ = chunk(body) }
+        completion(.success(response))
+      })
+    return control
+  }
+}
+
+/// The control of an answer that comes in one piece.
+private final class WholeBody: StreamControl {
+  let sent = SingleAssignmentDisposable()
+
+  func resume() {}
+  func dispose() { sent.dispose() }
 }
