@@ -46,6 +46,7 @@ static struct {
   const char *(*easy_strerror)(int);
   int (*easy_setopt)(void *, int, ...);
   int (*easy_getinfo)(void *, int, ...);
+  int (*easy_pause)(void *, int);
   void *(*multi_init)(void);
   int (*multi_cleanup)(void *);
   int (*multi_setopt)(void *, int, ...);
@@ -83,6 +84,7 @@ static void load(void) {
     {"curl_easy_strerror", (void **)&curl.easy_strerror},
     {"curl_easy_setopt", (void **)&curl.easy_setopt},
     {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
+    {"curl_easy_pause", (void **)&curl.easy_pause},
     {"curl_multi_init", (void **)&curl.multi_init},
     {"curl_multi_cleanup", (void **)&curl.multi_cleanup},
     {"curl_multi_setopt", (void **)&curl.multi_setopt},
@@ -150,6 +152,8 @@ long ccurl_easy_get_long(void *easy, int what) {
   long value = -1;
   return curl.easy_getinfo(easy, what, &value) == 0 ? value : -1;
 }
+
+int ccurl_easy_unpause(void *easy) { return curl.easy_pause(easy, 0); }
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }
 void ccurl_multi_cleanup(void *multi) { curl.multi_cleanup(multi); }

@@ -26,6 +26,8 @@ extension LoopbackServer {
       case bytes([UInt8])
       /// With the chunked transfer coding (RFC 9112 §7.1), one chunk after the other.
       case chunked([Chunk])
+      /// With the chunked transfer coding, the same chunk over and over until the client goes away.
+      case endless(Chunk)
       /// With a Content-Length of `promised`, of which only `chunks` are sent.
       case promised(Int, [Chunk])
       /// Exactly these bytes, head included; status and headers are ignored.
@@ -111,6 +113,9 @@ extension LoopbackServer.Response {
   public static func stream(_ chunks: [Chunk], type: String = "application/octet-stream") -> Self {
     Self(headers: [("Content-Type", type)], body: .chunked(chunks))
   }
+
+  /// Fault: content without end, `chunk` over and over, each after its delay.
+  public static func endless(_ chunk: Chunk) -> Self { Self(body: .endless(chunk)) }
 
   /// Content of known length, one byte every `interval` seconds.
   public static func drip(_ bytes: [UInt8], every interval: Double) -> Self {

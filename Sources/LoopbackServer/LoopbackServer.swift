@@ -60,6 +60,8 @@ public final class LoopbackServer: Sendable {
   public var connectionCount: Int { loop.log.connectionCount.load(ordering: .relaxed) }
   /// The number of connections open now.
   public var openConnectionCount: Int { loop.log.openCount.load(ordering: .relaxed) }
+  /// The bytes of answers handed to the system so far, heads included: stands still while clients read nothing.
+  public var sentByteCount: Int { loop.log.sentByteCount.load(ordering: .relaxed) }
   /// The newest requests, oldest first; at most the `logLimit` given.
   public var requests: [Request] { loop.log.newest() }
 
@@ -84,6 +86,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched beh
   let requestCount = Atomic<Int>(0)
   let connectionCount = Atomic<Int>(0)
   let openCount = Atomic<Int>(0)
+  let sentByteCount = Atomic<Int>(0)
   private let limit: Int
   // Not a Mutex: Thread Sanitizer does not understand its contended path on Linux, and tests look on from other threads.
   private let lock = NSLock()

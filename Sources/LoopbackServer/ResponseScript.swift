@@ -8,6 +8,8 @@ struct ResponseScript {
   private(set) var pieces: [Piece] = []
   private(set) var ending: LoopbackServer.Response.Ending
   private var position = 0
+  /// What follows the pieces, over and over.
+  private var repeated: Piece?
 
   init(_ response: LoopbackServer.Response, head isHead: Bool, keepAlive: Bool) {
     ending = response.ending == .keepAlive && !keepAlive ? .close : response.ending
@@ -31,19 +33,25 @@ struct ResponseScript {
       pieces = [first] + chunks.map { Piece(delay: $0.delay, bytes: $0.bytes) }
     case .chunked(let chunks):
       pieces = [first]
-      for chunk in chunks where !chunk.bytes.isEmpty {
-        let size = Array(String(chunk.bytes.count, radix: 16).utf8)
-        pieces.append(Piece(delay: chunk.delay, bytes: size + [13, 10] + chunk.bytes + [13, 10]))
-      }
+      for chunk in chunks where !chunk.bytes.isEmpty { pieces.append(Self.coded(chunk)) }
       pieces.append(Piece(delay: 0, bytes: Array("0\r\n\r\n".utf8)))
+    case .endless(let chunk):
+      pieces = [first]
+      repeated = Self.coded(chunk)
     case .raw: break
     }
   }
 
+  private static func coded(_ chunk: LoopbackServer.Response.Chunk) -> Piece {
+    let size = Array(String(chunk.bytes.count, radix: 16).utf8)
+    return Piece(delay: chunk.delay, bytes: size + [13, 10] + chunk.bytes + [13, 10])
+  }
+
   /// The wait before the next piece in seconds, or `nil` when all are out.
-  var nextDelay: Double? { position < pieces.count ? pieces[position].delay : nil }
+  var nextDelay: Double? { position < pieces.count ? pieces[position].delay : repeated?.delay }
 
   mutating func takeNext() -> [UInt8] {
+    guard position < pieces.count else { return repeated?.bytes ?? [] }
     defer { position += 1 }
     return pieces[position].bytes
   }
@@ -63,7 +71,7 @@ struct ResponseScript {
       switch response.body {
       case .bytes(let content): head += "Content-Length: \(content.count)\r\n"
       case .promised(let count, _): head += "Content-Length: \(count)\r\n"
-      case .chunked: head += "Transfer-Encoding: chunked\r\n"
+      case .chunked, .endless: head += "Transfer-Encoding: chunked\r\n"
       case .raw: break
       }
     }

@@ -5,6 +5,7 @@ import Foundation
 final class ServerConnection {
   private let socket: Socket
   private let number: Int
+  private let log: RequestLog
   private var parser = RequestParser()
   private var script: ResponseScript?
   private var output: [UInt8] = []
@@ -16,9 +17,10 @@ final class ServerConnection {
   /// Pieces are queued up to this size before the socket has to take some: a slow client holds little memory.
   private static let outputLimit = 1 << 18
 
-  init(_ socket: Socket, number: Int) {
+  init(_ socket: Socket, number: Int, log: RequestLog) {
     self.socket = socket
     self.number = number
+    self.log = log
   }
 
   /// Reads what is there; `false` when the connection is gone.
@@ -80,13 +82,21 @@ final class ServerConnection {
 
   /// Moves the script on; `true` when it is finished and the next request may begin.
   private func advance() -> Bool {
+    var taken = 0
     while script?.nextDelay != nil {
+      // Content without end, on a socket that takes it all, must not keep the thread from the other connections.
+      if taken > Self.outputLimit, due == nil {
+        due = DispatchTime.now().uptimeNanoseconds
+        return false
+      }
       if let due {
         guard due <= DispatchTime.now().uptimeNanoseconds else { return false }
         self.due = nil
       }
       if output.count - written > Self.outputLimit, !flush() { return false }
-      output.append(contentsOf: script?.takeNext() ?? [])
+      let piece = script?.takeNext() ?? []
+      taken += piece.count
+      output.append(contentsOf: piece)
       schedule()
     }
     switch script?.ending ?? .keepAlive {
@@ -108,6 +118,7 @@ final class ServerConnection {
       let count = output.withUnsafeBytes { socket.transmit(UnsafeRawBufferPointer(rebasing: $0[written...])) }
       if count > 0 {
         written += count
+        log.sentByteCount.add(count, ordering: .relaxed)
       } else if errno == EAGAIN || errno == EWOULDBLOCK {
         return false
       } else if errno != EINTR {

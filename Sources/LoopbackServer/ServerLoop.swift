@@ -143,7 +143,7 @@ final class ServerLoop: @unchecked Sendable {
       accepted += 1
       log.connectionCount.add(1, ordering: .relaxed)
       log.openCount.add(1, ordering: .relaxed)
-      connections.append(ServerConnection(socket, number: accepted))
+      connections.append(ServerConnection(socket, number: accepted, log: log))
       descriptors.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
     }
   }

@@ -37,7 +37,7 @@ enum {
   CCURL_QUICK_EXIT = 322, CCURL_NOPROGRESS = 43, CCURL_XFERINFODATA = 10057, CCURL_XFERINFOFUNCTION = 20219
 };
 enum { CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
-       CCURL_READ_ABORT = 0x10000000 };
+       CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
 
 // Infos (CURLINFO_*) of 64 bits.
 enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
@@ -75,6 +75,7 @@ int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
 int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
 long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
+int ccurl_easy_unpause(void *easy);
 
 void *ccurl_multi_init(void);
 void ccurl_multi_cleanup(void *multi);

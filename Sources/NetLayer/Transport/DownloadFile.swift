@@ -56,13 +56,18 @@ final class DownloadFile {
     return true
   }
 
-  /// Moves the file to its destination, in place of one that is there.
+  /// Moves the file to its destination, in place of one that is there, when the disk has it: after a crash there is the
+  /// old file or the whole new one.
   ///
   /// - Throws: `NetworkError` of kind `file`.
   func complete() throws(NetworkError) {
-    let closed = close(descriptor)
+    let isSaved = fsync(descriptor) == 0
+    // The first failure is the one to name.
+    let code = errno
+    let isClosed = close(descriptor) == 0
     descriptor = -1
-    guard closed == 0, rename(temporary.path, destination.path) == 0 else {
+    if !isSaved { errno = code }
+    guard isSaved, isClosed, rename(temporary.path, destination.path) == 0 else {
       let failure = error("can't be moved to its place")
       _ = unlink(temporary.path)
       throw failure

@@ -8,7 +8,8 @@
     private(set) var isTooLarge = false
     private let maxBodySize: Int
     private var fields: [HTTPHeaders.Field] = []
-    private var headComplete = false
+    /// Whether the final head, not a 1xx one, has come in.
+    private(set) var isHeadComplete = false
     private var announced = 0
     private var headBytes = 0
 
@@ -27,19 +28,10 @@
 
     var headers: HTTPHeaders { HTTPHeaders(fields) }
 
-    /// Where the body of a success goes instead of memory.
-    private var destination: URL?
-    private var file: DownloadFile?
-    /// Why the body could not be written to its file.
-    private(set) var fileFailure: String?
-
-    mutating func start(destination: URL?) {
-      self.destination = destination
-      file = nil
-      fileFailure = nil
+    mutating func start() {
       status = 0
       isTooLarge = false
-      headComplete = false
+      isHeadComplete = false
       announced = 0
       headBytes = 0
       fields = []
@@ -47,7 +39,6 @@
 
     /// Frees what no one took.
     mutating func discard() {
-      file = nil
       free(bytes)
       bytes = nil
       count = 0
@@ -69,11 +60,11 @@
       var end = line.count
       while end > 0, line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
       guard end > 0 else {
-        headComplete = status >= 200
+        isHeadComplete = status >= 200
         return
       }
       // Lines behind the body are trailers (RFC 9112 §7.1.2), which no caller sees.
-      guard !headComplete else { return }
+      guard !isHeadComplete else { return }
       let line = UnsafeBufferPointer(rebasing: line[..<end])
       if Self.isStatusLine(line) {
         fields = []
@@ -96,7 +87,6 @@
 
     /// `false` when the body is larger than allowed.
     mutating func append(_ new: UnsafeRawPointer, _ length: Int) -> Bool {
-      if destination != nil, (200...299).contains(status) { return write(new, length) }
       guard length <= maxBodySize - count else {
         isTooLarge = true
         return false
@@ -112,36 +102,6 @@
       memcpy(bytes + count, new, length)
       count += length
       return true
-    }
-
-    private mutating func write(_ new: UnsafeRawPointer, _ length: Int) -> Bool {
-      guard let file = openFile() else { return false }
-      guard file.append(UnsafeRawBufferPointer(start: new, count: length)) else {
-        fileFailure = file.failure
-        return false
-      }
-      return true
-    }
-
-    private mutating func openFile() -> DownloadFile? {
-      if file == nil, let destination {
-        do { file = try DownloadFile(destination) } catch { fileFailure = error.reason }
-      }
-      return file
-    }
-
-    /// The file with the whole body, at its destination; `nil` where the body is in memory.
-    ///
-    /// - Throws: `NetworkError` of kind `file` when it can't be written.
-    mutating func takeFile() throws(NetworkError) -> URL? {
-      guard let destination, (200...299).contains(status) else { return nil }
-      // A success without content is an empty file.
-      guard let file = openFile() else {
-        throw NetworkError(kind: .file, reason: fileFailure ?? "the file \(destination.path) can't be written")
-      }
-      self.file = nil
-      try file.complete()
-      return destination
     }
 
     /// The body, taken over without a copy.

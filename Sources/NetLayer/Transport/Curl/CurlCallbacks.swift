@@ -11,14 +11,14 @@
     static let receiveBody: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
-      return handle.answer.append(bytes, size * count) ? size * count : 0
+      return handle.receiveBody(bytes, size * count)
     }
 
     static let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
       let fits = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
-        handle.answer.headerLine(UnsafeBufferPointer(start: $0, count: size * count))
+        handle.receiveHead(UnsafeBufferPointer(start: $0, count: size * count))
       }
       guard fits else {
         handle.abortReason = "the head of the answer is larger than \(CurlAnswer.maxHeadSize) bytes; look at the server"

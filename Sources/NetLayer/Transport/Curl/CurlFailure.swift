@@ -16,7 +16,6 @@
           .connection,
           "the body from \(place) is larger than \(maxBodySize) bytes; raise CurlTransport.Configuration.maxBodySize")
       }
-      if let reason = handle.answer.fileFailure { return make(.file, reason) }
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
       switch code {
       case 1 where underlying.text.contains("HTTP/0.9"), 8:

@@ -24,6 +24,16 @@
     private(set) var mayRepeat = true
     /// How often its request has begun to go out.
     var starts = 0
+    /// What the head of a redirect led to.
+    private(set) var redirect: RedirectPolicy.Decision?
+    /// Whether the body of a redirect was too long to be read to its end.
+    private(set) var hasLeftBody = false
+    private var dropped = 0
+    /// Whether libcurl was told to read no more.
+    private var isPaused = false
+
+    /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
+    private static let maxDropped = 1 << 16
 
     /// Bodies up to this size go out in one packet with their head; larger ones are read as they are sent.
     private static let inlineBody = 1 << 16
@@ -77,7 +87,11 @@
       errorText.pointee = 0
       abortReason = nil
       starts = 0
-      answer.start(destination: transfer.request.destination)
+      redirect = nil
+      hasLeftBody = false
+      dropped = 0
+      isPaused = false
+      answer.start()
       let request = transfer.hop
       set(CCURL_URL, transfer.hopURL)
       let milliseconds = Self.milliseconds(request.timeouts.connect)
@@ -176,9 +190,55 @@
       ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
     }
 
+    /// Takes a line of a head; `false` when the heads are larger than allowed.
+    func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+      let wasComplete = answer.isHeadComplete
+      guard answer.headerLine(line) else { return false }
+      if !wasComplete, answer.isHeadComplete { headCompleted() }
+      return true
+    }
+
+    private func headCompleted() {
+      guard let transfer else { return }
+      if (300..<400).contains(answer.status) {
+        let decision = RedirectPolicy.decide(
+          original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
+          hops: transfer.hops)
+        if case .deliver = decision {} else { redirect = decision }
+      }
+      guard redirect == nil else { return }
+      transfer.deliverHead {
+        Response(request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers)
+      }
+    }
+
+    /// Takes a piece of a body: what libcurl is to hear.
+    func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
+      if redirect != nil {
+        dropped += length
+        hasLeftBody = dropped > Self.maxDropped
+        return hasLeftBody ? 0 : length
+      }
+      guard let transfer, let gate = transfer.gate else { return answer.append(bytes, length) ? length : 0 }
+      if gate.isPaused {
+        isPaused = true
+        return Int(CCURL_WRITE_PAUSE)
+      }
+      transfer.deliver(bytes, length)
+      return length
+    }
+
+    /// Lets libcurl read on.
+    func unpause() {
+      guard isPaused else { return }
+      isPaused = false
+      _ = ccurl_easy_unpause(easy)
+    }
+
     /// Lets go of the transfer; a handle that did more than a plain GET forgets everything.
     func release() {
       transfer = nil
+      redirect = nil
       body = nil
       answer.discard()
       guard needsReset else { return }

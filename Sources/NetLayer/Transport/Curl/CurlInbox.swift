@@ -3,7 +3,7 @@
   import Foundation
   import Synchronization
 
-  /// Hands transfers from any thread to the loop's: two stacks that any thread pushes to and the loop empties whole.
+  /// Hands transfers from any thread to the loop's: stacks that any thread pushes to and the loop empties whole.
   ///
   /// Lock-free, because the loop must never wait for a sender, and because ThreadSanitizer does not understand a
   /// contended `Mutex` (it reports the slow path of Swift 6.3's futex lock as a race) but understands these atomics.
@@ -17,6 +17,7 @@
 
     private let submitted = Head(empty)
     private let cancelled = Head(empty)
+    private let resumed = Head(empty)
     private let isAsleep = Atomic<Bool>(false)
     private let isClosing = Atomic<Bool>(false)
     /// Threads between finding the loop asleep and having woken it.
@@ -31,6 +32,14 @@
 
     /// Tells of a cancellation; each transfer is cancelled once at most. Needs a wake-up behind it.
     func cancel(_ transfer: CurlTransfer) { _ = Self.push(transfer, on: cancelled) { $0.nextCancelled = $1 } }
+
+    /// Tells that a pause is over; a transfer that is told of already is not told of again. Needs a wake-up behind it.
+    func resume(_ transfer: CurlTransfer) {
+      guard !transfer.isResuming.exchange(true, ordering: .acquiringAndReleasing) else { return }
+      if !Self.push(transfer, on: resumed, link: { $0.nextResumed = $1 }) {
+        transfer.isResuming.store(false, ordering: .releasing)
+      }
+    }
 
     /// Tells the loop to end. Needs a wake-up behind it.
     func close() { isClosing.store(true, ordering: .sequentiallyConsistent) }
@@ -48,15 +57,20 @@
     var shallClose: Bool { isClosing.load(ordering: .acquiring) }
 
     /// Hands everything out, the oldest first.
-    func takeAll(submitted take: (CurlTransfer) -> Void, cancelled takeCancelled: (CurlTransfer) -> Void) {
+    func takeAll(
+      submitted take: (CurlTransfer) -> Void, cancelled takeCancelled: (CurlTransfer) -> Void,
+      resumed takeResumed: (CurlTransfer) -> Void
+    ) {
       Self.drain(submitted, closing: false, unlink: { $0.unlinkSubmitted() }, take)
       Self.drain(cancelled, closing: false, unlink: { $0.unlinkCancelled() }, takeCancelled)
+      Self.drain(resumed, closing: false, unlink: { $0.unlinkResumed() }, takeResumed)
     }
 
     /// Hands out what was submitted last, and lets nothing in any more. No thread wakes the loop behind this.
     func end(_ take: (CurlTransfer) -> Void) {
       Self.drain(submitted, closing: true, unlink: { $0.unlinkSubmitted() }, take)
       Self.drain(cancelled, closing: true, unlink: { $0.unlinkCancelled() }) { _ in }
+      Self.drain(resumed, closing: true, unlink: { $0.unlinkResumed() }) { _ in }
       isAsleep.store(false, ordering: .sequentiallyConsistent)
       while wakers.load(ordering: .sequentiallyConsistent) > 0 { sched_yield() }
     }
@@ -66,6 +80,7 @@
       isAsleep.store(true, ordering: .sequentiallyConsistent)
       if submitted.load(ordering: .sequentiallyConsistent) == Self.empty,
         cancelled.load(ordering: .sequentiallyConsistent) == Self.empty,
+        resumed.load(ordering: .sequentiallyConsistent) == Self.empty,
         !isClosing.load(ordering: .sequentiallyConsistent)
       {
         return true

@@ -87,29 +87,20 @@
     }
 
     private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
+      switch handle.redirect {
+      case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next)
+      case .refuse(let error): return .done(.failure(error))
+      default: break
+      }
       guard code == 0 else {
         return .done(
           .failure(CurlFailure.error(code, handle: handle, transfer: transfer, maxBodySize: maxBodySize)))
       }
       let status = handle.answer.status
       let headers = handle.answer.headers
-      if status >= 300, status < 400 {
-        switch RedirectPolicy.decide(
-          original: transfer.request, hop: transfer.hop, status: status, headers: headers, hops: transfer.hops)
-        {
-        case .deliver: break
-        case .follow(let next): return .hop(next)
-        case .refuse(let error): return .done(.failure(error))
-        }
-      }
       if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
       var response = Response(
         request: transfer.request, url: transfer.hop.url, status: status, headers: headers)
-      do {
-        response.file = try handle.answer.takeFile()
-      } catch {
-        return .done(.failure(error.about(transfer.request)))
-      }
       response.body = handle.answer.takeBody()
       return .done(.success(response))
     }

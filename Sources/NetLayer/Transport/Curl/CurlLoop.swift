@@ -65,6 +65,11 @@
       wake()
     }
 
+    func resume(_ transfer: CurlTransfer) {
+      inbox.resume(transfer)
+      wake()
+    }
+
     func shutDown() {
       inbox.close()
       wake()
@@ -94,7 +99,13 @@
     private func takeInbox() {
       inbox.wakeUp()
       now = Deadline.now()
-      inbox.takeAll(submitted: accept) { end($0, .failure(Self.cancelledError($0))) }
+      inbox.takeAll(
+        submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
+        resumed: { transfer in
+          // The silence so far was our own.
+          transfer.lastActivity = now
+          transfer.handle?.unpause()
+        })
     }
 
     private func sleep() {
@@ -120,8 +131,9 @@
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
         guard let handle = transfer.handle else { continue }
         // Until the connection stands, libcurl watches the connect limit.
+        let isSilent = transfer.gate?.isPaused != true
         let deadline = Deadline.after(
-          limits.idle, from: handle.connectedAt.map { Swift.max($0, transfer.lastActivity) } ?? now)
+          limits.idle, from: isSilent ? handle.connectedAt.map { Swift.max($0, transfer.lastActivity) } ?? now : now)
         if now >= deadline {
           expired.append((transfer, CurlFailure.timeout(transfer, "idle", limits.idle)))
         } else {

@@ -3,10 +3,11 @@
   import Streams
   import Synchronization
 
-  /// One request on its way through the loop, over all its hops; also the disposable that cancels it.
+  /// One request on its way through the loop, over all its hops; also the disposable that cancels it and the
+  /// control of its body.
   // @unchecked Sendable: `state` is atomic; everything that changes is touched by the loop's thread alone, to which the
   // inbox hands the transfer over.
-  final class CurlTransfer: Cancelable, @unchecked Sendable {
+  final class CurlTransfer: Cancelable, StreamControl, @unchecked Sendable {
     private static let live: UInt8 = 0
     private static let cancelled: UInt8 = 1
     private static let done: UInt8 = 2
@@ -15,9 +16,12 @@
     private let loop: CurlLoop
     private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
 
-    /// The links of the inbox's two stacks: written before a push, read behind the loop's exchange.
+    /// The links of the inbox's stacks: written before a push, read behind the loop's exchange.
     var nextSubmitted: UInt = 0
     var nextCancelled: UInt = 0
+    var nextResumed: UInt = 0
+    /// Whether it is in the stack of those to be resumed.
+    let isResuming = Atomic<Bool>(false)
 
     /// What the caller asked for.
     private(set) var request: Request
@@ -36,6 +40,10 @@
     var index = -1
     /// Uptime in nanoseconds when the total limit is reached.
     let totalDeadline: UInt64
+    /// What takes the answer as it comes in, where it is not collected in memory.
+    private var receiver: ResponseReceiver?
+    /// Whether that takes more; `nil` where the answer is collected.
+    let gate: FlowGate?
     /// What hears how far it is.
     private var progress: (@Sendable (TransferProgress) -> Void)?
     private var lastProgress = TransferProgress()
@@ -48,11 +56,14 @@
 
     init(
       _ request: Request, loop: CurlLoop, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+      receiver: ResponseReceiver? = nil,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
       self.request = request
       self.loop = loop
       self.progress = progress
+      self.receiver = receiver
+      gate = receiver.map { _ in FlowGate() }
       self.completion = completion
       hop = request
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
@@ -72,6 +83,23 @@
       if change.exchanged { loop.cancel(self) }
     }
 
+    func resume() {
+      if let gate, gate.resume() { loop.resume(self) }
+    }
+
+    /// Hands on the head of the answer that is the caller's, where it is waited for.
+    func deliverHead(_ response: () -> Response) {
+      guard let receiver, !isCancelled else { return }
+      receiver.head(response())
+    }
+
+    /// Hands a piece of the body on.
+    func deliver(_ bytes: UnsafeRawPointer, _ length: Int) {
+      // What a cancelled one still reads in this turn of the loop is of no use.
+      guard let receiver, let gate, !isCancelled else { return }
+      _ = gate.deliver(Data(bytes: bytes, count: length), to: receiver.chunk)
+    }
+
     /// Keeps a disposal from reaching the loop, before the transfer is handed out: it is finished elsewhere.
     func refuse() { state.store(Self.done, ordering: .releasing) }
 
@@ -83,6 +111,14 @@
     func unlinkCancelled() -> UInt {
       defer { nextCancelled = 0 }
       return nextCancelled
+    }
+
+    func unlinkResumed() -> UInt {
+      defer {
+        nextResumed = 0
+        isResuming.store(false, ordering: .releasing)
+      }
+      return nextResumed
     }
 
     /// Notes that a byte came in or went out.
@@ -110,6 +146,7 @@
       guard let completion else { return }
       self.completion = nil
       progress = nil
+      receiver = nil
       state.store(Self.done, ordering: .releasing)
       let url = request.url
       request = Request(url: url)

@@ -11,7 +11,8 @@
   /// origin.
   ///
   /// Completions are called on the transport's own thread, one after the other: what takes longer than some
-  /// microseconds belongs elsewhere, or it delays every other request.
+  /// microseconds belongs elsewhere, or it delays every other request. Those of downloads come from the queue that writes
+  /// the file.
   public final class CurlTransport: Transport {
     /// What can be set; the defaults serve a JSON client.
     public struct Configuration: Sendable {
@@ -83,9 +84,7 @@
     public func send(
       _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      let transfer = CurlTransfer(request, loop: loop, completion: completion)
-      loop.submit(transfer)
-      return transfer
+      submit(request, nil, completion)
     }
 
     /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
@@ -93,7 +92,36 @@
       _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      let transfer = CurlTransfer(request, loop: loop, progress: progress, completion: completion)
+      submit(request, progress, completion)
+    }
+
+    /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
+    ///
+    /// libcurl holds at most one more chunk during a pause over HTTP/1.1; over HTTP/2, other requests share the connection,
+    /// and so it takes what the stream's window allows the server to send: up to 32 MB, by its version.
+    public func stream(
+      _ request: Request, head: @escaping @Sendable (Response) -> Void,
+      chunk: @escaping @Sendable (Data) -> BodyFlow,
+      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any StreamControl {
+      let transfer = CurlTransfer(
+        request, loop: loop, receiver: ResponseReceiver(head: head, chunk: chunk), completion: completion)
+      loop.submit(transfer)
+      return transfer
+    }
+
+    private func submit(
+      _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
+      _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any Disposable {
+      guard let download = Download(request, maxBodySize: loop.maxBodySize, completion: completion) else {
+        let transfer = CurlTransfer(request, loop: loop, progress: progress, completion: completion)
+        loop.submit(transfer)
+        return transfer
+      }
+      let transfer = CurlTransfer(
+        request, loop: loop, progress: progress, receiver: download.receiver, completion: download.complete)
+      download.steer(transfer)
       loop.submit(transfer)
       return transfer
     }

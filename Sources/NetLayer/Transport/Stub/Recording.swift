@@ -98,6 +98,31 @@ public final class RecordingTransport: Transport {
     }
   }
 
+  /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`.
+  ///
+  /// What has come in is kept for the recording, so a body without end needs a transport without one.
+  public func stream(
+    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    chunk: @escaping @Sendable (Data) -> BodyFlow,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any StreamControl {
+    let body = Locked(Data())
+    return base.stream(
+      request, head: head,
+      chunk: { piece in
+        body.withLock { $0.append(piece) }
+        return chunk(piece)
+      },
+      completion: { [self] result in
+        let whole = result.map { response in
+          var whole = response
+          whole.body = body.withLock { $0 }
+          return whole
+        }
+        record(request, whole) { completion(result) }
+      })
+  }
+
   /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has an
   /// answer can read its recording.
   private func record(

@@ -5,11 +5,15 @@ extension StubTransport {
   /// What a stub does with a request it matches.
   public struct Answer: Sendable {
     var result: @Sendable (Request) -> Result<Response, NetworkError>
+    /// The head of a streamed answer, which comes before its failure.
+    var head: (@Sendable (Request) -> Response)?
     /// Seconds from the request, or the last report, to the result.
     var delay: Double
     var reports: [TransferProgress] = []
     /// Seconds before each report.
     var interval: Double = 0
+    /// What comes one after the other, each `interval` seconds after the one before, where the answer is streamed.
+    var chunks: [Data]?
     private var turns: Turns?
 
     init(delay: Double, result: @escaping @Sendable (Request) -> Result<Response, NetworkError>) {
@@ -39,6 +43,26 @@ extension StubTransport {
     /// No answer before the caller cancels.
     public static var never: Answer {
       Answer(delay: 1e9) { .failure(NetworkError(kind: .timeout, reason: "", request: $0)) }
+    }
+
+    /// A response whose body comes in `chunks`, each `interval` seconds after what was before; then its end, or a failure.
+    ///
+    /// Its head comes at once. Who does not stream it gets the whole when the last chunk is there.
+    public static func chunks(
+      _ chunks: [Data], every interval: Double = 0, status: Int = 200, headers: HTTPHeaders = [:],
+      failing kind: NetworkError.Kind? = nil
+    ) -> Answer {
+      let whole = Data(chunks.joined())
+      var answer =
+        if let kind {
+          failure(kind, after: interval * Double(chunks.count))
+        } else {
+          response(status: status, headers: headers, body: whole, after: interval * Double(chunks.count))
+        }
+      answer.head = { Response(request: $0, status: status, headers: headers) }
+      answer.chunks = chunks
+      answer.interval = interval
+      return answer
     }
 
     /// One answer after the other, request by request; the last one stays. Without any, no stub matches.

@@ -42,7 +42,7 @@ public final class StubTransport: Transport {
     }
   }
 
-  private let scheduler: any SchedulerType
+  let scheduler: any SchedulerType
   private let answer: @Sendable (Request) -> Answer?
   private let sent = Locked<[Request]>([])
 
@@ -89,18 +89,13 @@ public final class StubTransport: Transport {
     _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    sent.withLock { $0.append(request) }
     let pending = Pending(completion)
     let work = SerialDisposable()
     // Apart from `work`, which what is scheduled here may have set before this returns.
-    let beginning = scheduler.schedule { [answer, scheduler] in
-      if let refusal = RequestCheck.failure(of: request, url: request.url.absoluteString) {
-        pending.finish(.failure(refusal))
-      } else if let answer = answer(request)?.chosen() {
-        Playback(answer, request, progress, pending, scheduler, work).play(0)
-      } else {
-        let reason = "no stub matches \(request.method) \(request.url.absoluteString); add one to the StubTransport"
-        pending.finish(.failure(NetworkError(kind: .connection, reason: reason, request: request)))
+    let beginning = begin(request) { [scheduler] answer in
+      switch answer {
+      case .success(let answer): Playback(answer, request, progress, pending, scheduler, work).play(0)
+      case .failure(let refusal): pending.finish(.failure(refusal))
       }
     }
     return Disposables.create { [scheduler] in
@@ -110,6 +105,25 @@ public final class StubTransport: Transport {
       _ = scheduler.schedule {
         let reason = "the caller cancelled the request"
         pending.finish(.failure(NetworkError(kind: .cancelled, reason: reason, request: request)))
+      }
+    }
+  }
+}
+
+extension StubTransport {
+  /// Notes `request`, and finds its answer on the scheduler.
+  func begin(
+    _ request: Request, _ then: @escaping @Sendable (Result<Answer, NetworkError>) -> Void
+  ) -> any Disposable {
+    sent.withLock { $0.append(request) }
+    return scheduler.schedule { [answer] in
+      if let refusal = RequestCheck.failure(of: request, url: request.url.absoluteString) {
+        then(.failure(refusal))
+      } else if let answer = answer(request)?.chosen() {
+        then(.success(answer))
+      } else {
+        let reason = "no stub matches \(request.method) \(request.url.absoluteString); add one to the StubTransport"
+        then(.failure(NetworkError(kind: .connection, reason: reason, request: request)))
       }
     }
   }

@@ -13,6 +13,7 @@ extension SessionCore {
     if let flight = flights[dataTask.taskIdentifier] {
       flight.lastActivity = .now()
       flight.response = response as? HTTPURLResponse
+      if let http = flight.response { decide(flight, http) }
       // From here on the allowed silence is shorter.
       watch(flight)
     }
@@ -32,19 +33,39 @@ extension SessionCore {
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     guard let flight = flights[dataTask.taskIdentifier] else { return }
     flight.lastActivity = .now()
-    if flight.goesToFile {
-      write(data, of: flight)
-      return
-    }
-    guard data.count <= maxBodySize - flight.body.count else {
+    flight.received += data.count
+    // A redirect that is followed has no reader.
+    guard flight.redirect == nil else { return }
+    guard flight.take(data, maxBodySize: maxBodySize) else {
       let reason =
         "the body from \(flight.place) is larger than \(maxBodySize) bytes; raise "
         + "URLSessionTransport.Configuration.maxBodySize"
       end(flight, Self.error(.connection, reason, flight))
       return
     }
-    flight.body.append(data)
+    pauseIfAsked(dataTask, flight)
     flight.report()
+  }
+
+  /// On Linux a task that is resumed starts over, so it is left alone there, and what comes in is kept.
+  private func pauseIfAsked(_ task: URLSessionTask, _ flight: SessionFlight) {
+    #if !canImport(FoundationNetworking)
+      guard flight.gate?.isPaused == true, !flight.isSuspended else { return }
+      flight.isSuspended = true
+      task.suspend()
+    #endif
+  }
+
+  /// Goes on behind a pause.
+  func goOn(_ flight: SessionFlight) {
+    flight.lastActivity = .now()
+    if flight.isSuspended {
+      flight.isSuspended = false
+      flight.task?.resume()
+    }
+    flight.drain()
+    if let task = flight.task { pauseIfAsked(task, flight) } else { hold(flight) }
+    watch(flight)
   }
 
   func urlSession(
@@ -99,32 +120,6 @@ extension SessionCore {
     }
   }
 
-  private func write(_ data: Data, of flight: SessionFlight) {
-    do {
-      let file = try openFile(of: flight)
-      guard !(data.withUnsafeBytes { file.append($0) }) else { return flight.report() }
-      throw NetworkError(kind: .file, reason: file.failure ?? "the file can't be written")
-    } catch {
-      end(flight, NetworkError.wrapping(error).about(flight.request))
-    }
-  }
-
-  private func openFile(of flight: SessionFlight) throws(NetworkError) -> DownloadFile {
-    if let file = flight.file { return file }
-    guard let destination = flight.request.destination else {
-      throw NetworkError(kind: .file, reason: "the request names no file")
-    }
-    let file = try DownloadFile(destination)
-    flight.file = file
-    return file
-  }
-
-  private func finishedFile(of flight: SessionFlight) throws(NetworkError) -> URL? {
-    guard flight.goesToFile else { return nil }
-    try openFile(of: flight).complete()
-    return flight.request.destination
-  }
-
   /// Passes a complete answer on, or goes to the next hop.
   private func deliver(_ flight: SessionFlight) {
     guard let http = flight.response else {
@@ -136,26 +131,28 @@ extension SessionCore {
       flight.finish(.failure(cut))
       return
     }
-    let headers = Self.headers(http)
-    switch RedirectPolicy.decide(
-      original: flight.request, hop: flight.hop, status: http.statusCode, headers: headers, hops: flight.hops)
-    {
-    case .deliver:
+    decide(flight, http)
+    switch flight.redirect {
+    case nil, .deliver:
       flight.report(last: true)
-      var response = Response(
-        request: flight.request, url: flight.hop.url, status: http.statusCode, headers: headers, body: flight.body)
-      do {
-        response.file = try finishedFile(of: flight)
-        flight.finish(.success(response))
-      } catch {
-        flight.finish(.failure(error.about(flight.request)))
-      }
+      flight.succeed(Self.headers(http))
+      hold(flight)
     case .follow(let next):
       flight.hop = next
       flight.hops += 1
       run(flight)
     case .refuse(let error): flight.finish(.failure(error))
     }
+  }
+
+  /// Looks at the head, once: whether it leads elsewhere, or is the caller's.
+  private func decide(_ flight: SessionFlight, _ http: HTTPURLResponse) {
+    guard !flight.isDecided else { return }
+    flight.isDecided = true
+    let decision = RedirectPolicy.decide(
+      original: flight.request, hop: flight.hop, status: http.statusCode, headers: Self.headers(http),
+      hops: flight.hops)
+    if case .deliver = decision { flight.deliverHead(Self.headers(http)) } else { flight.redirect = decision }
   }
 
   /// Sorted, because a dictionary's order differs from run to run.

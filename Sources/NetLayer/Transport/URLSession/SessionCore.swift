@@ -14,6 +14,8 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   let maxBodySize: Int
   private var session: URLSession?
   var flights: [Int: SessionFlight] = [:]
+  /// Those that are complete but for what a paused consumer has not taken.
+  private var held: [ObjectIdentifier: SessionFlight] = [:]
 
   init(maxBodySize: Int) { self.maxBodySize = maxBodySize }
 
@@ -42,12 +44,16 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
   }
 
+  func resume(_ flight: SessionFlight) {
+    queue.async { self.goOn(flight) }
+  }
+
   func shutDown() {
     queue.async {
       guard let session = self.session else { return }
       // A task made after this would crash on Linux: `start` looks whether there is a session.
       self.session = nil
-      for flight in self.flights.values {
+      for flight in Array(self.flights.values) + Array(self.held.values) {
         self.end(
           flight,
           Self.error(
@@ -79,9 +85,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
     do {
       let task = session.dataTask(with: try Self.urlRequest(flight.hop))
-      flight.response = nil
-      flight.body = Data()
-      flight.file = nil
+      flight.restart()
       flight.task = task
       flights[task.taskIdentifier] = flight
       task.resume()
@@ -90,8 +94,12 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
   }
 
+  /// Keeps a flight whose task has gone until it is finished.
+  func hold(_ flight: SessionFlight) { held[ObjectIdentifier(flight)] = flight.isFinished ? nil : flight }
+
   func end(_ flight: SessionFlight, _ error: NetworkError) {
     let task = forget(flight)
+    held[ObjectIdentifier(flight)] = nil
     flight.finish(.failure(error))
     task?.cancel()
   }

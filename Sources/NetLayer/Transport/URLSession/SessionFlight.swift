@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -12,11 +13,23 @@ final class SessionFlight: @unchecked Sendable {
   var hops = 0
   var task: URLSessionDataTask?
   var response: HTTPURLResponse?
-  var body = Data()
-  /// Where the body of a success goes instead, if the request says so.
-  var file: DownloadFile?
-  /// Why the task was cancelled, where it was not the caller.
-  var failure: NetworkError?
+  /// Whether the head has been looked at, and where it leads to if that is elsewhere.
+  var isDecided = false
+  var redirect: RedirectPolicy.Decision?
+  /// How much of the body has arrived.
+  var received = 0
+  /// Whether the task was suspended.
+  var isSuspended = false
+  /// Set by the disposer at once, before the queue hears of it: no chunk follows.
+  let isCancelled = Atomic<Bool>(false)
+  /// Whether the consumer takes more; `nil` where the answer is collected.
+  let gate: FlowGate?
+  private var receiver: ResponseReceiver?
+  private var isHeadDelivered = false
+  /// What has arrived: the whole body, or what the consumer has not taken yet.
+  private var body = Data()
+  /// The success that waits until the consumer has taken everything.
+  private var success: Response?
   let started = DispatchTime.now()
   var lastActivity = DispatchTime.now()
   /// Which look at the limits is the newest: an older one has been overtaken.
@@ -30,15 +43,68 @@ final class SessionFlight: @unchecked Sendable {
 
   init(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    receiver: ResponseReceiver? = nil,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) {
     self.request = request
     self.progress = progress
+    self.receiver = receiver
+    gate = receiver.map { _ in FlowGate() }
     self.completion = completion
     hop = request
   }
 
   var isFinished: Bool { completion == nil }
+
+  /// Gets ready for the next hop.
+  func restart() {
+    response = nil
+    isDecided = false
+    redirect = nil
+    received = 0
+    body = Data()
+  }
+
+  /// Hands on the head of the answer that is the caller's, where it is waited for.
+  func deliverHead(_ headers: HTTPHeaders) {
+    guard let receiver, let response, !isHeadDelivered else { return }
+    isHeadDelivered = true
+    if !isCancelled.load(ordering: .acquiring) {
+      receiver.head(Response(request: request, url: hop.url, status: response.statusCode, headers: headers))
+    }
+    drain()
+  }
+
+  /// Takes a piece of the body; `false` when what is kept grows larger than allowed.
+  func take(_ data: Data, maxBodySize: Int) -> Bool {
+    guard data.count <= maxBodySize - body.count else { return false }
+    body.append(data)
+    drain()
+    return true
+  }
+
+  /// Hands the body's consumer what it takes, and ends when that was the last.
+  func drain() {
+    if let receiver, let gate, isHeadDelivered, !gate.isPaused, !body.isEmpty, !isCancelled.load(ordering: .acquiring) {
+      let chunk = body
+      body = Data()
+      _ = gate.deliver(chunk, to: receiver.chunk)
+    }
+    if let success, body.isEmpty { finish(.success(success)) }
+  }
+
+  /// Ends with the answer that has come in.
+  func succeed(_ headers: HTTPHeaders) {
+    deliverHead(headers)
+    let status = response?.statusCode ?? 0
+    var result = Response(request: request, url: hop.url, status: status, headers: headers)
+    if receiver == nil {
+      result.body = body
+      return finish(.success(result))
+    }
+    success = result
+    drain()
+  }
 
   /// Notes what the session says of the request's body.
   func noteSent(_ sent: Int64, of toSend: Int64) {
@@ -68,7 +134,8 @@ final class SessionFlight: @unchecked Sendable {
     self.completion = nil
     task = nil
     body = Data()
-    file = nil
+    success = nil
+    receiver = nil
     progress = nil
     completion?(result)
   }
@@ -78,7 +145,7 @@ final class SessionFlight: @unchecked Sendable {
     let limits = request.timeouts
     let silence = response == nil ? limits.connect + limits.idle : limits.idle
     let total = Self.point(started, after: limits.total)
-    let idle = Self.point(lastActivity, after: silence)
+    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: silence)
     if now >= total { return (timeout("had not answered completely after \(limits.total) s (Timeouts.total)"), total) }
     if now >= idle {
       let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
@@ -86,12 +153,6 @@ final class SessionFlight: @unchecked Sendable {
     }
     return (nil, Swift.min(total, idle))
   }
-
-  /// Whether the body goes to a file.
-  var goesToFile: Bool { request.destination != nil && (200...299).contains(response?.statusCode ?? 0) }
-
-  /// How much of the body has arrived.
-  var received: Int { file.map { Int($0.count) } ?? body.count }
 
   private func timeout(_ what: String) -> NetworkError {
     NetworkError(

@@ -43,7 +43,7 @@ public final class URLSessionTransport: Transport {
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    submit(SessionFlight(request, completion: completion))
+    submit(request, nil, completion)
   }
 
   /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
@@ -51,18 +51,64 @@ public final class URLSessionTransport: Transport {
     _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    submit(SessionFlight(request, progress: progress, completion: completion))
+    submit(request, progress, completion)
   }
 
-  private func submit(_ flight: SessionFlight) -> any Disposable {
-    core.submit(flight)
-    return Disposables.create { [weak core, weak flight] in
-      if let core, let flight { core.cancel(flight) }
+  /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
+  ///
+  /// On Linux a pause does not reach the socket, since a suspended task starts over there: what comes in meanwhile is kept,
+  /// and more than `maxBodySize` bytes of it fail the request with `connection`.
+  public func stream(
+    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    chunk: @escaping @Sendable (Data) -> BodyFlow,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any StreamControl {
+    let flight = SessionFlight(
+      request, receiver: ResponseReceiver(head: head, chunk: chunk), completion: completion)
+    return submit(flight)
+  }
+
+  private func submit(
+    _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
+    _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    guard let download = Download(request, maxBodySize: core.maxBodySize, completion: completion) else {
+      return submit(SessionFlight(request, progress: progress, completion: completion))
     }
+    let flight = SessionFlight(
+      request, progress: progress, receiver: download.receiver, completion: download.complete)
+    download.steer(SessionControl(core, flight))
+    return submit(flight)
+  }
+
+  private func submit(_ flight: SessionFlight) -> any StreamControl {
+    core.submit(flight)
+    return SessionControl(core, flight)
   }
 
   /// Ends every request in flight with `cancelled`; later requests fail with `cancelled`.
   ///
   /// Returns at once, from any thread; the completions follow on the session's queue.
   public func shutdown() { core.shutDown() }
+}
+
+/// Steers one flight, and keeps neither it nor the session alive.
+private final class SessionControl: StreamControl {
+  private weak let core: SessionCore?
+  private weak let flight: SessionFlight?
+
+  init(_ core: SessionCore, _ flight: SessionFlight) {
+    self.core = core
+    self.flight = flight
+  }
+
+  func dispose() {
+    guard let core, let flight else { return }
+    flight.isCancelled.store(true, ordering: .releasing)
+    core.cancel(flight)
+  }
+
+  func resume() {
+    if let core, let flight, flight.gate?.resume() == true { core.resume(flight) }
+  }
 }
