@@ -30,21 +30,37 @@ public struct StreamedResponse: Sendable {
     }
   }
 
-  /// The pieces of the body for a `for try await` loop, each read when the loop asks for it.
-  public var chunks: AsyncThrowingStream<Data, any Error> {
-    let (reader, response) = (reader, response)
-    let isClaimed = Locked(false)
-    return AsyncThrowingStream {
-      let isFirst = isClaimed.withLock { isClaimed in
-        defer { isClaimed = true }
-        return !isClaimed
+  /// The pieces of the body for a `for try await` loop, each read when the loop asks for it. Cancelling the loop's task ends
+  /// the request, and the loop with an error of kind `cancelled`.
+  public var chunks: Chunks { Chunks(reader: reader, response: response) }
+
+  /// The pieces of a body as an async sequence.
+  public struct Chunks: AsyncSequence, Sendable {
+    let reader: BodyReader
+    let response: Response
+
+    /// Begins to read; the first step of a second iterator throws, as a body can be read once.
+    public func makeAsyncIterator() -> AsyncIterator {
+      AsyncIterator(reader: reader, response: response, isOwner: reader.buffer.claim())
+    }
+
+    /// Reads one piece after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      let reader: BodyReader
+      let response: Response
+      let isOwner: Bool
+
+      /// The next piece, `nil` at the end.
+      ///
+      /// - Throws: `NetworkError`: that of the transfer, or of kind `cancelled` or `other`.
+      public mutating func next() async throws -> Data? {
+        guard isOwner else { throw claimedTwice(response) }
+        return try await reader.next(response)
       }
-      if isFirst, !reader.buffer.claim() { throw Self.claimedTwice(response) }
-      return try await reader.next(response)
     }
   }
 
-  private static func claimedTwice(_ response: Response) -> NetworkError {
+  fileprivate static func claimedTwice(_ response: Response) -> NetworkError {
     NetworkError(
       kind: .other, reason: "the body of a streamed answer can be read once; open the endpoint again",
       response: response)

@@ -215,6 +215,7 @@ final class StreamTests: XCTestCase {
     }
     do {
       try await task.value
+      XCTFail("cancelling ends the loop with an error")
     } catch {
       XCTAssertEqual(NetworkError.wrapping(error).kind, .cancelled)
     }
