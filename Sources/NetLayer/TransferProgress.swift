@@ -8,13 +8,24 @@ public struct TransferProgress: Sendable, Hashable {
   public var received: Int64
   /// Bytes of the body to receive in all; `nil` where the server does not say.
   public var toReceive: Int64?
+  /// Bytes received a second, over the last seconds; `nil` where nobody measures it or not yet.
+  public var bytesPerSecond: Double?
 
   /// A progress with nothing transferred, where nothing else is given.
-  public init(sent: Int64 = 0, toSend: Int64? = nil, received: Int64 = 0, toReceive: Int64? = nil) {
+  public init(
+    sent: Int64 = 0, toSend: Int64? = nil, received: Int64 = 0, toReceive: Int64? = nil, bytesPerSecond: Double? = nil
+  ) {
     self.sent = sent
     self.toSend = toSend
     self.received = received
     self.toReceive = toReceive
+    self.bytesPerSecond = bytesPerSecond
+  }
+
+  /// How many seconds the rest will take at this rate; `nil` where that is not known.
+  public var secondsLeft: Double? {
+    guard let toReceive, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+    return Double(max(0, toReceive - received)) / bytesPerSecond
   }
 
   /// The received share, from 0 to 1; `nil` where the whole is not known.

@@ -43,15 +43,18 @@ extension Network {
   func bodies(_ call: Call, accept: String? = nil, idle: Double? = nil) -> Observable<StreamedResponse> {
     open(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
       guard !(200...299).contains(streamed.response.status) else { return .just(streamed) }
-      // As much of the server's words as an envelope may have.
-      return streamed.body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)
-        .map { body in
-          var response = streamed.response
-          response.body = body
-          _ = try response.reporting { try $0.validated() }
-          return streamed
-        }
+      return self.explained(streamed).map { _ in streamed }
     }
+  }
+
+  /// Fails with the status and as much of the body as an envelope may have; for a success, gives the answer with that.
+  func explained(_ streamed: StreamedResponse) -> Observable<Response> {
+    streamed.body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)
+      .map { body in
+        var response = streamed.response
+        response.body = body
+        return try response.reporting { try $0.validated() }
+      }
   }
 }
 

@@ -1,0 +1,125 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What has been downloaded of a file, beside its destination, with a note of which version it is of.
+///
+/// `NAME.part` has the bytes, `NAME.part.json` the note. Both outlive the process, so that a later one goes on. Locked while it
+/// is open, so that two never write into one. Touched by one thread at a time.
+final class PartialFile {
+  /// Which version of a resource the bytes are of.
+  struct Note: Codable, Equatable {
+    /// A strong `ETag` or a `Last-Modified`: what `If-Range` takes (RFC 9110 §13.1.5).
+    var validator: String
+  }
+
+  let destination: URL
+  private let part: URL
+  private let sidecar: URL
+  private var descriptor: Int32 = -1
+  /// How many bytes are there.
+  private(set) var count: Int64 = 0
+  /// What they are of; `nil` when nothing can go on from them.
+  private(set) var note: Note?
+
+  /// Opens what there is, or begins anew.
+  ///
+  /// - Throws: `NetworkError` of kind `file`: no file can be made there, or another download is at it.
+  init(_ destination: URL) throws(NetworkError) {
+    self.destination = destination
+    part = destination.appendingPathExtension("part")
+    sidecar = part.appendingPathExtension("json")
+    guard destination.isFileURL else {
+      throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
+    }
+    descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw error("can't be made") }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw NetworkError(
+        kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
+    }
+    note = (try? Data(contentsOf: sidecar)).flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
+    count = Int64(lseek(descriptor, 0, SEEK_END))
+    if count <= 0 || note == nil { try restart(nil) }
+  }
+
+  deinit { letGo() }
+
+  /// Lets go of the file; nothing can be written any more.
+  func letGo() {
+    guard descriptor >= 0 else { return }
+    _ = close(descriptor)
+    descriptor = -1
+  }
+
+  /// Throws away what there is; what comes is of the version that `note` says, `nil` if no other run can go on from it.
+  func restart(_ note: Note?) throws(NetworkError) {
+    self.note = note
+    count = 0
+    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be emptied") }
+    guard let note else {
+      _ = unlink(sidecar.path)
+      return
+    }
+    // Before the first byte: bytes without a note are thrown away, a note without bytes is harmless.
+    do { try JSONEncoder().encode(note).write(to: sidecar, options: .atomic) } catch {
+      throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
+    }
+  }
+
+  /// Adds `bytes`.
+  func append(_ bytes: Data) throws(NetworkError) {
+    var done = 0
+    while done < bytes.count {
+      let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw error("can't be written") }
+      done += written
+      count += Int64(written)
+    }
+  }
+
+  /// The SHA-256 of what is there, read in pieces.
+  func digest() throws(NetworkError) -> Data {
+    var digest = SHA256()
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    var offset: Int64 = 0
+    while offset < count {
+      let read = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+      if read < 0, errno == EINTR { continue }
+      guard read > 0 else { throw error("can't be read") }
+      buffer.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0.prefix(read))) }
+      offset += Int64(read)
+    }
+    return Data(digest.finish())
+  }
+
+  /// Moves the file to its destination, in place of one that is there, when the disk has it.
+  func complete() throws(NetworkError) {
+    guard fsync(descriptor) == 0, rename(part.path, destination.path) == 0 else {
+      throw error("can't be moved to its place")
+    }
+    _ = unlink(sidecar.path)
+    let directory = open(destination.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+    if directory >= 0 {
+      _ = fsync(directory)
+      _ = close(directory)
+    }
+  }
+
+  /// Removes everything: the bytes are of no use.
+  func discard() {
+    _ = unlink(part.path)
+    _ = unlink(sidecar.path)
+  }
+
+  private func error(_ what: String) -> NetworkError {
+    NetworkError(kind: .file, reason: "the file \(part.path) \(what): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import LoopbackServer
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+private struct FileCall: Endpoint {
+  var path = "/file"
+  var headers: HTTPHeaders = [:]
+}
+
+final class DownloadTests: XCTestCase {
+  private let scheduler = TestScheduler(resolution: .milliseconds(1))
+  private let transport = ScriptedStream()
+  private let notes = Notes()
+  private var directory = URL(fileURLWithPath: "/")
+  private var destination: URL { directory.appendingPathComponent("file.bin") }
+
+  override func setUpWithError() throws {
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("download-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  override func tearDown() { try? FileManager.default.removeItem(at: directory) }
+
+  private var files: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
+  }
+
+  private func subscribe(sha256: Data? = nil, _ endpoint: FileCall = FileCall()) -> any Disposable {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let notes = notes
+    return network.download(to: destination, sha256: sha256, clock: scheduler) { endpoint }.subscribe(
+      onNext: { transfer in
+        switch transfer {
+        case .progress(let progress):
+          notes.add("\(progress.received)/\(progress.toReceive.map(String.init) ?? "?")")
+        case .result(let file): notes.add(file.lastPathComponent)
+        }
+      },
+      onError: { notes.add("\(NetworkError.wrapping($0).kind)") }, onCompleted: { notes.add("|") })
+  }
+
+  private func flight(_ status: Int, _ headers: HTTPHeaders, _ body: String...) throws -> ScriptedStream.Flight {
+    scheduler.advanceBy(0)
+    let flight = try XCTUnwrap(transport.flights.last)
+    flight.answer(status, headers)
+    scheduler.advanceBy(0)
+    for piece in body {
+      flight.send(piece)
+      scheduler.advanceBy(50)
+    }
+    return flight
+  }
+
+  private func end(_ flight: ScriptedStream.Flight, _ kind: NetworkError.Kind? = nil) {
+    flight.end(kind)
+    scheduler.advanceBy(0)
+  }
+
+  func test_row_0_12_aDownloadEndsInItsFileAndLeavesNothingElse() throws {
+    let subscription = subscribe()
+    let flight = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc", "def")
+    XCTAssertEqual(flight.request.headers["Accept-Encoding"], "identity")
+    XCTAssertNil(flight.request.headers["Range"])
+    XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
+    end(flight)
+    XCTAssertEqual(notes.all, ["3/6", "6/6", "6/6", "file.bin", "|"])
+    XCTAssertEqual(files, ["file.bin"])
+    XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
+    subscription.dispose()
+  }
+
+  func test_row_0_12_disposingPausesAndSubscribingAgainGoesOn() throws {
+    let first = subscribe()
+    _ = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc")
+    first.dispose()
+    XCTAssertTrue(transport.flights[0].isOver)
+    let second = subscribe(FileCall(path: "/fresh", headers: ["X": "y"]))
+    let flight = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
+    XCTAssertEqual(flight.request.url.path, "/fresh")
+    XCTAssertEqual(flight.request.headers["Range"], "bytes=3-")
+    XCTAssertEqual(flight.request.headers["If-Range"], "\"v1\"")
+    end(flight)
+    XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
+    XCTAssertEqual(notes.all, ["3/6", "6/6", "6/6", "file.bin", "|"])
+    second.dispose()
+  }
+
+  func test_aFailureLeavesWhatHasComeAndLastModifiedServesWithoutATag() throws {
+    _ = subscribe()
+    end(try flight(200, ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT", "ETag": "W/\"weak\""], "abc"), .connection)
+    _ = subscribe()
+    let flight = try flight(206, ["Content-Range": "bytes 3-5/*"], "def")
+    XCTAssertEqual(flight.request.headers["If-Range"], "Mon, 01 Jan 2001 00:00:00 GMT")
+    end(flight)
+    XCTAssertEqual(notes.all, ["3/?", "connection", "6/?", "6/6", "file.bin", "|"])
+  }
+
+  func test_aResourceThatHasChangedBeginsAnew() throws {
+    _ = subscribe()
+    end(try flight(200, ["ETag": "\"v1\""], "abc"), .timeout)
+    _ = subscribe()
+    end(try flight(200, ["Content-Length": "5", "ETag": "\"v2\""], "12345"))
+    XCTAssertEqual(try Data(contentsOf: destination), Data("12345".utf8))
+  }
+
+  func test_withoutAValidatorNothingIsGoneOnFrom() throws {
+    for headers: HTTPHeaders in [[:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"]] {
+      _ = subscribe()
+      end(try flight(200, headers, "abc"), .connection)
+      _ = subscribe()
+      let flight = try flight(200, headers, "abcdef")
+      XCTAssertNil(flight.request.headers["Range"], "\(headers)")
+      end(flight)
+      XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
+    }
+  }
+
+  func test_aRangeBehindTheEndIsTheWholeFileOrANewBeginning() throws {
+    _ = subscribe()
+    end(try flight(200, ["ETag": "\"v1\""], "abc"), .connection)
+    _ = subscribe()
+    end(try flight(416, ["Content-Range": "bytes */3"]))
+    XCTAssertEqual(try Data(contentsOf: destination), Data("abc".utf8))
+    _ = subscribe()
+    end(try flight(200, ["ETag": "\"v1\""], "abcd"), .connection)
+    _ = subscribe()
+    _ = try flight(416, ["Content-Range": "bytes */2"])
+    let again = try flight(200, ["ETag": "\"v2\""], "xy")
+    XCTAssertNil(again.request.headers["Range"])
+    end(again)
+    XCTAssertEqual(try Data(contentsOf: destination), Data("xy".utf8))
+  }
+
+  func test_aBodyThatIsShortOfItsLengthIsNoFile() throws {
+    _ = subscribe()
+    end(try flight(206, ["Content-Range": "bytes 0-9/10", "ETag": "\"1\""], "abc"))
+    XCTAssertEqual(notes.all, ["3/10", "connection"])
+    XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
+  }
+
+  func test_theDigestDecides() throws {
+    _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
+    end(try flight(200, [:], "abc"))
+    XCTAssertEqual(files, ["file.bin"])
+    try FileManager.default.removeItem(at: destination)
+    _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
+    end(try flight(200, ["ETag": "\"1\""], "abd"))
+    XCTAssertEqual(notes.all.last, "file")
+    XCTAssertEqual(files, [])
+  }
+
+  func test_aFailureStatusIsAnErrorAndTouchesNothing() throws {
+    _ = subscribe()
+    end(try flight(200, ["ETag": "\"1\""], "abc"), .connection)
+    _ = subscribe()
+    end(try flight(404, [:], "gone"))
+    XCTAssertEqual(notes.all, ["3/?", "connection", "status"])
+    XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
+  }
+
+  func test_twoDownloadsNeverWriteIntoOneFile() throws {
+    let first = subscribe()
+    _ = try flight(200, ["ETag": "\"1\""], "abc")
+    _ = subscribe()
+    XCTAssertEqual(notes.all, ["3/?", "file"])
+    first.dispose()
+  }
+
+  func test_aDestinationThatCanNotBeWrittenIsAnErrorThatNamesIt() throws {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+    let missing = directory.appendingPathComponent("no/file")
+    let error = try failure(of: network.download(to: missing) { FileCall() })
+    XCTAssertEqual(error.kind, .file)
+    XCTAssertTrue(error.reason.contains(missing.path), error.reason)
+    let remote = try XCTUnwrap(URL(string: "http://h/x"))
+    XCTAssertEqual(try failure(of: network.download(to: remote) { FileCall() }).kind, .file)
+    XCTAssertEqual(transport.flights.count, 0)
+  }
+
+  func test_rateAndTimeLeftAreOfTheLastSeconds() {
+    var rate = TransferRate()
+    let start = Date(timeIntervalSinceReferenceDate: 0)
+    rate.begin(1000, start)
+    XCTAssertNil(rate.progress(1000, of: 5000, start).bytesPerSecond)
+    let progress = rate.progress(2000, of: 5000, start + 2)
+    XCTAssertEqual(progress.bytesPerSecond, 500)
+    XCTAssertEqual(progress.secondsLeft, 6)
+    for second in 3...20 { _ = rate.progress(2000 + Int64(second - 2) * 100, of: nil, start + Double(second)) }
+    XCTAssertEqual(rate.progress(3800, of: nil, start + 20).bytesPerSecond ?? 0, 100, accuracy: 1)
+    XCTAssertNil(rate.report(1, of: nil, start + 20).flatMap { _ in rate.report(2, of: nil, start + 20.01) })
+  }
+
+  func test_contentRangesAreRead() {
+    XCTAssertEqual(ContentRange("bytes 3-5/6")?.first, 3)
+    XCTAssertEqual(ContentRange("bytes 3-5/6")?.total, 6)
+    XCTAssertEqual(ContentRange("bytes */6")?.total, 6)
+    XCTAssertNil(ContentRange("bytes 0-1/*")?.total)
+    for bad in ["", "bytes", "bytes 3-5", "bytes 5-3/6", "items 0-1/2", "bytes a-b/c", "bytes 0-1/x", "bytes -5/6"] {
+      XCTAssertNil(ContentRange(bad), bad)
+    }
+  }
+
+  func test_row_0_12_aDownloadOverARealConnectionGoesOnWhereItBroke() throws {
+    let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let ranges = Notes()
+    let server = try LoopbackServer(handler: { request in
+      let range = request.headers.first { $0.name.lowercased() == "range" }?.value
+      ranges.add(range ?? "all")
+      guard let range, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {
+        return .init(
+          headers: [("ETag", "\"1\"")], body: .promised(content.count, [.init(Array(content.prefix(100_000)))]),
+          ending: .close)
+      }
+      return .init(
+        status: 206,
+        headers: [("Content-Range", "bytes \(first)-\(content.count - 1)/\(content.count)"), ("ETag", "\"1\"")],
+        body: .bytes(Array(content[first...])))
+    })
+    defer { server.stop() }
+    let network = Network(Backend(baseURL: server.url))
+    let policy = RetryPolicy(attempts: 3, initialDelay: .milliseconds(1))
+    let transfers = record(network.download(to: destination) { FileCall() }.retry(policy))
+    XCTAssertEqual(transfers.elements.last?.result, destination)
+    XCTAssertEqual(try [UInt8](Data(contentsOf: destination)), content)
+    XCTAssertEqual(ranges.all, ["all", "bytes=100000-"])
+  }
+}
