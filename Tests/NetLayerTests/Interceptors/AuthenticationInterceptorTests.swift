@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import Streams
 import StreamsTesting
 import XCTest
@@ -238,6 +239,35 @@ final class AuthenticationInterceptorTests: XCTestCase {
     virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
+  }
+
+  func test_anUploadIsSentAgainByteForByteAfterARefresh() throws {
+    let bodies = Locked<[[UInt8]]>([])
+    let server = try LoopbackServer(handler: { request in
+      bodies.withLock { $0.append(request.body) }
+      let isNew = request.headers.contains { $0.value == "Bearer new" }
+      return .init(status: isNew ? 200 : 401)
+    })
+    defer { server.stop() }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID().uuidString)")
+    try Data(repeating: 9, count: 200_000).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let authentication = AuthenticationInterceptor(
+      for: [server.url], store: MemoryTokenStore(Token(access: "old")), refresh: { _ in .just(Token(access: "new")) })
+    struct Upload: Endpoint {
+      let form: MultipartForm
+      var path: String { "/up" }
+      var method: HTTPMethod { .post }
+      var task: HTTPTask { .multipart(form) }
+    }
+    let form = MultipartForm([.file(file, name: "f"), .field("a", "b")])
+    let network = Network(Backend(baseURL: server.url, interceptors: [authentication]))
+    let answer: Single<Response> = network.request(Upload(form: form))
+    XCTAssertEqual(record(answer.asObservable()).elements.map(\.status), [200])
+    let sent = bodies.withLock { $0 }
+    XCTAssertEqual(sent.count, 2)
+    XCTAssertEqual(sent.first, sent.last)
+    XCTAssertGreaterThan(sent.last?.count ?? 0, 200_000)
   }
 
   func test_theFileStoreKeepsATokenForItsOwnerAlone() throws {

@@ -59,6 +59,21 @@ final class GroupTests: XCTestCase {
     wait(for: [givenUp], timeout: 10)
   }
 
+  func test_row_3_13_disposingAGroupOrAChainCancelsWhatIsInFlightAndNothingLaterStarts() {
+    let virtual = VirtualNetwork(.json(#"{"path":"x"}"#, after: 1))
+    let network = virtual.network()
+    let group = network.zip((0..<5).map { GetItem(name: "\($0)") }, maxConcurrent: 2).subscribe()
+    let chain = RequestChain(on: network) { GetItem(name: "first") }
+      .then { _ in GetItem(name: "second") }.run().subscribe()
+    virtual.scheduler.advanceTo(500)
+    XCTAssertEqual(virtual.paths, ["/0", "/1", "/first"])
+    group.dispose()
+    chain.dispose()
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths.count, 3)
+    XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
+  }
+
   func test_row_0_10_noMoreCallsAreInFlightThanAllowed() {
     let stub = StubTransport { Self.answer($0, after: 0.005) }
     let network = network(stub)
