@@ -11,55 +11,65 @@ struct Sender: Sendable {
 
   /// The answer to the request that `build` makes at each subscription: the last that the interceptors give.
   func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
-    guard interceptors.isEmpty else { return reporting(exchanges(build, sending: sending).takeLast(1)).asSingle() }
-    return rules.handlesErrors ? reporting(direct(build).asObservable()).asSingle() : direct(build)
+    guard interceptors.isEmpty else { return exchanges(build, sending: sending).takeLast(1).asSingle() }
+    return rules.handlesErrors ? reporting(direct(build) { $0 }.asObservable()).asSingle() : direct(build) { $0 }
   }
 
   /// Every answer that the interceptors give to the request that `build` makes at each subscription: a cache may give its
   /// own before the network's.
   func responses(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
-    reporting(interceptors.isEmpty ? direct(build).asObservable() : exchanges(build, sending: sending))
+    guard interceptors.isEmpty else { return exchanges(build, sending: sending) }
+    let response = direct(build) { $0 }.asObservable()
+    return rules.handlesErrors ? reporting(response) : response
   }
 
   private func sending(_ request: Request) -> Observable<Exchange> {
-    direct { request }.map { Exchange(request: request, response: $0) }.asObservable()
+    direct({ request }, { Exchange(request: request, response: $0) }).asObservable()
   }
 
-  /// What the interceptors make of the request that `build` makes, with `sending` behind the last of them.
+  /// What the interceptors make of the request that `build` makes, with `sending` behind the last of them. One scope for
+  /// all that the network itself has to do with it; errors are reported behind all interceptors: what a retry saves is none.
   func exchanges(
     _ build: @escaping @Sendable () throws -> Request,
     sending: @escaping @Sendable (Request) -> Observable<Exchange>
   ) -> Observable<Response> {
     let sender = self
-    return Observable<Exchange>.deferred {
+    return Observable(push: { subscription, next in
+      let rules = sender.rules
       var request: Request
       do {
         request = try build()
       } catch {
-        throw NetworkError.wrapping(error).ruled(by: sender.rules)
+        return subscription.fail(NetworkError.wrapping(error).ruled(by: rules).reported(to: rules))
       }
       request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
-      return Chain(interceptors: sender.interceptors[...], send: sending)(request)
-    }
-    .map { exchange in
-      var response = exchange.response
-      // An answer that an interceptor made up has none.
-      response.rules = response.rules ?? sender.rules
-      return response
-    }
+      let scope = HandlerScope(subscription) { error in
+        subscription.finish(error.map { NetworkError.wrapping($0, rules: rules).reported(to: rules) })
+      }
+      Chain(interceptors: sender.interceptors[...], send: sending)(request).run(scope) { exchange in
+        var response = exchange.response
+        // An answer that an interceptor made up has none.
+        if response.rules == nil { response.rules = rules }
+        subscription.deliver(response, to: next)
+      }
+    })
   }
 
-  /// Hands the failure of a call to the back end's handlers, behind all interceptors: what a retry saves is none.
-  func reporting(_ responses: Observable<Response>) -> Observable<Response> {
-    guard rules.handlesErrors || !interceptors.isEmpty else { return responses }
-    return responses.mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
+  /// Hands the failure of a call to the back end's handlers.
+  private func reporting(_ responses: Observable<Response>) -> Observable<Response> {
+    responses.mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
   }
 
   /// Without interceptors. The one hop is off the transport's thread, which must not stall, and off the caller's, which
   /// may be the main one.
-  private func direct(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
+  private func direct<Answer: Sendable>(
+    _ build: @escaping @Sendable () throws -> Request, _ make: @escaping @Sendable (Response) -> Answer
+  ) -> Single<Answer> {
     guard let progress else {
-      return Single.create { start(build, nil, $0) }.observeOn(mapping)
+      return Single.create { observer in
+        start(build, nil) { observer($0.map(make)) }
+      }
+      .observeOn(mapping)
     }
     // Progress and result go over the same hop: no report comes behind the result.
     return Observable<Transfer<Response>>.create { observer in
@@ -73,12 +83,12 @@ struct Sender: Sendable {
       }
     }
     .observeOn(mapping)
-    .compactMap { transfer -> Response? in
+    .compactMap { transfer -> Answer? in
       switch transfer {
       case .progress(let value):
         progress(value)
         return nil
-      case .result(let response): return response
+      case .result(let response): return make(response)
       }
     }
     .asSingle()
@@ -133,5 +143,14 @@ extension Response {
     try download.complete()
     file = destination
     body = .init()
+  }
+}
+
+extension SingleEvent {
+  fileprivate func map<Other>(_ make: (Element) -> Other) -> SingleEvent<Other> {
+    switch self {
+    case .success(let element): .success(make(element))
+    case .error(let error): .error(error)
+    }
   }
 }

@@ -17,7 +17,7 @@ public protocol ObservableType<Element>: ObservableConvertibleType {}
 /// order, threads and disposal is the contract in `docs/contract.md`.
 public struct Observable<Element: Sendable>: ObservableType {
   /// Takes elements downstream; throwing unwinds to the source, which ends the subscription.
-  @usableFromInline typealias Next = @Sendable (Element) throws -> Void
+  @usableFromInline package typealias Next = @Sendable (Element) throws -> Void
 
   @usableFromInline
   enum Source: Sendable {
@@ -33,7 +33,7 @@ public struct Observable<Element: Sendable>: ObservableType {
   init(source: Source) { self.source = source }
 
   @inlinable
-  init(push: @escaping @Sendable (Subscription, @escaping Next) -> Void) { source = .push(push) }
+  package init(push: @escaping @Sendable (Subscription, @escaping Next) -> Void) { source = .push(push) }
 
   /// Returns itself.
   @inlinable
@@ -41,7 +41,7 @@ public struct Observable<Element: Sendable>: ObservableType {
 
   /// Emits into `next` within the scope of `subscription`; starts nothing if that is over (law 15).
   @inlinable
-  func run(_ subscription: Subscription, _ next: @escaping Next) {
+  package func run(_ subscription: Subscription, _ next: @escaping Next) {
     guard !subscription.isStopped else { return }
     switch source {
     case .scalar(let element):

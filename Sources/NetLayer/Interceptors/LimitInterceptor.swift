@@ -26,9 +26,23 @@ public final class LimitInterceptor: Interceptor {
     }
   }
 
-  private final class Waiting: Sendable {
-    let start: @Sendable (Waiting) -> Void
-    init(_ start: @escaping @Sendable (Waiting) -> Void) { self.start = start }
+  /// A request and who waits for it.
+  private final class Waiting: @unchecked Sendable {  // safe: the number is touched under the interceptor's lock only
+    let request: Request
+    let next: Chain
+    let subscription: Subscription
+    let emit: Observable<Exchange>.Next
+    let begun: Date
+    /// Its number in the queue, until it has left.
+    var id: Int?
+
+    init(
+      _ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Exchange>.Next,
+      _ begun: Date
+    ) {
+      (self.request, self.next, self.subscription) = (request, next, subscription)
+      (self.emit, self.begun) = (emit, begun)
+    }
   }
 
   private struct State {
@@ -41,6 +55,7 @@ public final class LimitInterceptor: Interceptor {
   private let scheduler: any SchedulerType
   private let state: Locked<State>
   private let timer = SerialDisposable()
+  private let limitsHosts: Bool
 
   /// Limits; one that is `nil` is none.
   ///
@@ -54,47 +69,42 @@ public final class LimitInterceptor: Interceptor {
     scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) {
     self.scheduler = scheduler
+    limitsHosts = maxPerHost != nil
     state = Locked(State(queue: LimitQueue(total: maxConcurrent, perHost: maxPerHost, rate: rate, now: scheduler.now)))
   }
 
   /// Sends `request` when it is its turn.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    Observable.create { [self] observer in
-      let running = SingleAssignmentDisposable()
-      let id = Locked<Int?>(nil)
-      let begun = scheduler.now
-      let leave: @Sendable () -> Void = { [self] in
-        if let id = id.withLock({ $0.take() }) { self.leave(id) }
-      }
-      let waiting = Waiting { [self] _ in
-        let waited = scheduler.now.timeIntervalSince(begun)
-        running.setDisposable(
-          next(request).subscribe(
-            onNext: { exchange in
-              // It runs no more: what happens with the answer is no affair of the limits.
-              leave()
-              var exchange = exchange
-              exchange.response.waited += waited
-              observer.onNext(exchange)
-            }, onError: { observer.onError($0) }, onCompleted: { observer.onCompleted() }))
-      }
-      let host = request.url.host ?? ""
+    Observable(push: { [self] subscription, emit in
+      let waiting = Waiting(request, next, subscription, emit, scheduler.now)
       state.withLock { state in
-        let given = state.queue.add(waiting, host: host, priority: request.priority)
-        id.withLock { $0 = given }
+        waiting.id = state.queue.add(
+          waiting, host: limitsHosts ? request.url.host ?? "" : "", priority: request.priority)
       }
+      subscription.own(Disposables.create { [self] in leave(waiting) })
       startWhatMay()
-      return Disposables.create {
-        running.dispose()
-        leave()
-      }
+    })
+  }
+
+  private func start(_ waiting: Waiting) {
+    let waited = scheduler.now.timeIntervalSince(waiting.begun)
+    let subscription = waiting.subscription
+    waiting.next(waiting.request).run(subscription) { [self] exchange in
+      // It runs no more: what happens with the answer is no affair of the limits.
+      leave(waiting)
+      var exchange = exchange
+      exchange.response.waited += waited
+      try waiting.emit(exchange)
     }
   }
 
-  private func leave(_ id: Int) {
-    let dropped = state.withLock { $0.queue.remove(id) }
-    withExtendedLifetime(dropped) {}  // released outside the lock
-    startWhatMay()
+  private func leave(_ waiting: Waiting) {
+    let hasLeft = state.withLock { state in
+      guard let id = waiting.id.take() else { return false }
+      _ = state.queue.remove(id)
+      return true
+    }
+    if hasLeft { startWhatMay() }
   }
 
   private func startWhatMay() {
@@ -116,7 +126,7 @@ public final class LimitInterceptor: Interceptor {
       }
       if let alarm { arm(alarm, now) }
       guard let first else { return }
-      first.start(first)
+      start(first)
       state.withLock { $0.isStarting = false }
     }
   }

@@ -114,6 +114,6 @@ struct LimitQueue<Item> {
 
   /// A client of very many hosts must not grow without end.
   private mutating func tidy(_ host: String) {
-    if lanes[host]?.running == 0, head(host) == nil { lanes[host] = nil }
+    if lanes.count > 256, lanes[host]?.running == 0, head(host) == nil { lanes[host] = nil }
   }
 }

@@ -19,9 +19,9 @@ public final class RetryBudget: Sendable {
   }
 
   /// Notes a request to `host`.
-  func earn(_ host: String?) {
+  func earn(_ host: @autoclosure () -> String?) {
     missing.withLock { missing in
-      guard !missing.isEmpty, let host, let lack = missing[host] else { return }
+      guard !missing.isEmpty, let host = host(), let lack = missing[host] else { return }
       missing[host] = lack > ratio ? lack - ratio : nil
     }
   }

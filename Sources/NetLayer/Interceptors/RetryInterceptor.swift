@@ -64,18 +64,23 @@ public struct RetryInterceptor: Interceptor {
 
   private func attempt(_ request: Request, _ next: Chain) -> Observable<Exchange> {
     guard request.attempt < policy.attempts, isRepeatable(request) else { return next(request) }
-    return next(request).map { exchange in
-      // Answers leave by the way of the errors, so that nothing of them is emitted.
-      if statuses.contains(exchange.response.status), let pause = pause(after: exchange, request) { throw Again(pause) }
-      return exchange
-    }
-    .catchError { error in
-      let pause = (error as? Again)?.pause ?? pause(after: NetworkError.wrapping(error), request)
-      guard let pause else { throw error }
-      var again = request
-      again.attempt += 1
-      return attempt(again, next).delaySubscription(pause, scheduler: policy.scheduler)
-    }
+    // A map and a catchError in one scope, as this is on the way of every request.
+    return Observable(push: { subscription, emit in
+      let scope = CatchScope(subscription) { error in
+        let pause = (error as? Again)?.pause ?? pause(after: NetworkError.wrapping(error), request)
+        guard let pause else { throw error }
+        var again = request
+        again.attempt += 1
+        attempt(again, next).delaySubscription(pause, scheduler: policy.scheduler).run(subscription, emit)
+      }
+      next(request).run(scope) { exchange in
+        // Answers leave by the way of the errors, so that nothing of them is emitted.
+        if statuses.contains(exchange.response.status), let pause = pause(after: exchange, request) {
+          throw Again(pause)
+        }
+        subscription.deliver(exchange, to: emit)
+      }
+    })
   }
 
   private func pause(after exchange: Exchange, _ request: Request) -> Duration? {

@@ -12,7 +12,7 @@ extension Sender {
         request.timeouts.total = .infinity
         return request
       }, sending: opening)
-    return reporting(answers.takeLast(1)).map { response in
+    return answers.takeLast(1).map { response in
       var head = response
       head.reader = nil
       guard let reader = response.reader else {

@@ -1,11 +1,11 @@
 /// A scope whose end goes to a handler; it is disposed together with its parent.
 @usableFromInline
-final class HandlerScope: Subscription, @unchecked Sendable {
+package final class HandlerScope: Subscription, @unchecked Sendable {
   // Safe: the handler is taken by the one thread that ends the scope.
   private var handler: (@Sendable ((any Error)?) -> Void)?
 
   @usableFromInline
-  init(_ parent: Subscription, _ handler: @escaping @Sendable ((any Error)?) -> Void) {
+  package init(_ parent: Subscription, _ handler: @escaping @Sendable ((any Error)?) -> Void) {
     self.handler = handler
     super.init()
     parent.own(self)
@@ -13,7 +13,7 @@ final class HandlerScope: Subscription, @unchecked Sendable {
 
   /// A scope that nobody owns yet.
   @usableFromInline
-  init(_ handler: @escaping @Sendable ((any Error)?) -> Void) {
+  package init(_ handler: @escaping @Sendable ((any Error)?) -> Void) {
     self.handler = handler
     super.init()
   }

@@ -5,7 +5,7 @@ import Synchronization
 /// It is active until it finishes (with an error or not) or is disposed, whichever comes first; then it lets go of what
 /// it owns. Operators that pass terminal events through share their downstream's.
 @usableFromInline
-class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
+package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
   private struct Owned {
     var released = false
     var first: (any Disposable)?
@@ -23,9 +23,9 @@ class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atom
   deinit { liveSubscriptions.subtract(1, ordering: .relaxed) }
 
   /// Whether it has finished or been disposed. Sources test it once per element.
-  @inlinable final var isStopped: Bool { stopped.load(ordering: .relaxed) }
+  @inlinable package final var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
-  @usableFromInline final var isDisposed: Bool { isStopped }
+  @usableFromInline package final var isDisposed: Bool { isStopped }
 
   /// Passes the end on; called at most once. `nil` is completion.
   @usableFromInline
@@ -37,20 +37,20 @@ class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atom
 
   /// Ends with `error`, or well with `nil`: first downstream hears of it, then upstream is disposed (law 5).
   @usableFromInline
-  final func finish(_ error: (any Error)?) {
+  package final func finish(_ error: (any Error)?) {
     guard stop() else { return }
     terminated(error)
     release()
   }
 
   @inlinable
-  final func complete() { finish(nil) }
+  package final func complete() { finish(nil) }
 
   @inlinable
-  final func fail(_ error: any Error) { finish(error) }
+  package final func fail(_ error: any Error) { finish(error) }
 
   @usableFromInline
-  final func dispose() {
+  package final func dispose() {
     guard stop() else { return }
     release()
   }
@@ -71,7 +71,7 @@ class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atom
 
   /// Disposes `disposable` together with this subscription: at once if that is over (law 9).
   @usableFromInline
-  final func own(_ disposable: any Disposable) {
+  package final func own(_ disposable: any Disposable) {
     let late = owned.withLock { owned in
       if owned.released { return true }
       if owned.first == nil { owned.first = disposable } else { owned.rest.append(disposable) }
@@ -117,14 +117,14 @@ class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atom
   /// Hands `element` to `next`; what that throws ends this subscription, and nothing above it hears of the error
   /// (law 7).
   @inlinable
-  final func deliver<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
+  package final func deliver<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
     do { try next(element) } catch { fail(error) }
   }
 }
 
 /// A scope that belongs to the one below it and passes its end down.
 @usableFromInline
-class Scope: Subscription, @unchecked Sendable {  // safe: adds one constant
+package class Scope: Subscription, @unchecked Sendable {  // safe: adds one constant
   @usableFromInline final let downstream: Subscription
 
   @usableFromInline

@@ -48,12 +48,12 @@ extension Observable {
 
 /// A scope that answers an error with something else, in a tail call so that a million of them need no stack (law 27).
 @usableFromInline
-final class CatchScope: Scope, @unchecked Sendable {
+package final class CatchScope: Scope, @unchecked Sendable {
   // Safe: the handler is taken by the one thread that ends the scope.
   private var handler: (@Sendable (any Error) throws -> Void)?
 
   @usableFromInline
-  init(_ downstream: Subscription, _ handler: @escaping @Sendable (any Error) throws -> Void) {
+  package init(_ downstream: Subscription, _ handler: @escaping @Sendable (any Error) throws -> Void) {
     self.handler = handler
     super.init(downstream)
   }

@@ -23,6 +23,10 @@ struct Here: ImmediateSchedulerType {
   }
 }
 
+struct Pass: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> { next(request) }
+}
+
 func network(_ interceptors: [any Interceptor]) -> Network {
   Network(
     Backend(
@@ -42,6 +46,7 @@ let token = AuthenticationInterceptor(
   for: [URL(fileURLWithPath: "/")], store: MemoryTokenStore(Token(access: "x")), refresh: { _ in .never() })
 let rows: [(String, [any Interceptor])] = [
   ("none", []),
+  ("one that does nothing", [Pass()]),
   ("coalescing", [.coalescing]),
   ("retry", [RetryInterceptor()]),
   ("limits", [LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]),

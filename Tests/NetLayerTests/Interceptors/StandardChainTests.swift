@@ -1,0 +1,76 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import NetLayer
+
+/// The pieces in their documented order: logger, coalescing, waiting for the network, retry, authentication, limits.
+final class StandardChainTests: XCTestCase {
+  func test_eachPieceDoesItsPartAndNoneSeesWhatIsAnothersAffair() throws {
+    let tries = Counter()
+    let virtual = VirtualNetwork { request in
+      guard request.headers["Authorization"] == "Bearer new" else { return .json("who?", status: 401, after: 0.1) }
+      return tries.next() == 1 ? .json("busy", status: 503, after: 0.1) : .json("ok", after: 0.1)
+    }
+    let scheduler = virtual.scheduler
+    let log = Notes()
+    let refreshes = Counter()
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
+      scheduler: scheduler
+    ) { _ in
+      _ = refreshes.next()
+      return Single.just(Token(access: "new")).delaySubscription(.seconds(1), scheduler: scheduler)
+    }
+    let network = virtual.network(
+      NetworkLogger(clock: scheduler) { log.add($0) },
+      .coalescing,
+      WaitForNetwork(SystemUp(), scheduler: scheduler),
+      RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
+      authentication,
+      LimitInterceptor(maxConcurrent: 1, scheduler: scheduler))
+    virtual.note("a ", network.response(.get, "/x"))
+    virtual.note("b ", network.response(.get, "/x"))
+    virtual.note("c ", network.response(.get, "/y"))
+    scheduler.start()
+    // /x is refused at 100, /y at 200; both wait for the refresh that ends at 1100. /x is busy at 1200 and tried
+    // again 500 ms later; /y has the one place from 1200 to 1300.
+    XCTAssertEqual(virtual.notes.all, ["c 200 ok @1300", "a 200 ok @1800", "b 200 ok @1800"])
+    XCTAssertEqual(refreshes.value, 1)
+    XCTAssertEqual(virtual.paths, ["/x", "/y", "/x", "/y", "/x"])
+    XCTAssertEqual(
+      log.all,
+      [
+        "--> GET http://h/x", "--> GET http://h/x", "--> GET http://h/y",
+        "<-- 200 GET http://h/y (1300 ms, 2 bytes)",
+        "<-- 200 GET http://h/x (1800 ms, 2 bytes) (attempt 2)",
+        "<-- 200 GET http://h/x (1800 ms, 2 bytes) (attempt 2)",
+      ])
+  }
+
+  func test_disposingEndsItAllAtAnyPoint() throws {
+    for time in stride(from: 0, through: 2000, by: 50) {
+      let virtual = VirtualNetwork(.json("busy", status: 503, after: 0.1))
+      let scheduler = virtual.scheduler
+      let network = virtual.network(
+        .coalescing, WaitForNetwork(SystemUp(), scheduler: scheduler),
+        RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
+        LimitInterceptor(maxConcurrent: 1, scheduler: scheduler))
+      let first = virtual.note("", network.response(.get, "/x"))
+      let second = virtual.note("", network.response(.get, "/y"))
+      scheduler.advanceTo(time)
+      first.dispose()
+      second.dispose()
+      let (sent, seen) = (virtual.stub.requests.count, virtual.notes.all.count)
+      scheduler.start()
+      XCTAssertEqual(virtual.stub.requests.count, sent, "disposed at \(time)")
+      XCTAssertEqual(virtual.notes.all.count, seen, "disposed at \(time)")
+      XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
+    }
+  }
+}
+
+private struct SystemUp: Reachability {
+  var isReachable: Observable<Bool> { .just(true) }
+}
