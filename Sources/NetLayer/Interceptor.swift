@@ -13,9 +13,17 @@ import Streams
 /// ```
 /// `Backend.interceptors` run in their order: the first is the outermost, so it sees a request first and its answer last.
 /// Behind the last one is the transport. A request arrives built and signed, and a status other than a success is no
-/// error yet. Between the two ends there is a place for each of these, from the outside in: what is seen once per call
-/// (logger, events), what answers by itself (a cache), what repeats (retry), what each attempt needs anew
-/// (authentication).
+/// error yet. Those of the library work together in this order, each left out where it is not wanted:
+///
+/// 1. ``NetworkLogger``, ``EventMonitor``: hear of each call once.
+/// 2. ``CoalescingInterceptor``: what is asked by many is done once.
+/// 3. ``CacheInterceptor``: answers by itself where it can.
+/// 4. ``WaitForNetwork``: nothing below is tried without a network.
+/// 5. ``RetryInterceptor``: repeats what is below.
+/// 6. ``AuthenticationInterceptor``: each attempt takes the newest token.
+/// 7. ``LimitInterceptor``: only what really goes out holds a place.
+///
+/// A logger at the end hears of every attempt.
 public protocol Interceptor: Sendable {
   /// The exchanges for `request`, usually those of `next`.
   ///
