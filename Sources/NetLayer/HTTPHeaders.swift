@@ -1,16 +1,31 @@
-/// Header fields in order: names compare without case, duplicates are kept (RFC 9110 §5).
+import Foundation
+
+/// Header fields in order: names are looked up without case, duplicates are kept (RFC 9110 §5).
+///
+/// A dictionary's names are unique without case, too, and the last one counts; `append` and the initialiser that takes
+/// fields keep duplicates. Names and values are checked when a request is sent: a value may have any character
+/// but control characters, a tab excepted, and goes out in UTF-8. `==` compares fields as they are written.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
   /// One field as it was given or received.
   public struct Field: Sendable, Hashable {
     /// The name in its original spelling.
     public var name: String
-    /// The value without surrounding white space.
-    public var value: String
+    /// The value; spaces and tabs around it are taken off, since they are no part of it (RFC 9110 §5.5).
+    public var value: String { didSet { value = Self.trimmed(value) } }
 
     /// A field of `name` and `value`.
     public init(name: String, value: String) {
       self.name = name
-      self.value = value
+      self.value = Self.trimmed(value)
+    }
+
+    private static func trimmed(_ value: String) -> String {
+      func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+      var rest = value.utf8[...]
+      guard rest.first.map(isBlank) == true || rest.last.map(isBlank) == true else { return value }
+      rest = rest.drop(while: isBlank)
+      while let last = rest.last, isBlank(last) { rest.removeLast() }
+      return String(Substring(rest))
     }
   }
 
@@ -19,17 +34,18 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// No fields.
   public init() {}
 
-  /// The fields in the order given.
+  /// The fields in the order given, duplicates included.
   public init(_ fields: [Field]) { self.fields = fields }
 
-  /// The fields of `dictionary`, sorted by name so that the order is the same in every run.
+  /// The fields of `dictionary`, sorted by name so that the order is the same in every run; of names that differ by case
+  /// only, the last counts.
   public init(_ dictionary: [String: String]) {
-    fields = dictionary.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) }
+    for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { self[name] = value }
   }
 
-  /// The fields in the order written; a name given twice is kept twice.
+  /// The fields in the order written; of a name given twice, in whatever case, the last counts.
   public init(dictionaryLiteral elements: (String, String)...) {
-    fields = elements.map { Field(name: $0.0, value: $0.1) }
+    for (name, value) in elements { self[name] = value }
   }
 
   /// The value of `name`; duplicates are joined by ", " (RFC 9110 §5.3). Setting replaces all fields of that name,
@@ -77,6 +93,24 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// The number of fields, duplicates counted.
   public var count: Int { fields.count }
 
+  /// Whether there are no fields.
+  public var isEmpty: Bool { fields.isEmpty }
+
+  /// The values by name, in the spelling that comes first; duplicates are joined by ", ".
+  public var dictionary: [String: String] {
+    var seen: Set<String> = []
+    var result: [String: String] = [:]
+    for field in fields where seen.insert(field.name.lowercased()).inserted { result[field.name] = self[field.name] }
+    return result
+  }
+
+  /// The fields sorted by name without case; duplicates stay in their order.
+  public func sorted() -> HTTPHeaders {
+    // The library's sort is stable in fact, but does not promise it.
+    let order = fields.enumerated().map { ($0.element.name.lowercased(), $0.offset) }.sorted { $0 < $1 }
+    return HTTPHeaders(order.map { fields[$0.1] })
+  }
+
   /// Iterates over the fields in order.
   public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
@@ -94,4 +128,14 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   }
 
   private static func fold(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 0x20 : byte }
+}
+
+extension HTTPHeaders {
+  /// The value of `Authorization` for a user and a password, in UTF-8 (RFC 7617): `Basic dGVzdDp0ZXN0`.
+  public static func basic(user: String, password: String) -> String {
+    "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+  }
+
+  /// The value of `Authorization` for a token (RFC 6750 §2.1): `Bearer abc`.
+  public static func bearer(_ token: String) -> String { "Bearer " + token }
 }

@@ -26,7 +26,13 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   public static let delete = HTTPMethod(rawValue: "DELETE")
   /// `OPTIONS`: parameters go into the body.
   public static let options = HTTPMethod(rawValue: "OPTIONS")
+  /// `TRACE`: parameters go into the URL, since it must not have a body (RFC 9110 §9.3.8).
+  public static let trace = HTTPMethod(rawValue: "TRACE")
+  /// `CONNECT`: parameters go into the body.
+  public static let connect = HTTPMethod(rawValue: "CONNECT")
+  /// `QUERY` (a safe method with a body, draft-ietf-httpbis-safe-method-w-body): parameters go into the body.
+  public static let query = HTTPMethod(rawValue: "QUERY")
 
-  /// Whether parameters belong into the URL's query rather than the body: GET, HEAD and DELETE.
-  var putsParametersInURL: Bool { self == .get || self == .head || self == .delete }
+  /// Whether parameters belong into the URL's query rather than the body: GET, HEAD, DELETE and TRACE.
+  var putsParametersInURL: Bool { self == .get || self == .head || self == .delete || self == .trace }
 }

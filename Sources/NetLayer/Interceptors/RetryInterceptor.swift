@@ -6,8 +6,8 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor()])
 /// ```
-/// Only what is safe to send twice is sent twice: the idempotent methods (GET, HEAD, OPTIONS, TRACE, PUT, DELETE; RFC 9110
-/// §9.2.2), and any other that carries an `Idempotency-Key`. What is repeated are errors of kind `connection`,
+/// Only what is safe to send twice is sent twice: the idempotent methods (GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE;
+/// RFC 9110 §9.2.2), and any other that carries an `Idempotency-Key`. What is repeated are errors of kind `connection`,
 /// `unknownHost` and `timeout`, and these statuses:
 ///
 /// | status | why |
@@ -115,7 +115,7 @@ extension Request {
   /// `Idempotency-Key` lets the server tell.
   public var isIdempotent: Bool {
     switch method {
-    case .get, .head, .options, .put, .delete, "TRACE": true
+    case .get, .head, .options, .put, .delete, .trace, .query: true
     default: !headers.values(of: "Idempotency-Key").isEmpty
     }
   }

@@ -16,10 +16,10 @@ enum RequestCheck {
       if !isToken(field.name) {
         return "the header name \(quoted(field.name)) is no HTTP token; use letters, digits and hyphens"
       }
-      if let byte = field.value.utf8.first(where: isForbiddenInValue) {
+      if let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
         let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
-        return "the value \(value) of header \(field.name) contains \(name(of: byte)), which would start "
-          + "another header; remove it"
+        return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which no value "
+          + "may have; remove it"
       }
     }
     if let framing = framingProblem(request) { return framing }
@@ -83,7 +83,9 @@ enum RequestCheck {
       }
   }
 
-  private static func isForbiddenInValue(_ byte: UInt8) -> Bool { byte == 0x0d || byte == 0x0a || byte == 0 }
+  /// Control characters but a tab: CR and LF would start another header (RFC 9110 §5.5). What is beyond ASCII is sent in
+  /// UTF-8.
+  private static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
 
   private static func name(of byte: UInt8) -> String {
     switch byte {
