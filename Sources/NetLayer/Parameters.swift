@@ -4,7 +4,7 @@
 /// let literal: Parameters = ["page": 1, "tag": tag, "filter": ["liked": true, "by": "date"] as Parameters]
 /// let value = Parameters(SearchQuery(page: 1))
 /// ```
-/// A `nil` drops its key. Over common parameters it drops theirs, too.
+/// A `nil` drops its key, unless `URLParameterEncoder.nils` says otherwise. Over common parameters it drops theirs, too.
 public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   /// What a parameter may be; `nil` drops it.
   public typealias Value = (any Sendable & Encodable)?
@@ -91,8 +91,11 @@ extension Parameters: Encodable {
       case .entries(let entries):
         var container = encoder.container(keyedBy: ParameterKey.self)
         for (name, value) in entries {
-          guard let value else { continue }
-          try container.encode(value, forKey: ParameterKey(name))
+          if let value {
+            try container.encode(value, forKey: ParameterKey(name))
+          } else if let node = encoder as? ParameterNodeEncoder, node.options.keepsNil {
+            try container.encodeNil(forKey: ParameterKey(name))
+          }
         }
       }
     }

@@ -12,11 +12,18 @@ public struct JSONParameterEncoder: ParameterEncoder {
   /// The names of members.
   public var keys: KeyEncoding
 
+  /// Whether the body is written over several lines, indented by two spaces, for people to read.
+  public var prettyPrinted: Bool
+
   /// An encoder with the defaults of Foundation's, where nothing else is given.
-  public init(dates: DateEncoding = .deferred, data: DataEncoding = .base64, keys: KeyEncoding = .asIs) {
+  public init(
+    dates: DateEncoding = .deferred, data: DataEncoding = .base64, keys: KeyEncoding = .asIs,
+    prettyPrinted: Bool = false
+  ) {
     self.dates = dates
     self.data = data
     self.keys = keys
+    self.prettyPrinted = prettyPrinted
   }
 
   /// Sets the body, `{}` for no parameters.
@@ -37,12 +44,13 @@ public struct JSONParameterEncoder: ParameterEncoder {
       }
     }
     var text = ""
-    Self.write(value, to: &text)
+    try Self.write(value, to: &text)
+    if prettyPrinted { text = try JSON(parsing: text).pretty() }
     request.body = .data(Data(text.utf8))
     if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = "application/json" }
   }
 
-  private static func write(_ value: ParameterValue, to text: inout String) {
+  private static func write(_ value: ParameterValue, to text: inout String) throws {
     switch value {
     case .null: text += "null"
     case .bool(let flag): text += flag ? "true" : "false"
@@ -52,16 +60,21 @@ public struct JSONParameterEncoder: ParameterEncoder {
       text += "["
       for (index, element) in elements.enumerated() {
         if index > 0 { text += "," }
-        write(element, to: &text)
+        try write(element, to: &text)
       }
       text += "]"
     case .object(let members):
       text += "{"
       for (index, member) in members.enumerated() {
+        if index > 0, member.name == members[index - 1].name {
+          throw NetworkError(
+            kind: .encoding,
+            reason: "two parameters are named \(member.name.debugDescription) once their names are encoded; rename one")
+        }
         if index > 0 { text += "," }
         text += JSONText.quoted(member.name)
         text += ":"
-        write(member.value, to: &text)
+        try write(member.value, to: &text)
       }
       text += "}"
     }

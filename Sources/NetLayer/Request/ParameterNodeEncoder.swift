@@ -39,11 +39,13 @@ extension ParameterNodeEncoder: SingleValueEncodingContainer {
   private func number(_ value: some FixedWidthInteger) { node.set(.number(String(value))) }
 
   private func float<Value: BinaryFloatingPoint & LosslessStringConvertible & Encodable>(_ value: Value) throws {
-    guard value.isFinite else {
-      throw EncodingError.invalidValue(
-        value, .init(codingPath: codingPath, debugDescription: "there is no text for a number that is not finite"))
-    }
+    guard value.isFinite else { throw Self.notFinite(value, codingPath) }
     node.set(.number(value.description))
+  }
+
+  static func notFinite(_ value: any Encodable, _ path: [any CodingKey]) -> EncodingError {
+    .invalidValue(
+      value, .init(codingPath: path, debugDescription: "there is no text for a number that is not finite"))
   }
 }
 
@@ -52,10 +54,31 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   let options: ParameterValueEncoder
   let codingPath: [any CodingKey]
 
-  func encodeNil(forKey key: Key) { node.member(name(key)).set(.null) }
+  func encodeNil(forKey key: Key) { node.member(key.stringValue).set(.null) }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try options.store(value, in: node.member(name(key)), path: codingPath + [key])
+    try options.store(value, in: node.member(key.stringValue), path: codingPath + [key])
+  }
+
+  // One for each type: the defaults of the protocol, which leave nil out, would win over the last one alone.
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try optional(value, key) }
+
+  private func optional<Value: Encodable>(_ value: Value?, _ key: Key) throws {
+    if let value { try encode(value, forKey: key) } else if options.keepsNil { encodeNil(forKey: key) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -76,10 +99,8 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   // Asked twice for the same key, both containers write into the same member.
   private func encoder(for key: Key) -> ParameterNodeEncoder {
     ParameterNodeEncoder(
-      node: node.member(name(key), sharing: true), options: options, codingPath: codingPath + [key])
+      node: node.member(key.stringValue, sharing: true), options: options, codingPath: codingPath + [key])
   }
-
-  private func name(_ key: Key) -> String { options.keys.name(key.stringValue) }
 }
 
 private struct ParameterArrayEncoder: UnkeyedEncodingContainer {

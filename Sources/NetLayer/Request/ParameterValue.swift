@@ -8,7 +8,7 @@ enum ParameterValue: Sendable, Equatable {
   case number(String)
   case string(String)
   case array([ParameterValue])
-  /// Sorted by name.
+  /// Sorted by name; two names may have become the same one when they were encoded.
   case object([Member])
 
   struct Member: Sendable, Equatable {
@@ -41,13 +41,16 @@ public enum DataEncoding: Sendable {
   case custom(@Sendable (Data) throws -> String)
 }
 
-/// How names are written, those of nested objects included.
+/// How names are written, those of nested objects included, each by itself.
+///
+/// Names are compared before: of `fooBar` and `foo_bar` in snake case, a query has both, and JSON, where two members of one
+/// name mean different things to different servers, is an error.
 public enum KeyEncoding: Sendable {
   /// As they are.
   case asIs
-  /// `firstName` becomes `first_name`.
+  /// `firstName` becomes `first_name`, by the rules of `JSONEncoder.KeyEncodingStrategy.convertToSnakeCase`.
   case snakeCase
-  /// `firstName` becomes `first-name`.
+  /// `firstName` becomes `first-name`, by the same rules.
   case kebabCase
   /// As the closure says.
   case custom(@Sendable (String) -> String)
@@ -61,19 +64,26 @@ public enum KeyEncoding: Sendable {
     }
   }
 
-  /// Splits before a capital that follows a small letter or a digit, and before the last of several capitals that is
-  /// followed by a small letter: `myURLPath` becomes `my_url_path`.
-  private func separated(_ key: String, by separator: Character) -> String {
-    let characters = Array(key)
-    var result = ""
-    for (index, character) in characters.enumerated() {
-      if character.isUppercase, index > 0 {
-        let before = characters[index - 1]
-        let isLast = index + 1 < characters.count && characters[index + 1].isLowercase
-        if before.isLowercase || before.isNumber || (before.isUppercase && isLast) { result.append(separator) }
+  /// The words of `key` in small letters, split as Foundation's `convertToSnakeCase` does, so that a server sees the names
+  /// it saw before: a new word begins at a capital and, of several, at the last one before a small letter. The first
+  /// character is a word's beginning whatever comes behind it: `myURLPath` becomes `my_url_path`, but `URL` `u_rl`.
+  private func separated(_ key: String, by separator: String) -> String {
+    guard !key.isEmpty else { return key }
+    var words: [Substring] = []
+    var start = key.startIndex
+    var from = key.index(after: start)
+    while let capital = key[from...].firstIndex(where: \.isUppercase) {
+      words.append(key[start..<capital])
+      start = capital
+      let behind = key.index(after: capital)
+      guard let small = key[behind...].firstIndex(where: \.isLowercase) else { break }
+      if small != behind {
+        start = key.index(before: small)
+        words.append(key[capital..<start])
       }
-      result += character.lowercased()
+      from = key.index(after: small)
     }
-    return result
+    words.append(key[start...])
+    return words.map { $0.lowercased() }.joined(separator: separator)
   }
 }

@@ -5,13 +5,15 @@ struct ParameterValueEncoder: Sendable {
   var dates: DateEncoding = .deferred
   var data: DataEncoding = .base64
   var keys: KeyEncoding = .asIs
+  /// Whether members that are `nil` become null instead of being left out.
+  var keepsNil = false
 
   /// - Throws: `NetworkError` of kind `encoding` that names the place and the value.
   func encode(_ value: any Encodable) throws -> ParameterValue {
     do {
       let node = ParameterNode()
       try store(value, in: node, path: [])
-      return node.value
+      return node.value(keys: keys)
     } catch let error as EncodingError {
       throw Self.failure(error)
     }
@@ -23,7 +25,9 @@ struct ParameterValueEncoder: Sendable {
     case let data as Data: try store(data, in: node, path: path)
     case let url as URL: node.set(.string(url.absoluteString))
     // Decimal encodes its mantissa and exponent; its digits are what is meant.
-    case let decimal as Decimal: node.set(decimal.isNaN ? .null : .number(decimal.description))
+    case let decimal as Decimal:
+      guard decimal.isFinite else { throw ParameterNodeEncoder.notFinite(decimal, path) }
+      node.set(.number(decimal.description))
     default:
       try value.encode(to: ParameterNodeEncoder(node: node, options: self, codingPath: path))
       if node.isUntouched {
@@ -107,13 +111,17 @@ final class ParameterNode {
     return node
   }
 
-  var value: ParameterValue {
+  /// What has been written, its names as `keys` says, sorted by the name that is sent and then by the one given.
+  func value(keys: KeyEncoding) -> ParameterValue {
     switch content {
     case .untouched: .object([])
     case .leaf(let value): value
-    case .array(let nodes): .array(nodes.map(\.value))
+    case .array(let nodes): .array(nodes.map { $0.value(keys: keys) })
     case .object(let members):
-      .object(members.sorted { $0.key < $1.key }.map { ParameterValue.Member(name: $0.key, value: $0.value.value) })
+      .object(
+        members.map { (name: keys.name($0.key), key: $0.key, node: $0.value) }
+          .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
+          .map { ParameterValue.Member(name: $0.name, value: $0.node.value(keys: keys)) })
     }
   }
 }

@@ -10,11 +10,6 @@ enum PercentEncoding {
     }
   }
 
-  /// What may stand in a name or value of a query: RFC 3986 §3.4 without the delimiters.
-  static func query(_ byte: UInt8) -> Bool {
-    unreserved(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?")
-  }
-
   /// What may stand in a path (RFC 3986 §3.3), slashes included.
   static func path(_ byte: UInt8) -> Bool {
     if unreserved(byte) { return true }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The defaults are Alamofire's, so that a server sees what it saw before. Names are sorted at every level: the same
 /// parameters give the same text in every run and on every platform. All but RFC 3986's unreserved characters, `/` and `?`
-/// are percent-encoded, `+` included, since form decoders read it as a space.
+/// are percent-encoded (see `unescaped`), `+` included, since form decoders read it as a space.
 public struct URLParameterEncoder: ParameterEncoder {
   /// Where the pairs go.
   public enum Destination: Sendable {
@@ -44,6 +44,16 @@ public struct URLParameterEncoder: ParameterEncoder {
     case literal
   }
 
+  /// How `nil` is written, that of optional members and of arrays' elements included.
+  public enum NilStyle: Sendable {
+    /// Not at all; elements behind it move up.
+    case dropKey
+    /// `a=`
+    case empty
+    /// `a=null`
+    case null
+  }
+
   /// How a space is written.
   public enum SpaceStyle: Sendable {
     /// `%20`, which every decoder understands.
@@ -68,12 +78,18 @@ public struct URLParameterEncoder: ParameterEncoder {
   public var keys: KeyEncoding
   /// The text of spaces.
   public var spaces: SpaceStyle
+  /// The text of `nil`.
+  public var nils: NilStyle
+  /// The characters that stand as they are, besides letters, digits and `-._~`: `/?` by default, since a query may have
+  /// them (RFC 3986 §3.4). What is not ASCII, and `&`, `=`, `#`, `%` and spaces are escaped all the same, since they would
+  /// mean something else.
+  public var unescaped: String
 
   /// An encoder with Alamofire's defaults where nothing else is given.
   public init(
     destination: Destination = .methodDependent, arrays: ArrayStyle = .brackets, objects: ObjectStyle = .brackets,
     bools: BoolStyle = .numeric, dates: DateEncoding = .deferred, data: DataEncoding = .base64,
-    keys: KeyEncoding = .asIs, spaces: SpaceStyle = .percent
+    keys: KeyEncoding = .asIs, spaces: SpaceStyle = .percent, nils: NilStyle = .dropKey, unescaped: String = "/?"
   ) {
     self.destination = destination
     self.arrays = arrays
@@ -83,6 +99,8 @@ public struct URLParameterEncoder: ParameterEncoder {
     self.data = data
     self.keys = keys
     self.spaces = spaces
+    self.nils = nils
+    self.unescaped = unescaped
   }
 
   /// Adds the pairs behind a query that is there already, or as the body; without pairs, changes nothing.
@@ -118,8 +136,9 @@ public struct URLParameterEncoder: ParameterEncoder {
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {
-    guard !parameters.isEmpty else { return [] }
-    let value = try ParameterValueEncoder(dates: dates, data: data, keys: keys).encode(parameters)
+    let keepsNil = nils != .dropKey
+    guard keepsNil || !parameters.isEmpty else { return [] }
+    let value = try ParameterValueEncoder(dates: dates, data: data, keys: keys, keepsNil: keepsNil).encode(parameters)
     guard case .object(let members) = value else {
       throw NetworkError(
         kind: .encoding, reason: "parameters without names cannot be written as name=value pairs; send them as JSON")
@@ -131,7 +150,12 @@ public struct URLParameterEncoder: ParameterEncoder {
 
   private func write(_ value: ParameterValue, name: String, into pairs: inout [(name: String, value: String)]) {
     switch value {
-    case .null: break
+    case .null:
+      switch nils {
+      case .dropKey: break
+      case .empty: pairs.append((name, ""))
+      case .null: pairs.append((name, "null"))
+      }
     case .bool(let flag):
       let text =
         switch bools {
@@ -142,7 +166,8 @@ public struct URLParameterEncoder: ParameterEncoder {
     case .number(let text), .string(let text):
       pairs.append((name, text))
     case .array(let elements):
-      for (index, element) in elements.enumerated() {
+      let kept = nils == .dropKey ? elements.filter { $0 != .null } : elements
+      for (index, element) in kept.enumerated() {
         let elementName =
           switch arrays {
           case .brackets: name + "[]"
@@ -165,6 +190,14 @@ public struct URLParameterEncoder: ParameterEncoder {
   }
 
   private func escape(_ text: String) -> String {
-    PercentEncoding.encode(text, keeping: PercentEncoding.query, space: spaces == .plus ? "+" : "%20")
+    PercentEncoding.encode(text, keeping: keeps, space: spaces == .plus ? "+" : "%20")
+  }
+
+  private func keeps(_ byte: UInt8) -> Bool {
+    if PercentEncoding.unreserved(byte) { return true }
+    switch byte {
+    case ...0x20, 0x7F..., UInt8(ascii: "&"), UInt8(ascii: "="), UInt8(ascii: "#"), UInt8(ascii: "%"): return false
+    default: return unescaped.utf8.contains(byte)
+    }
   }
 }

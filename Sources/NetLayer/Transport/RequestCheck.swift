@@ -18,8 +18,8 @@ enum RequestCheck {
       }
       if let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
         let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
-        return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which no value "
-          + "may have; remove it"
+        return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which no "
+          + "value may have; remove it"
       }
     }
     if let framing = framingProblem(request) { return framing }

@@ -82,4 +82,27 @@ final class JSONParameterEncoderTests: XCTestCase {
       XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
     }
   }
+
+  func test_aNumberThatIsNoneIsAnErrorThatNamesThePlace() {
+    for value: any Sendable & Encodable in [Decimal.nan, Double.nan, Float.infinity] {
+      XCTAssertThrowsError(try encode(["a": value])) { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+        XCTAssertEqual((error as? NetworkError)?.codingPath, ["a"])
+      }
+    }
+  }
+
+  func test_membersWhoseNamesBecomeTheSameAreAnErrorThatNamesThem() {
+    XCTAssertThrowsError(try encode(["fooBar": 1, "foo_bar": 2], .init(keys: .snakeCase))) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+      XCTAssertTrue((error as? NetworkError)?.reason.contains("foo_bar") == true)
+    }
+  }
+
+  func test_prettyPrintedIsTheSameForPeople() throws {
+    XCTAssertEqual(
+      try encode(["b": [1.0], "a": "x/y"], .init(prettyPrinted: true)).0,
+      "{\n  \"a\": \"x/y\",\n  \"b\": [\n    1.0\n  ]\n}")
+    XCTAssertEqual(try encode(Parameters(7), .init(prettyPrinted: true)).0, "7")
+  }
 }

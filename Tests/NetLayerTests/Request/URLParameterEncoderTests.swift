@@ -96,6 +96,7 @@ final class URLParameterEncoderTests: XCTestCase {
       XCTAssertEqual(error?.codingPath, ["a", "b"])
       XCTAssertTrue(error?.underlying is EncodingError)
     }
+    XCTAssertThrowsError(try text(["a": Decimal.nan])) { XCTAssertEqual(($0 as? NetworkError)?.codingPath, ["a"]) }
     XCTAssertThrowsError(try text(Parameters([1, 2]))) { XCTAssertEqual(($0 as? NetworkError)?.kind, .encoding) }
   }
 
@@ -104,5 +105,44 @@ final class URLParameterEncoderTests: XCTestCase {
     let own: Parameters = ["token": "own", "gone": nil, "page": 2]
     XCTAssertEqual(try text(own.over(common)), "page=2&token=own&v=1")
     XCTAssertEqual(try text(Parameters(["token": "value"]).over(common)), "gone=x&token=value&v=1")
+  }
+
+  func test_namesThatBecomeTheSameAreBothSentInTheSameOrderEveryTime() throws {
+    for _ in 0..<20 {
+      XCTAssertEqual(try text(["foo_bar": 2, "fooBar": 1, "b": 0], .init(keys: .snakeCase)), "b=0&foo_bar=1&foo_bar=2")
+    }
+    XCTAssertEqual(try text(["b": 1, "a": 2], .init(keys: .custom { $0 == "b" ? "A" : "z" })), "A=1&z=2")
+  }
+
+  func test_nilsMayBeSent() throws {
+    struct All: Encodable {
+      var bool: Bool?
+      var int: Int?
+      var text: String?
+      var date: Date?
+      var list: [Int?]
+    }
+    let literal: Parameters = ["x": nil, "a": [1, nil, 3], "o": ["n": nil] as Parameters]
+    XCTAssertEqual(try text(literal), "a%5B%5D=1&a%5B%5D=3")
+    XCTAssertEqual(try text(literal, .init(nils: .empty)), "a%5B%5D=1&a%5B%5D=&a%5B%5D=3&o%5Bn%5D=&x=")
+    XCTAssertEqual(try text(["x": nil], .init(nils: .null)), "x=null")
+    let all = Parameters(All(list: [nil]))
+    XCTAssertEqual(try text(all), "")
+    XCTAssertEqual(try text(all, .init(nils: .null)), "bool=null&date=null&int=null&list%5B%5D=null&text=null")
+    XCTAssertEqual(try text([:], .init(nils: .null)), "")
+  }
+
+  func test_whatIsNilLeavesNoGapAmongIndices() throws {
+    XCTAssertEqual(try text(["a": [1, nil, 3]], .init(arrays: .indexed)), "a%5B0%5D=1&a%5B1%5D=3")
+    XCTAssertEqual(
+      try text(["a": [1, nil, 3]], .init(arrays: .indexed, nils: .empty)), "a%5B0%5D=1&a%5B1%5D=&a%5B2%5D=3")
+    XCTAssertEqual(try text(["a": [nil, 2]], .init(arrays: .custom { "\($0)\($1)" })), "a0=2")
+  }
+
+  func test_theCharactersThatStandAsTheyAreMayBeChosen() throws {
+    XCTAssertEqual(try text(["q": "/?"]), "q=/?")
+    XCTAssertEqual(try text(["q": "/?"], .init(unescaped: "")), "q=%2F%3F")
+    XCTAssertEqual(try text(["a[]": "1:2+,!"], .init(unescaped: "[]:,")), "a[]=1:2%2B,%21")
+    XCTAssertEqual(try text(["a=&": " #%é\u{7F}"], .init(unescaped: "&=#% é\u{7F}")), "a%3D%26=%20%23%25%C3%A9%7F")
   }
 }
