@@ -1,17 +1,22 @@
 import Foundation
 
 extension URL {
-  /// The URL with `text`, encoded already, behind its query; the fragment, which is never sent, is dropped.
+  /// The URL with `text`, encoded already, behind its query and in front of its fragment, which is never sent.
   func appending(queryText text: String) throws -> URL {
     guard !text.isEmpty else { return self }
     var whole = absoluteString
-    if let hash = whole.firstIndex(of: "#") { whole = String(whole[..<hash]) }
+    var fragment = ""
+    if let hash = whole.firstIndex(of: "#") {
+      fragment = String(whole[hash...])
+      whole = String(whole[..<hash])
+    }
     if let mark = whole.firstIndex(of: "?") {
       let isOpen = whole.index(after: mark) == whole.endIndex || whole.hasSuffix("&")
       whole += isOpen ? text : "&" + text
     } else {
       whole += "?" + text
     }
+    whole += fragment
     guard let url = URL(string: whole) else {
       throw NetworkError(kind: .invalidRequest, reason: "no URL: \(whole)")
     }
@@ -33,7 +38,7 @@ extension URL {
       base = String(base[..<mark])
     }
     while base.hasSuffix("/") { base.removeLast() }
-    let below = path.drop { $0 == "/" }
+    let below = URLPath.withoutDots(path).drop { $0 == "/" }
     let encoded = PercentEncoding.encode(String(below), keeping: PercentEncoding.path, keepingEscapes: true)
     guard let url = URL(string: base + "/" + encoded + query) else {
       throw NetworkError(kind: .invalidRequest, reason: "no URL: \(base)/\(encoded)\(query)")
@@ -73,6 +78,24 @@ enum URLPath {
     where component.elementsEqual("..".utf8) {
       throw refused(path, "climbs with '..'")
     }
+  }
+
+  /// The path without components that say "here": `.`, also percent-encoded (RFC 3986 §5.2.4).
+  static func withoutDots(_ path: String) -> String {
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+    func isDot(_ part: Substring) -> Bool { part == "." || part == "%2e" || part == "%2E" }
+    guard let last = parts.last, parts.contains(where: isDot) else { return path }
+    return (parts.filter { !isDot($0) } + (isDot(last) ? [""] : [])).joined(separator: "/")
+  }
+
+  /// The same for the path of an absolute URL.
+  static func withoutDots(url: String) -> String {
+    let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+    let head = url[..<end]
+    guard let slashes = head.utf8.firstIndex(of: UInt8(ascii: "/")),
+      let start = head.utf8[slashes...].dropFirst(2).firstIndex(of: UInt8(ascii: "/"))
+    else { return url }
+    return url[..<start] + withoutDots(String(url[start..<end])) + url[end...]
   }
 
   private static func refused(_ path: String, _ why: String) -> NetworkError {

@@ -55,7 +55,7 @@ enum RequestCheck {
   }
 
   private static func urlProblem(_ url: String) -> String? {
-    var rest: Substring.UTF8View
+    let rest: Substring.UTF8View
     if let http = url.utf8.dropping("http://") {
       rest = http
     } else if let https = url.utf8.dropping("https://") {
@@ -66,10 +66,7 @@ enum RequestCheck {
     if let byte = rest.first(where: { $0 <= 0x20 || $0 == 0x7f }) {
       return "the URL \(quoted(url)) contains \(name(of: byte)); percent-encode it"
     }
-    if let end = rest.firstIndex(where: { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 }) { rest = rest[..<end] }
-    if let at = rest.lastIndex(of: 0x40) { rest = rest[rest.index(after: at)...] }
-    guard let first = rest.first, first != 0x3a else { return "the URL \(quoted(url)) names no host" }
-    return nil
+    return URLAuthority.problem(of: url)
   }
 
   /// `token` of RFC 9110 §5.6.2.

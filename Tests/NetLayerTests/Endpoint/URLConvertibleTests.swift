@@ -62,6 +62,56 @@ final class URLConvertibleTests: XCTestCase {
     XCTAssertTrue(reason { try url("file:///etc/passwd", below: "https://h") }.contains("file:///etc/passwd"))
     XCTAssertTrue(reason { try url("/a", below: nil) }.contains("no base URL"))
     XCTAssertTrue(reason { try url("/a", below: "ftp://h") }.contains("ftp://h"))
-    XCTAssertTrue(reason { try url("http:///a", below: nil) }.contains("no host"))
+    for text in ["http:///a", "http://", "http://:80/", "http://user@/"] {
+      XCTAssertTrue(reason { try url(text, below: nil) }.contains("no host"), text)
+    }
+  }
+
+  func test_blanksAroundAnAbsoluteURLAreNoneOfItAndItNeverGoesBelowTheBase() throws {
+    for text in [" http://other/a", "http://other/a \t", "\r\n\u{C}http://other/a\n"] {
+      XCTAssertEqual(try url(text, below: "https://h"), "http://other/a", text)
+    }
+    for text in ["http:/other/a", "http:other", "HTTPS:", " https:other/a", "http:\\\\other/a", "http:"] {
+      XCTAssertTrue(reason { try url(text, below: "https://h") }.contains("two slashes"), text)
+    }
+    XCTAssertEqual(try url("https/x", below: "https://h"), "https://h/https/x")
+  }
+
+  func test_dotsThatSayHereAreLeftOut() throws {
+    for (path, expected) in [
+      ("./a", "a"), ("a/./b", "a/b"), ("a/%2e/b", "a/b"), ("a/%2E", "a/"), ("a/.", "a/"), (".", ""), ("/././a", "a"),
+      ("a/.b/c.", "a/.b/c."), ("a/...", "a/..."), ("a//b", "a//b"),
+    ] { XCTAssertEqual(try url(path, below: "https://h/v3"), "https://h/v3/" + expected, path) }
+    XCTAssertEqual(try url("http://h/a/./b/.?x=./#/./", below: nil), "http://h/a/b/?x=./#/./")
+    XCTAssertEqual(try url("http://h?x=/./", below: nil), "http://h?x=/./")
+  }
+
+  func test_aHostOrAPortThatIsNoneIsRefused() throws {
+    let label = String(repeating: "a", count: 63)
+    let long = Array(repeating: label, count: 4).joined(separator: ".")
+    for authority in [
+      "h:0", "h:65536", "h:99999", "h:80a", "h:-1", "h:+80", "h:123456789012345678901", "h:8:80", "[::1]80", "[::1]:0",
+      "*example.com", ".example.com", "a..b", "%20", "a%2Fb", "a%00b", "a%", "a%5Cb", "[::g]", "[]", "[::1", "[::1%25]",
+      "a\\b", "a\\@b", "fe80::1", "a b", "a<b", "a{b}", "a|b", "a^b", "\(label)a", long, ".",
+    ] {
+      for path in ["", "/", "/x", "?y", "#z"] {
+        _ = reason { try url("http://\(authority)\(path)", below: nil) }
+      }
+      // Foundation escapes a backslash, which then is part of the user's name.
+      guard !authority.contains("@"), let given = URL(string: "http://\(authority)/") else { continue }
+      _ = reason { try given.url(below: nil) }
+    }
+  }
+
+  func test_everyHostAndPortThatCanBeIsTaken() throws {
+    for authority in [
+      "h", "h:1", "h:65535", "h:00080", "h:", "a.b.", "a_b", "a-b.c", "127.0.0.1", "[::1]", "[::1]:80",
+      "[::FFFF:1.2.3.4]",
+      "[fe80::1%25eth0]:8080", "user:p%40ss@h:80", "u%5Cv@h", "h%6Fst", String(repeating: "a", count: 63),
+    ] {
+      XCTAssertEqual(try url("http://\(authority)/x", below: nil), "http://\(authority)/x")
+      XCTAssertEqual(try url("x", below: "http://\(authority)/"), "http://\(authority)/x")
+    }
+    XCTAssertEqual(try url("http://\u{2603}.net/", below: nil), "http://xn--n3h.net/")
   }
 }
