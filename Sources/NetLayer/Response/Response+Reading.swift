@@ -1,18 +1,23 @@
 import Foundation
 
 extension Response {
-  /// The body as text, in the charset that `Content-Type` declares, else UTF-8.
+  /// The body as text, in the charset that its byte order mark or `Content-Type` declares, else UTF-8.
+  ///
+  /// The mark counts more, and is no part of the text (WHATWG Encoding, "decode").
   ///
   /// - Throws: `NetworkError` of kind `parse` for bytes that are no such text and for a charset that is not known.
   public func text() throws -> String {
-    if let name = charset, name != "utf-8", name != "utf8" {
-      guard let encoding = Self.encodings[name] else {
-        throw failure("the charset \(name.debugDescription) is not known")
-      }
-      guard let text = String(data: body, encoding: encoding) else { throw failure("the body is no text in \(name)") }
-      return text
+    if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
+    guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
+    guard let encoding = Self.encodings[name] else {
+      throw failure("the charset \(name.debugDescription) is not known")
     }
-    guard let text = String(validating: body, as: UTF8.self) else { throw failure("the body is no text in UTF-8") }
+    return try text(body, encoding, name)
+  }
+
+  private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
+    let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: encoding)
+    guard let text else { throw failure("the body is no text in \(name)") }
     return text
   }
 
@@ -80,24 +85,36 @@ extension Response {
   /// The rules it carries, else the default network's.
   var reading: Rules { rules ?? Network.default.rules }
 
-  /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
-  private var charset: String? {
-    guard let type = headers["Content-Type"] else { return nil }
-    for parameter in type.split(separator: ";").dropFirst() {
-      let pair = parameter.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-      if pair.count == 2, pair[0].lowercased() == "charset" {
-        return pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"'")).lowercased()
-      }
-    }
+  /// The charset of the body's byte order mark, and how many bytes that has.
+  private var mark: (name: String, encoding: String.Encoding, length: Int)? {
+    if body.starts(with: [0xEF, 0xBB, 0xBF]) { return ("utf-8", .utf8, 3) }
+    if body.starts(with: [0xFF, 0xFE, 0, 0]) { return ("utf-32le", .utf32LittleEndian, 4) }
+    if body.starts(with: [0, 0, 0xFE, 0xFF]) { return ("utf-32be", .utf32BigEndian, 4) }
+    if body.starts(with: [0xFE, 0xFF]) { return ("utf-16be", .utf16BigEndian, 2) }
+    if body.starts(with: [0xFF, 0xFE]) { return ("utf-16le", .utf16LittleEndian, 2) }
     return nil
   }
 
+  /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
+  private var charset: String? {
+    headers["Content-Type"].flatMap { MediaType($0).parameter("charset") }?
+      .trimmingCharacters(in: CharacterSet(charactersIn: "\"'")).lowercased()
+  }
+
   private static let encodings: [String: String.Encoding] = [
-    "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2,
-    "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
-    "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32,
-    "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+    "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1, "latin1": .isoLatin1,
+    "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251,
+    "windows-1252": .windowsCP1252, "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
+    "utf-32": .utf32, "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+    // GB 18030 contains the other two, and servers say any of the three (WHATWG Encoding, "gbk").
+    "gb18030": coreFoundation(0x0632), "gbk": coreFoundation(0x0632), "gb2312": coreFoundation(0x0632),
+    "big5": coreFoundation(0x0A03), "euc-kr": coreFoundation(0x0940),
   ]
+
+  /// An encoding that Foundation knows by its number in `CFStringEncodingExt.h` only.
+  private static func coreFoundation(_ number: UInt) -> String.Encoding {
+    String.Encoding(rawValue: 0x8000_0000 | number)
+  }
 }
 
 extension JSON {

@@ -73,4 +73,35 @@ final class ResponseReadingTests: XCTestCase {
     XCTAssertTrue(
       try failure { try response(Data([0xE9]), type: "text/plain;charset=x-none").text() }.reason.contains("x-none"))
   }
+
+  func test_theCharsetsOfChineseAndKoreanServersAreRead() throws {
+    for (charset, bytes, expected) in [
+      ("GBK", [0xB1, 0xB1, 0xE9, 0x46], "北镕"), ("gb2312", [0xB1, 0xB1, 0xBE, 0xA9], "北京"),
+      ("GB18030", [0xB1, 0xB1, 0x81, 0x30, 0x84, 0x36], "北¥"), ("big5", [0xA5, 0x5F, 0xA8, 0xCA], "北京"),
+      ("EUC-KR", [0xBC, 0xAD, 0xBF, 0xEF], "서울"),
+    ] as [(String, [UInt8], String)] {
+      XCTAssertEqual(try response(Data(bytes), type: "text/plain; charset=\(charset)").text(), expected, charset)
+      XCTAssertEqual(try failure { try response(Data([0xB0]), type: "a/b;charset=\(charset)").text() }.kind, .parse)
+    }
+  }
+
+  func test_theCharsetIsTheParameterAndNotWhatStandsInAQuotedOne() throws {
+    let quoted = "text/plain;a=\";charset=us-ascii\";charset=\"utf-8\""
+    XCTAssertEqual(try response(Data("é".utf8), type: quoted).text(), "é")
+    XCTAssertEqual(try response(Data([0xE9]), type: "text/plain;charset='iso-8859-1'").text(), "é")
+    for type in ["text/plain; charset=", "text/plain; charset", "text/plain;"] {
+      XCTAssertEqual(try response(Data("é".utf8), type: type).text(), "é", type)
+    }
+  }
+
+  func test_aByteOrderMarkCountsMoreThanTheDeclaredCharset() throws {
+    for bytes in [
+      [0xEF, 0xBB, 0xBF, 0xC3, 0xA9], [0xFE, 0xFF, 0, 0xE9], [0xFF, 0xFE, 0xE9, 0], [0, 0, 0xFE, 0xFF, 0, 0, 0, 0xE9],
+      [0xFF, 0xFE, 0, 0, 0xE9, 0, 0, 0],
+    ] as [[UInt8]] {
+      XCTAssertEqual(try response(Data(bytes), type: "text/plain;charset=iso-8859-1").text(), "é", "\(bytes)")
+      XCTAssertEqual(try response(Data(bytes)).text(), "é", "\(bytes)")
+    }
+    XCTAssertEqual(try failure { try response(Data([0xEF, 0xBB, 0xBF, 0xE9])).text() }.kind, .parse)
+  }
 }
