@@ -4,12 +4,14 @@ import Foundation
 public enum HTTPTask: Sendable {
   /// Nothing of its own; the back end's common parameters only.
   case plain
-  /// Bytes as the body, with their `Content-Type` if given; common parameters go into the query.
+  /// Bytes as the body, with their `Content-Type` if given and not empty; common parameters go into the query.
   case data(Data, contentType: String? = nil)
   /// Parameters: in the URL for GET, HEAD and DELETE, else as a form; or as `encoding` says.
   case parameters(Parameters, encoding: any ParameterEncoder = .url)
   /// Parameters in the query and others in the body; common parameters go into the query.
   case composite(query: Parameters, body: Parameters, encoding: any ParameterEncoder = .json)
+  /// Parameters in the query of any other task, a multipart form for example; common parameters go into the query.
+  indirect case query(Parameters, HTTPTask)
   /// Any encodable value as a JSON body.
   case json(any Sendable & Encodable)
   /// Parameters as a form in the body, whatever the method.
@@ -17,7 +19,7 @@ public enum HTTPTask: Sendable {
   /// Fields, data and files as `multipart/form-data`; common parameters become fields (article row 0.8).
   case multipart(MultipartForm)
   /// The content of a file as the body, streamed from disk; the type is that of its extension unless given. Common
-  /// parameters go into the query.
+  /// parameters go into the query. A file that can't be read is an error of kind `invalidRequest` before anything is sent.
   case upload(URL, contentType: String? = nil)
   /// Parameters as in `parameters`; the body of a successful answer goes to the file `to` (article row 0.12).
   case download(to: URL, parameters: Parameters = [:], encoding: any ParameterEncoder = .url)

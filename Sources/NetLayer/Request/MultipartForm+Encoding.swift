@@ -10,12 +10,25 @@ extension MultipartForm {
 
   /// Puts the form into the body of `request`, with its `Content-Type`.
   ///
-  /// A multipart `Content-Type` of the caller's is kept and told the boundary.
+  /// - Throws: what `pieces` throws.
+  func encode(over common: Parameters, into request: inout Request) throws {
+    let (pieces, boundary) = try pieces(over: common)
+    if pieces.count == 1, case .data(let data) = pieces[0] {
+      request.body = .data(data)
+    } else {
+      request.body = .parts(pieces)
+    }
+    request.headers["Content-Type"] = Self.contentType(request.headers["Content-Type"], boundary: boundary)
+  }
+
+  /// The body in order, and the boundary in it.
   ///
   /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
-  ///   content, and for a part's type that would break the line.
-  func encode(over common: Parameters, into request: inout Request) throws {
+  ///   content, and for a part's type or header that would break the part; of kind `invalidRequest` for a file that can't be
+  ///   read.
+  func pieces(over common: Parameters) throws -> (pieces: [Request.Body.Part], boundary: String) {
     let all = try fields(over: common).map { Part.field($0.name, $0.value) } + parts
+    for case .file(let file) in all.map(\.content) { try BodyFile.check(file) }
     let boundary = try boundary.map { try Self.checked($0, against: all) } ?? Self.fresh(against: all)
     var pieces: [Request.Body.Part] = []
     var text = ""
@@ -29,18 +42,16 @@ extension MultipartForm {
       text = "\r\n"
     }
     Self.add(Data((text + "--\(boundary)--\r\n").utf8), to: &pieces)
-    if pieces.count == 1, case .data(let data) = pieces[0] {
-      request.body = .data(data)
-    } else {
-      request.body = .parts(pieces)
-    }
+    return (pieces, boundary)
+  }
+
+  /// Another multipart type of the caller's is kept, but the boundary is the one in the body.
+  static func contentType(_ given: String?, boundary: String) -> String {
+    let given = given.flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
+    let kept = MediaType(given ?? "multipart/form-data").pieces
+      .filter { !$0.isEmpty && MediaType.name($0) != "boundary" }
     let quoted = RequestCheck.isToken(boundary) ? boundary : "\"\(boundary)\""
-    // Another multipart type of the caller's is kept, but the boundary is the one in the body.
-    let given = request.headers["Content-Type"].flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
-    let kept = (given ?? "multipart/form-data").split(separator: ";")
-      .map { $0.trimmingCharacters(in: .whitespaces) }
-      .filter { !$0.lowercased().hasPrefix("boundary=") }
-    request.headers["Content-Type"] = (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
+    return (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
   }
 
   /// Joins neighbours in memory, so that a form without files is one piece.
@@ -55,13 +66,22 @@ extension MultipartForm {
   private static func head(of part: Part) throws -> String {
     var head = "Content-Disposition: form-data; name=\"\(escape(lineBreaks(part.name)))\""
     if let filename = part.filename { head += "; filename=\"\(escape(filename))\"" }
-    guard let type = part.contentType else { return head }
-    if type.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-      throw NetworkError(
-        kind: .encoding, reason: "the type \(type.debugDescription) of part \(part.name.debugDescription) breaks a line"
-      )
+    var fields = part.headers.map { $0 }
+    if let type = part.contentType.unlessEmpty { fields.insert(.init(name: "Content-Type", value: type), at: 0) }
+    for name in ["Content-Type", "Content-Length", "Content-Disposition"] where part.headers[name] != nil {
+      throw refused(part, "has the header \(name), which the form writes; remove it")
     }
-    return head + "\r\nContent-Type: \(type)"
+    for field in fields {
+      guard RequestCheck.isToken(field.name), !field.value.utf8.contains(where: RequestCheck.isForbiddenInValue) else {
+        throw refused(part, "has the header \("\(field.name): \(field.value)".debugDescription), which breaks a line")
+      }
+      head += "\r\n\(field.name): \(field.value)"
+    }
+    return head
+  }
+
+  private static func refused(_ part: Part, _ reason: String) -> NetworkError {
+    NetworkError(kind: .encoding, reason: "the part \(part.name.debugDescription) \(reason)")
   }
 
   /// As browsers do it: a quote and line breaks are percent-encoded, everything else is UTF-8 as it is (WHATWG HTML,
@@ -132,7 +152,7 @@ extension MultipartForm {
     switch part.content {
     case .data(let data): return data.range(of: mark) != nil
     case .file(let file):
-      // A file that cannot be read fails where it is opened to be sent.
+      // That it can be read has been seen before.
       guard filesToo, let data = try? Data(contentsOf: file, options: .mappedIfSafe) else { return false }
       return data.range(of: mark) != nil
     }

@@ -23,8 +23,13 @@ struct TaskEncoder {
       try URLParameterEncoder(destination: .body).encode(own.over(common), into: &request)
     case .multipart(let form):
       try form.encode(over: common, into: &request)
+    case .query(let query, let task):
+      try URLParameterEncoder(destination: .query).encode(query.over(common), into: &request)
+      try TaskEncoder(task: task, common: [:]).encode(into: &request)
     case .upload(let file, let contentType):
-      try encodeBody(.file(file), contentType ?? MIMEType.ofFile(named: file.lastPathComponent), into: &request)
+      try BodyFile.check(file)
+      let type = contentType.unlessEmpty ?? MIMEType.ofFile(named: file.lastPathComponent)
+      try encodeBody(.file(file), type, into: &request)
     case .download(let file, let own, let encoding):
       try encoding.encode(own.over(common), into: &request)
       request.destination = file
@@ -40,6 +45,8 @@ struct TaskEncoder {
       pairs = try named(own.over(common), as: encoding)
     case .composite(let query, let body, let encoding):
       pairs = try named(query.over(common)) + named(body, as: encoding)
+    case .query(let query, let task):
+      pairs = try named(query.over(common)) + TaskEncoder(task: task, common: [:]).pairs()
     case .json(let value): pairs = try named(Parameters(value).over(common))
     case .form(let own): pairs = try named(own.over(common))
     case .multipart(let form):
@@ -68,6 +75,7 @@ struct TaskEncoder {
   private func encodeBody(_ body: Request.Body, _ contentType: String?, into request: inout Request) throws {
     try URLParameterEncoder(destination: .query).encode(common, into: &request)
     request.body = body
-    if let contentType, request.headers["Content-Type"] == nil { request.headers["Content-Type"] = contentType }
+    guard let type = contentType.unlessEmpty, request.headers["Content-Type"] == nil else { return }
+    request.headers["Content-Type"] = type
   }
 }

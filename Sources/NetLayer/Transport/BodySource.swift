@@ -59,20 +59,12 @@ final class BodySource {
   }
 
   private func append(_ file: URL, of request: Request) throws(NetworkError) {
-    func failure(_ reason: String) -> NetworkError {
-      NetworkError(
-        kind: .invalidRequest, reason: "the body's file \(file.path) can't be sent: \(reason)", request: request)
+    do {
+      let (descriptor, size) = try BodyFile.open(file)
+      append(.file(descriptor), count: size)
+    } catch {
+      throw error.about(request)
     }
-    guard file.isFileURL else { throw failure("it is no file URL") }
-    // Without waiting: a pipe nobody writes to would hold the transport's thread for ever.
-    let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      _ = close(descriptor)
-      throw failure("it is no regular file")
-    }
-    append(.file(descriptor), count: Int(status.st_size))
   }
 
   /// Copies the next bytes into `buffer`: how many, 0 at the end, -1 when a file can't be read.

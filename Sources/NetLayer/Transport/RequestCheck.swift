@@ -82,7 +82,7 @@ enum RequestCheck {
 
   /// Control characters but a tab: CR and LF would start another header (RFC 9110 §5.5). What is beyond ASCII is sent in
   /// UTF-8.
-  private static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
+  static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
 
   private static func name(of byte: UInt8) -> String {
     switch byte {

@@ -96,6 +96,9 @@ final class MultipartFormTests: XCTestCase {
       "multipart/mixed; charset=utf-8; boundary=B", "the boundary is the one in the body")
     XCTAssertEqual(
       try request(form, type: "application/json").headers["Content-Type"], "multipart/form-data; boundary=B")
+    XCTAssertEqual(
+      try request(form, type: "multipart/related;a=\"x; boundary=y\" ;Boundary=\"q;r\";b=c").headers["Content-Type"],
+      "multipart/related; a=\"x; boundary=y\"; b=c; boundary=B")
   }
 
   func test_theBodySourceReadsPiecesInAnyPortionAndFromAnywhereAgain() throws {
@@ -122,6 +125,70 @@ final class MultipartFormTests: XCTestCase {
     for (name, type) in [
       ("a.JPG", "image/jpeg"), ("b.tar.gz", "application/gzip"), ("c", "application/octet-stream"),
       ("d.json", "application/json"), ("e.unknown", "application/octet-stream"), (".txt", "text/plain"),
+      ("f.opus", "audio/ogg"), ("g.3GP", "video/3gpp"), ("h.log", "text/plain"), ("i.xz", "application/x-xz"),
+      ("j.odt", "application/vnd.oasis.opendocument.text"), ("k.pem", "application/x-x509-ca-cert"),
     ] { XCTAssertEqual(MIMEType.ofFile(named: name), type, name) }
+  }
+
+  func test_aPartMayHaveHeadersOfItsOwnButNotThoseThatTheFormWrites() throws {
+    var part = MultipartForm.Part.data(Data("x".utf8), name: "a", filename: "a.txt")
+    part.headers = ["X-One": " 1 ", "Content-Transfer-Encoding": "binary"]
+    XCTAssertEqual(
+      try text(request(MultipartForm([part], boundary: "B"))),
+      "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n"
+        + "X-One: 1\r\nContent-Transfer-Encoding: binary\r\n\r\nx\r\n--B--\r\n")
+    for (name, value) in [
+      ("content-type", "a/b"), ("CONTENT-LENGTH", "1"), ("Content-Disposition", "x"), ("X Y", "z"), ("", "z"),
+      ("X", "a\r\nY: z"), ("X", "a\0"),
+    ] {
+      part.headers = [name: value]
+      XCTAssertThrowsError(try request(MultipartForm([part])), name) { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+        XCTAssertTrue((error as? NetworkError)?.reason.contains("\"a\"") == true)
+      }
+    }
+  }
+
+  func test_anEmptyTypeIsNone() throws {
+    let file = try file("x", "a.json")
+    XCTAssertEqual(MultipartForm.Part.file(file, name: "f", contentType: "").contentType, "application/json")
+    XCTAssertEqual(
+      MultipartForm.Part.data(Data(), name: "f", filename: "a.png", contentType: "").contentType, "image/png")
+    let part = MultipartForm.Part(name: "a", contentType: "", content: .data(Data()))
+    XCTAssertFalse(try text(request(MultipartForm([part]))).contains("Content-Type"))
+  }
+
+  func test_aFileThatCannotBeReadIsAnErrorThatNamesIt() throws {
+    let there = try file("x", "a.txt")
+    let folder = there.deletingLastPathComponent()
+    for (url, place) in [
+      (folder.appending(path: "none.txt"), "none.txt"), (folder, folder.lastPathComponent),
+      (there.appending(path: "below"), "a.txt/below"),
+      (try XCTUnwrap(URL(string: "https://h/x.png")), "https://h/x.png"),
+    ] {
+      XCTAssertThrowsError(try request(MultipartForm([.file(there, name: "a"), .file(url, name: "f")])), place) {
+        let error = $0 as? NetworkError
+        XCTAssertEqual(error?.kind, .invalidRequest)
+        XCTAssertTrue(error?.reason.contains(place) == true, error?.reason ?? "")
+      }
+      XCTAssertThrowsError(try MultipartForm([.file(url, name: "f")]).encoded())
+    }
+  }
+
+  func test_encodedIsWhatIsSent() throws {
+    var form = MultipartForm(["b": 1], boundary: "B")
+    form.append(.file(try file("GIF", "a.gif"), name: "photo"))
+    let sent = try request(form)
+    let (type, body) = try form.encoded()
+    XCTAssertEqual(type, sent.headers["Content-Type"])
+    XCTAssertEqual(String(decoding: body, as: UTF8.self), try text(sent))
+    let (fresh, content) = try MultipartForm([.field("a", "1")]).encoded()
+    let boundary = try XCTUnwrap(MediaType(fresh).parameter("boundary"))
+    XCTAssertTrue(String(decoding: content, as: UTF8.self).hasPrefix("--\(boundary)\r\n"))
+  }
+
+  func test_aTextIsSentAsItIs() throws {
+    let form = MultipartForm([.field("a", "1\n2\r3\r\n4")], boundary: "B")
+    XCTAssertTrue(try text(request(form)).hasSuffix("\r\n\r\n1\n2\r3\r\n4\r\n--B--\r\n"))
   }
 }

@@ -70,4 +70,48 @@ final class RequestBuilderTests: XCTestCase {
       XCTAssertEqual(error?.request?.url.absoluteString, "http://h/v1/x")
     }
   }
+
+  func test_aQueryGoesWithAnyTask() throws {
+    struct Both: Endpoint {
+      var task: HTTPTask
+      var path: String { "/x" }
+      var method: HTTPMethod { .post }
+    }
+    let form = MultipartForm([.field("a", "1")], boundary: "B")
+    let multipart = try builder().request(for: Call(Both(task: .query(["page": 1], .multipart(form)))))
+    XCTAssertEqual(multipart.url.query(), "page=1&token=t")
+    XCTAssertEqual(multipart.headers["Content-Type"], "multipart/form-data; boundary=B")
+    XCTAssertTrue(body(multipart).hasSuffix("name=\"a\"\r\n\r\n1\r\n--B--\r\n"))
+    XCTAssertFalse(body(multipart).contains("token"))
+    let own = try builder().request(for: Call(Both(task: .query(["token": "mine"], .json([1])))))
+    XCTAssertEqual(own.url.query(), "token=mine")
+    XCTAssertEqual(body(own), "[1]")
+    let nested = try builder().request(for: Call(Both(task: .query(["a": 1], .query(["b": 2], .plain)))))
+    XCTAssertEqual(nested.url.query(), "a=1&token=t&b=2")
+    let signed = try TaskEncoder(task: .query(["b": 2], .form(["a": 1])), common: ["c": 3]).pairs()
+    XCTAssertEqual(signed.map { "\($0.name)=\($0.value)" }, ["a=1", "b=2", "c=3"])
+  }
+
+  func test_anUploadOfWhatIsNoFileFailsWhenItIsBuiltAndAnEmptyTypeIsNone() throws {
+    struct Upload: Endpoint {
+      var file: URL
+      var path: String { "/x" }
+      var task: HTTPTask { .upload(file, contentType: "") }
+    }
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for file in [folder, folder.appending(path: "none"), try XCTUnwrap(URL(string: "http://h/none"))] {
+      XCTAssertThrowsError(try builder().request(for: Call(Upload(file: file)))) { error in
+        let error = error as? NetworkError
+        XCTAssertEqual(error?.kind, .invalidRequest)
+        XCTAssertTrue(error?.reason.contains(file.lastPathComponent) == true)
+        XCTAssertEqual(error?.request?.url.absoluteString, "http://h/v1/x")
+      }
+    }
+    let file = folder.appending(path: "a.json")
+    try Data("1".utf8).write(to: file)
+    XCTAssertEqual(
+      try builder().request(for: Call(Upload(file: file))).headers["Content-Type"], "application/json")
+  }
 }
