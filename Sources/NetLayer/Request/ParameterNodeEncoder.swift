@@ -90,7 +90,8 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(for: key).unkeyedContainer() }
 
   func superEncoder() -> any Encoder {
-    ParameterNodeEncoder(
+    if options.flattensSuper { return ParameterNodeEncoder(node: node, options: options, codingPath: codingPath) }
+    return ParameterNodeEncoder(
       node: node.member("super", sharing: true), options: options, codingPath: codingPath + [ParameterKey("super")])
   }
 

@@ -7,6 +7,8 @@ struct ParameterValueEncoder: Sendable {
   var keys: KeyEncoding = .asIs
   /// Whether members that are `nil` become null instead of being left out.
   var keepsNil = false
+  /// Whether what a class's parent encodes stands beside its own members instead of in a member `super`.
+  var flattensSuper = false
 
   /// - Throws: `NetworkError` of kind `encoding` that names the place and the value.
   func encode(_ value: any Encodable) throws -> ParameterValue {

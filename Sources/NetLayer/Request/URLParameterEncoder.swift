@@ -138,7 +138,9 @@ public struct URLParameterEncoder: ParameterEncoder {
   public func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {
     let keepsNil = nils != .dropKey
     guard keepsNil || !parameters.isEmpty else { return [] }
-    let value = try ParameterValueEncoder(dates: dates, data: data, keys: keys, keepsNil: keepsNil).encode(parameters)
+    let encoder = ParameterValueEncoder(
+      dates: dates, data: data, keys: keys, keepsNil: keepsNil, flattensSuper: true)
+    let value = try encoder.encode(parameters)
     guard case .object(let members) = value else {
       throw NetworkError(
         kind: .encoding, reason: "parameters without names cannot be written as name=value pairs; send them as JSON")

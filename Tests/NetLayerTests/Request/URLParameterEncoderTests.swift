@@ -145,4 +145,25 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try text(["a[]": "1:2+,!"], .init(unescaped: "[]:,")), "a[]=1:2%2B,%21")
     XCTAssertEqual(try text(["a=&": " #%é\u{7F}"], .init(unescaped: "&=#% é\u{7F}")), "a%3D%26=%20%23%25%C3%A9%7F")
   }
+
+  func test_aClassAndItsParentEncodeTheirMembersSideBySide() throws {
+    class Parent: Encodable {
+      let one = 1
+      let list = [true]
+    }
+    final class Child: Parent {
+      let two = 2
+      enum Keys: CodingKey { case two }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(two, forKey: .two)
+        try super.encode(to: container.superEncoder())
+      }
+    }
+    struct Sent: Encodable, Sendable {
+      func encode(to encoder: any Encoder) throws { try Child().encode(to: encoder) }
+    }
+    XCTAssertEqual(try text(Parameters(Sent())), "list%5B%5D=1&one=1&two=2")
+    XCTAssertEqual(try text(["o": Sent()]), "o%5Blist%5D%5B%5D=1&o%5Bone%5D=1&o%5Btwo%5D=2")
+  }
 }
