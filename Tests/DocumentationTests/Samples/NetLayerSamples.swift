@@ -25,3 +25,18 @@ func overviewOfNetLayer(moviesURL: URL, bag: DisposeBag) {
     )
     .disposed(by: bag)
 }
+
+func overviewOfEncoding(photo: URL) -> HTTPTask {
+  var form = MultipartForm(["album": 7])
+  form.append(.file(photo, name: "photo"))
+  let task = HTTPTask.query(["resize": true], .multipart(form))
+  return task
+}
+
+func literals() -> Parameters {
+  let parameters: Parameters = [
+    "mixed": [1, "x", true, nil] as JSON,
+    "user": ["name": "Ada", "age": 36] as Parameters,
+  ]
+  return parameters
+}
