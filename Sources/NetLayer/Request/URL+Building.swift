@@ -82,6 +82,8 @@ enum URLPath {
 
   /// The path without components that say "here": `.`, also percent-encoded (RFC 3986 §5.2.4).
   static func withoutDots(_ path: String) -> String {
+    // Most paths have none.
+    guard path.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else { return path }
     let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
     func isDot(_ part: Substring) -> Bool { part == "." || part == "%2e" || part == "%2E" }
     guard let last = parts.last, parts.contains(where: isDot) else { return path }

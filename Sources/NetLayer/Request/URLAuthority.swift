@@ -4,22 +4,21 @@ import Foundation
 enum URLAuthority {
   /// Why nothing can be sent to the host and port of `url`, which begins with `http://` or `https://`; `nil` if it can.
   static func problem(of url: String) -> String? {
-    let quoted = url.debugDescription
     if let problem = backslash(in: url) { return problem }
     var rest = authority(of: url)
     if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
     let isAddress = rest.first == UInt8(ascii: "[")
     guard let end = isAddress ? rest.firstIndex(of: UInt8(ascii: "]")).map(rest.index(after:)) : rest.endIndex else {
-      return "the URL \(quoted) has no ']' behind its IPv6 address"
+      return "the URL \(url.debugDescription) has no ']' behind its IPv6 address"
     }
     var host = rest[..<end]
     var port = rest[end...]
     if !isAddress, let colon = host.lastIndex(of: UInt8(ascii: ":")) { (host, port) = (host[..<colon], host[colon...]) }
-    if host.isEmpty { return "the URL \(quoted) names no host" }
-    if isAddress ? !isIPv6(String(Substring(host))) : !isName(String(Substring(host))) {
-      return "the URL \(quoted) has no valid host: \(String(Substring(host)).debugDescription)"
+    if host.isEmpty { return "the URL \(url.debugDescription) names no host" }
+    if isAddress ? !isIPv6(String(Substring(host))) : !isName(host) {
+      return "the URL \(url.debugDescription) has no valid host: \(String(Substring(host)).debugDescription)"
     }
-    return isPort(port) ? nil : "the URL \(quoted) has no valid port; ports are 1 to 65535"
+    return isPort(port) ? nil : "the URL \(url.debugDescription) has no valid port; ports are 1 to 65535"
   }
 
   /// The complaint about a backslash in front of the path: some read it as a slash and others as part of the user's name,
@@ -54,15 +53,36 @@ enum URLAuthority {
 
   /// Labels of up to 63 bytes, none empty but a last one (RFC 1035 §2.3.4), without what delimits or cannot be in a name
   /// (WHATWG URL, forbidden host code points), also where that is percent-encoded.
-  private static func isName(_ text: String) -> Bool {
-    guard text.utf8.first != UInt8(ascii: "*"), let plain = text.removingPercentEncoding, !plain.isEmpty else {
-      return false
-    }
-    let hasForbidden = plain.utf8.contains { $0 <= 0x20 || $0 == 0x7F || forbidden.contains($0) }
-    var labels = plain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
-    return !hasForbidden && plain.utf8.count <= 254 && labels.allSatisfy { (1...63).contains($0.count) }
+  private static func isName(_ host: Substring.UTF8View) -> Bool {
+    guard host.contains(UInt8(ascii: "%")) else { return isPlainName(host) }
+    return Substring(host).removingPercentEncoding.map { isPlainName($0.utf8[...]) } ?? false
   }
 
-  private static let forbidden = Array("\"#%/:<>?@[\\]^`{|}".utf8)
+  // Byte by byte and without allocations: it runs for every request.
+  private static func isPlainName(_ host: Substring.UTF8View) -> Bool {
+    guard host.first != UInt8(ascii: "*") else { return false }
+    var (count, label) = (0, 0)
+    for byte in host {
+      if byte == UInt8(ascii: ".") {
+        guard label > 0 else { return false }
+        label = 0
+      } else {
+        guard byte > 0x20, byte != 0x7F, !isForbidden(byte), label < 63 else { return false }
+        label += 1
+      }
+      count += 1
+    }
+    return count > 0 && count <= 254
+  }
+
+  private static func isForbidden(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: ":"),
+      UInt8(ascii: "<"),
+      UInt8(ascii: ">"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "[")...UInt8(ascii: "^"), UInt8(ascii: "`"),
+      UInt8(ascii: "{")...UInt8(ascii: "}"):
+      true
+    default: false
+    }
+  }
 }
