@@ -14,6 +14,8 @@ public struct Response: Sendable {
   public var body: Data
   /// The file that has the body, where the request has a `destination` and the status was a success.
   public var file: URL?
+  /// What the exchange took; `nil` where the transport measures nothing.
+  public var metrics: TransferMetrics?
   /// The back end's rules for reading it, put there by the network that received it.
   var rules: Rules?
 

@@ -36,6 +36,9 @@ enum RequestCheck {
         return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
       }
     }
+    if case .stream(let stream) = request.body, stream.count == nil, request.headers["Content-Length"] != nil {
+      return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
+    }
     return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
   }
 
@@ -68,6 +71,13 @@ enum RequestCheck {
     }
     if let end = rest.firstIndex(where: { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 }) { rest = rest[..<end] }
     if let at = rest.lastIndex(of: 0x40) { rest = rest[rest.index(after: at)...] }
+    // libcurl decodes a host before it looks it up: what would break out must not hide in a percent-code.
+    for index in rest.indices where rest[index] == 0x25 {
+      let digits = String(decoding: rest[index...].dropFirst().prefix(2), as: UTF8.self)
+      guard let byte = UInt8(digits, radix: 16), byte > 0x20, byte != 0x7f else {
+        return "the host of the URL \(quoted(url)) contains %\(digits), no character of a host name; remove it"
+      }
+    }
     guard let first = rest.first, first != 0x3a else { return "the URL \(quoted(url)) names no host" }
     return nil
   }
@@ -121,7 +131,7 @@ extension Request.Body {
     switch self {
     case .none: true
     case .data(let data): data.isEmpty
-    case .file: false
+    case .file, .stream: false
     case .parts(let parts):
       parts.allSatisfy { if case .data(let data) = $0 { data.isEmpty } else { false } }
     }
@@ -133,6 +143,7 @@ extension Request.Body {
     case .none: 0
     case .data(let data): Int64(data.count)
     case .file: nil
+    case .stream(let stream): stream.count
     case .parts(let parts):
       parts.reduce(0) { sum, part in
         guard let sum, case .data(let data) = part else { return nil }
