@@ -153,7 +153,27 @@ long ccurl_easy_get_long(void *easy, int what) {
   return curl.easy_getinfo(easy, what, &value) == 0 ? value : -1;
 }
 
-int ccurl_easy_unpause(void *easy) { return curl.easy_pause(easy, 0); }
+int ccurl_easy_pause(void *easy, int what) { return curl.easy_pause(easy, what); }
+int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count) {
+  struct {
+    const void *data;
+    size_t length;
+    unsigned int flags;
+  } blob = {bytes, count, 1};  // CURL_BLOB_COPY
+  return curl.easy_setopt(easy, option, &blob);
+}
+ccurl_metrics ccurl_easy_get_metrics(void *easy) {
+  ccurl_metrics metrics = {
+    .name_lookup = ccurl_easy_get_int64(easy, 0x600033), .connect = ccurl_easy_get_int64(easy, 0x600034),
+    .tls = ccurl_easy_get_int64(easy, 0x600038), .pretransfer = ccurl_easy_get_int64(easy, 0x600035),
+    .first_byte = ccurl_easy_get_int64(easy, 0x600036), .total = ccurl_easy_get_int64(easy, 0x600032),
+    .sent = ccurl_easy_get_int64(easy, 0x600007), .received = ccurl_easy_get_int64(easy, 0x600008),
+    .connects = ccurl_easy_get_long(easy, 0x20001a), .port = ccurl_easy_get_long(easy, 0x200028),
+    .http_version = ccurl_easy_get_long(easy, 0x20002e), .address = NULL,
+  };
+  curl.easy_getinfo(easy, 0x100020, &metrics.address);
+  return metrics;
+}
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }
 void ccurl_multi_cleanup(void *multi) { curl.multi_cleanup(multi); }

@@ -23,13 +23,18 @@ public final class LoopbackServer: Sendable {
   /// - Parameters:
   ///   - logLimit: how many of the newest requests `requests` keeps; 256 lets a test look back without a benchmark
   ///     filling the memory.
+  ///   - expectation: answers `Expect: 100-continue`, before the body comes: 100 asks for it, any other status is the
+  ///     answer, and the connection is closed.
   ///   - handler: answers each request.
   /// - Throws: `Failure` when the system grants no socket, port or pipe.
-  public init(logLimit: Int = 256, handler: @escaping Handler) throws {
+  public init(
+    logLimit: Int = 256, expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler
+  ) throws {
     let listener = try Socket.listenOnLoopback()
     do {
       port = try listener.localPort()
-      loop = try ServerLoop(listener: listener, log: RequestLog(limit: logLimit), handler: handler)
+      loop = try ServerLoop(
+        listener: listener, log: RequestLog(limit: logLimit), expectation: expectation, handler: handler)
     } catch {
       listener.close()
       throw error

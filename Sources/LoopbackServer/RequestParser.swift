@@ -4,7 +4,7 @@ struct RequestParser {
     /// The bytes so far are the beginning of a request.
     case incomplete
     /// The client waits for leave to send the body (RFC 9110 §10.1.1).
-    case awaitsContinue
+    case awaitsContinue(LoopbackServer.Request)
     /// A complete request, and whether the connection outlives it.
     case request(LoopbackServer.Request, keepAlive: Bool)
     /// No HTTP request: answer with this status and close.
@@ -57,7 +57,7 @@ struct RequestParser {
       head = parsed
       if parsed.expectsContinue {
         head?.expectsContinue = false
-        return .awaitsContinue
+        return .awaitsContinue(request(parsed, body: [], connection: connection))
       }
     }
     guard let current = head else { return .incomplete }
@@ -77,10 +77,12 @@ struct RequestParser {
     }
     head = nil
     compact()
-    let request = LoopbackServer.Request(
-      method: current.method, target: current.target, body: body, connection: connection,
-      fieldLines: current.fieldLines)
-    return .request(request, keepAlive: current.keepAlive)
+    return .request(request(current, body: body, connection: connection), keepAlive: current.keepAlive)
+  }
+
+  private func request(_ head: Head, body: [UInt8], connection: Int) -> LoopbackServer.Request {
+    LoopbackServer.Request(
+      method: head.method, target: head.target, body: body, connection: connection, fieldLines: head.fieldLines)
   }
 
   /// Moves what is left to the front once the consumed part outweighs it.

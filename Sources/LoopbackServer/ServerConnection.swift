@@ -46,18 +46,28 @@ final class ServerConnection {
   var wantedEvents: Int16 { Int16(written < output.count ? POLLIN | POLLOUT : POLLIN) }
 
   /// Answers complete requests in order and writes, until input, time or room is missing.
-  func drive(_ answer: (LoopbackServer.Request) -> LoopbackServer.Response) {
+  func drive(
+    _ expectation: (LoopbackServer.Request) -> Int, _ answer: (LoopbackServer.Request) -> LoopbackServer.Response
+  ) {
     while !isClosed {
-      if script == nil, !beginNext(answer) { break }
+      if script == nil, !beginNext(expectation, answer) { break }
       if script != nil, !advance() { break }
     }
     if !isClosed { _ = flush() }
   }
 
-  private func beginNext(_ answer: (LoopbackServer.Request) -> LoopbackServer.Response) -> Bool {
+  private func beginNext(
+    _ expectation: (LoopbackServer.Request) -> Int, _ answer: (LoopbackServer.Request) -> LoopbackServer.Response
+  ) -> Bool {
     switch parser.next(connection: number) {
     case .incomplete: return false
-    case .awaitsContinue: output.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8)
+    case .awaitsContinue(let request):
+      let status = expectation(request)
+      if status == 100 {
+        output.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8)
+      } else {
+        begin(ResponseScript(.status(status), head: false, keepAlive: false))
+      }
     case .request(let request, let keepAlive):
       let response = answer(request)
       begin(ResponseScript(response, head: request.method == "HEAD", keepAlive: keepAlive))

@@ -12,6 +12,7 @@ final class ServerLoop: @unchecked Sendable {
   let log: RequestLog
   private let listener: Socket
   private let handler: LoopbackServer.Handler
+  private let expectation: @Sendable (LoopbackServer.Request) -> Int
   private let wakeReader: Int32
   private let wakeWriter: Int32
   private let stopping = Atomic<Bool>(false)
@@ -26,7 +27,10 @@ final class ServerLoop: @unchecked Sendable {
   private var accepted = 0
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-  init(listener: Socket, log: RequestLog, handler: @escaping LoopbackServer.Handler) throws {
+  init(
+    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (LoopbackServer.Request) -> Int,
+    handler: @escaping LoopbackServer.Handler
+  ) throws {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw LoopbackServer.Failure("pipe", errno: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -35,6 +39,7 @@ final class ServerLoop: @unchecked Sendable {
     self.listener = listener
     self.log = log
     self.handler = handler
+    self.expectation = expectation
   }
 
   deinit {
@@ -108,7 +113,7 @@ final class ServerLoop: @unchecked Sendable {
   /// Takes a connection as far as it goes without waiting.
   private func drive(_ connection: ServerConnection) {
     let wasTimed = connection.due != nil
-    connection.drive { request in
+    connection.drive(expectation) { request in
       log.append(request)
       return handler(request)
     }

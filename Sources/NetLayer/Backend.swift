@@ -46,6 +46,8 @@ public struct Backend: Sendable {
   public var transport: (any Transport)?
   /// The time limits of every request.
   public var timeouts: Request.Timeouts
+  /// What every request asks of the transport: which redirects it follows, how urgent it is, its cookies.
+  public var options: Request.Options
   /// Where answers are parsed and mapped, so that neither the transport's thread nor the main thread does it: a
   /// concurrent global queue, unless given.
   public var mapping: any ImmediateSchedulerType
@@ -63,7 +65,7 @@ public struct Backend: Sendable {
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
     envelope: Envelope = Envelope(), decoder: any ModelDecoder = JSONModelDecoder.default,
     messages: Messages = .localized, transport: (any Transport)? = nil,
-    timeouts: Request.Timeouts = Request.Timeouts(),
+    timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),
     mapping: any ImmediateSchedulerType = ConcurrentDispatchQueueScheduler(qos: .userInitiated),
     delivery: (any ImmediateSchedulerType)? = nil, signer: (any Signer)? = nil,
     interceptors: [any Interceptor] = [], onError: (@Sendable (NetworkError) -> Void)? = nil,
@@ -79,6 +81,7 @@ public struct Backend: Sendable {
     self.messages = messages
     self.transport = transport
     self.timeouts = timeouts
+    self.options = options
     self.mapping = mapping
     self.delivery = delivery
     self.signer = signer

@@ -28,9 +28,11 @@ public final class Network: Sendable {
     self.backend = backend
     self.activity = activity
     rules = Rules(backend)
+    var options = backend.options
+    if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
-      timeouts: backend.timeouts, signer: backend.signer)
+      timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer)
   }
 
   /// The same network with a back end that `change` has changed: for what one call needs otherwise than the rest, such as

@@ -64,6 +64,8 @@ public struct NetworkError: Error, Sendable {
   public var codingPath: [String]
   /// Which step of a chain, page of a list or call of a group failed, counted from 0 (article row 1.13).
   public var index: Int?
+  /// What the exchange had taken when it failed; `nil` where the transport measures nothing.
+  public var metrics: TransferMetrics?
   /// Whether the back end's error handler has had it already.
   var isReported = false
   /// The rules of the back end it happened on, put there by the network.

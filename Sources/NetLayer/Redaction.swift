@@ -43,6 +43,14 @@ public struct Redaction: Sendable {
     return copy
   }
 
+  /// The same, hiding what `other` hides, too.
+  func hiding(_ other: Redaction) -> Redaction {
+    guard names != other.names else { return self }
+    var copy = hidesNothing ? Redaction(names: []) : self
+    copy.names.formUnion(other.names)
+    return copy
+  }
+
   /// Whether what is called `name` is hidden.
   public func hides(_ name: String) -> Bool { names.contains(Self.normal(name)) }
 

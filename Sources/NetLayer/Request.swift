@@ -12,6 +12,8 @@ public struct Request: Sendable {
     case file(URL)
     /// Pieces one after the other, as a multipart body has them; files among them are read while they are sent.
     case parts([Part])
+    /// Chunks that are made while they are sent.
+    case stream(BodyStream)
 
     /// A piece of a body.
     public enum Part: Sendable {
@@ -22,13 +24,14 @@ public struct Request: Sendable {
     }
   }
 
-  /// How long each phase may take, in seconds; fractions count.
+  /// How long each phase may take, in seconds; fractions count, and 0 is no limit: for a stream without end, set `total`
+  /// to 0 and `idle` above the longest silence that is none.
   public struct Timeouts: Sendable, Hashable {
-    /// From the start until the connection stands, TLS included.
+    /// Until the connection stands, name lookup and TLS included; waiting for one to be free does not count.
     public var connect: Double
     /// The longest silence on an open connection.
     public var idle: Double
-    /// From the start to the last byte, redirects included.
+    /// From the start to the last byte, waiting for a connection and redirects included.
     public var total: Double
 
     /// 15 s to connect, 15 s of silence, 60 s in all: the values of article row 1.10.
@@ -37,19 +40,6 @@ public struct Request: Sendable {
       self.idle = idle
       self.total = total
     }
-  }
-
-  /// Whose turn it is first where requests wait for one another.
-  public enum Priority: Sendable, Hashable, CaseIterable, Comparable {
-    /// What nobody waits for, such as a prefetch.
-    case low
-    /// What most requests are.
-    case normal
-    /// What a user waits for.
-    case high
-
-    /// The place in a list that begins with the highest.
-    var rank: Int { self == .high ? 0 : self == .normal ? 1 : 2 }
   }
 
   /// The method.
@@ -69,9 +59,9 @@ public struct Request: Sendable {
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
   /// be of any size: the transports' limits are for what is kept in memory.
   public var destination: URL?
+  /// What `options` holds; `nil` for the defaults.
+  var chosenOptions: OptionsBox?
 
-  /// Whose turn it is first where requests wait.
-  public var priority = Priority.normal
   /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
   public internal(set) var isStreamed = false
   /// Whether it is sent to get a new token, and so can't wait for one.

@@ -18,6 +18,8 @@ public struct Response: Sendable {
   public internal(set) var waited = 0.0
   /// What reads the body, where it is still coming in.
   var reader: BodyReader?
+  /// What the exchange took; `nil` where the transport measures nothing.
+  public var metrics: TransferMetrics?
   /// The back end's rules for reading it, put there by the network that received it.
   var rules: Rules?
 

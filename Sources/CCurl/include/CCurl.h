@@ -34,8 +34,14 @@ enum {
   CCURL_PRIVATE = 10103, CCURL_POSTFIELDSIZE_LARGE = 30120, CCURL_CONNECTTIMEOUT_MS = 156, CCURL_COPYPOSTFIELDS = 10165,
   CCURL_SEEKFUNCTION = 20167, CCURL_SEEKDATA = 10168, CCURL_PROTOCOLS = 181, CCURL_PATH_AS_IS = 234,
   CCURL_PIPEWAIT = 237, CCURL_PREREQFUNCTION = 20312, CCURL_PREREQDATA = 10313, CCURL_PROTOCOLS_STR = 10318,
-  CCURL_QUICK_EXIT = 322, CCURL_NOPROGRESS = 43, CCURL_XFERINFODATA = 10057, CCURL_XFERINFOFUNCTION = 20219
+  CCURL_QUICK_EXIT = 322, CCURL_NOPROGRESS = 43, CCURL_XFERINFODATA = 10057, CCURL_XFERINFOFUNCTION = 20219,
+  CCURL_NOPROXY = 10177, CCURL_SUPPRESS_CONNECT_HEADERS = 265, CCURL_SSLCERT = 10025, CCURL_SSLKEY = 10087,
+  CCURL_KEYPASSWD = 10026, CCURL_CAINFO_BLOB = 40309, CCURL_PINNEDPUBLICKEY = 10230, CCURL_SSLVERSION = 32,
+  CCURL_EXPECT_100_TIMEOUT_MS = 227
 };
+enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
+// curl_easy_pause's bits: what stays paused.
+enum { CCURL_PAUSE_NONE = 0, CCURL_PAUSE_RECV = 1 };
 enum { CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
        CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
 
@@ -75,7 +81,16 @@ int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
 int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
 long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
-int ccurl_easy_unpause(void *easy);
+int ccurl_easy_pause(void *easy, int what);
+int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count);  // copied
+
+// What a transfer took; times in microseconds from its start, -1 where unknown.
+typedef struct {
+  int64_t name_lookup, connect, tls, pretransfer, first_byte, total, sent, received;
+  long connects, port, http_version;
+  const char *address;  // until the handle is used again
+} ccurl_metrics;
+ccurl_metrics ccurl_easy_get_metrics(void *easy);
 
 void *ccurl_multi_init(void);
 void ccurl_multi_cleanup(void *multi);

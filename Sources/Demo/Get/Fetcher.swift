@@ -151,7 +151,7 @@ extension Fetcher {
     #if os(Linux)
       return try CurlTransport(
         .init(
-          caFile: options.authority, maxConnectionsPerHost: options.concurrency,
+          tls: .init(trust: options.authority.map { .file($0) } ?? .system), maxConnectionsPerHost: options.concurrency,
           maxConnections: max(64, options.concurrency)))
     #else
       if options.authority != nil { throw UsageError("--cacert needs the libcurl transport, which is Linux's") }

@@ -9,7 +9,7 @@ import Streams
 ///   login.request(.post, "/token", parameters: ["refresh_token": old?.refresh], as: Token.self)
 /// }
 /// ```
-/// A request whose answer is 401 is sent once more with a new token. However many requests need one, `refresh` runs once
+/// A request whose answer is 401 is sent once more with a new token, if its body can be sent again. However many requests need one, `refresh` runs once
 /// at a time: the others wait for it. One that was sent with a token that has been replaced meanwhile is repeated
 /// without a refresh. A refresh that fails fails all that wait for it, with an error of kind `authentication` whose
 /// `underlying` is the cause; the next 401 tries anew. A refresh goes on when those who wait are cancelled, as it
@@ -96,7 +96,7 @@ public final class AuthenticationInterceptor: Interceptor {
 
   private func sent(_ request: Request, with token: Token?, _ next: Chain) -> Observable<Exchange> {
     next(carrying(token, request)).flatMap { [self] exchange -> Observable<Exchange> in
-      guard exchange.response.status == 401 else { return .just(exchange) }
+      guard exchange.response.status == 401, request.body.isRepeatable else { return .just(exchange) }
       return replacement(of: token, request, exchange.response).flatMap { [self] in next(carrying($0, request)) }
     }
   }

@@ -23,6 +23,7 @@ extension Request {
         data = ["--data-binary", Self.quoted("<\(bytes.count) bytes>")]
       }
     case .file(let file): data = ["--data-binary", Self.quoted("@" + file.path)]
+    case .stream: data = ["--data-binary", Self.quoted("<a stream>")]
     case .parts(let parts):
       let commands = Self.joined(parts).map { part in
         switch part {

@@ -8,7 +8,7 @@ import Streams
 /// Backend(baseURL: url, interceptors: [LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1)))])
 /// ```
 /// `CurlTransport` limits connections by itself; this is for servers that ask for less, and for any transport. Those who
-/// wait go by `request.priority`, and within one priority in the order they came. One that waits can be cancelled;
+/// wait go by `request.options.priority`, and within one priority in the order they came. One that waits can be cancelled;
 /// `response.waited` says how long one has waited. It belongs behind all that pauses or repeats, so that a pause holds no
 /// place, and each attempt waits for its turn.
 public final class LimitInterceptor: Interceptor {
@@ -79,7 +79,7 @@ public final class LimitInterceptor: Interceptor {
       let waiting = Waiting(request, next, subscription, emit, scheduler.now)
       state.withLock { state in
         waiting.id = state.queue.add(
-          waiting, host: limitsHosts ? request.url.host ?? "" : "", priority: request.priority)
+          waiting, host: limitsHosts ? request.url.host ?? "" : "", priority: request.options.priority)
       }
       subscription.own(Disposables.create { [self] in leave(waiting) })
       startWhatMay()

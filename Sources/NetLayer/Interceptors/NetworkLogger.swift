@@ -127,6 +127,7 @@ extension NetworkLogger {
     case .none: []
     case .data(let data): content(data, headers)
     case .file(let file): ["", "<the file \(file.path)>"]
+    case .stream(let stream): ["", "<a stream of \(stream.count.map(String.init) ?? "unknown") bytes>"]
     case .parts(let parts): ["", "<\(parts.count) pieces, files among them>"]
     }
   }

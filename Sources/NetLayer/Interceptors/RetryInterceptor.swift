@@ -63,7 +63,9 @@ public struct RetryInterceptor: Interceptor {
   }
 
   private func attempt(_ request: Request, _ next: Chain) -> Observable<Exchange> {
-    guard request.attempt < policy.attempts, isRepeatable(request) else { return next(request) }
+    guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
+      return next(request)
+    }
     // A map and a catchError in one scope, as this is on the way of every request.
     return Observable(push: { subscription, emit in
       let scope = CatchScope(subscription) { error in

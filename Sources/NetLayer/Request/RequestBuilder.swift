@@ -37,6 +37,7 @@ struct RequestBuilder: Sendable {
   var headers: HTTPHeaders = [:]
   var commonParameters: @Sendable () -> Parameters = { [:] }
   var timeouts = Request.Timeouts()
+  var options: Request.OptionsBox?
   var signer: (any Signer)?
 
   /// The request for `call`. Method and header fields are not looked at here: every transport refuses those that would
@@ -49,6 +50,7 @@ struct RequestBuilder: Sendable {
     var fields = isOwn ? headers.merging(call.headers) : call.headers
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
+    request.chosenOptions = options
     if isOwn { request.ownFields = headers }
     do {
       try encode(call.task, isOwn: isOwn, into: &request)

@@ -41,7 +41,7 @@ extension Network {
       let id = session.lastID
       if !id.isEmpty { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
-      return self.bodies(call, accept: "text/event-stream", idle: .infinity).flatMap {
+      return self.bodies(call, accept: "text/event-stream", idle: 0).flatMap {
         streamed -> Observable<ServerSentEvent> in
         guard try session.opens(streamed.response) else { return .empty() }
         return .create { observer in

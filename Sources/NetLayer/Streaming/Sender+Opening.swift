@@ -9,7 +9,7 @@ extension Sender {
         var request = try build()
         request.isStreamed = true
         // A stream may last: silence ends it, or its reader.
-        request.timeouts.total = .infinity
+        request.timeouts.total = 0
         return request
       }, sending: opening)
     return answers.takeLast(1).map { response in

@@ -95,18 +95,6 @@ final class BodySource {
     return 0
   }
 
-  /// Everything in memory, for transports that cannot read piece by piece; `nil` when a file can't be read.
-  func all() -> Data? {
-    var result = Data()
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let got = buffer.withUnsafeMutableBytes { read(into: $0) }
-      guard got >= 0 else { return nil }
-      guard got > 0 else { return result }
-      result.append(contentsOf: buffer[..<got])
-    }
-  }
-
   /// Goes to `position`, as a repeated request needs; `false` outside the body.
   func seek(to position: Int64) -> Bool {
     guard position >= 0, position <= count else { return false }

@@ -1,28 +1,43 @@
 /// Decides which requests run and which wait, so that no host gets more connections than allowed: a pure state machine.
 ///
 /// Waiting here and not inside libcurl keeps a waiting request small (no handle), keeps its connect limit from running
-/// before it connects, and keeps each turn of the loop proportional to what runs.
+/// before it connects, lets the urgent go first, and keeps each turn of the loop proportional to what runs.
 struct ConnectionQueue<Item> {
   /// The requests of one origin. A class, so that a request finds its lane once and not at every step.
   final class Lane {
     fileprivate var running = 0
     fileprivate var multiplexed = false
     fileprivate var isBlocked = false
-    fileprivate var waiting: [Item] = []
-    fileprivate var next = 0
+    /// One line for each priority, the lowest first.
+    fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 
-    fileprivate var hasWaiting: Bool { next < waiting.count }
+    fileprivate var hasWaiting: Bool { waiting.contains { !$0.isEmpty } }
+    /// How urgent its first is; -1 where none waits.
+    fileprivate var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
     /// How much of the total it takes: one for a host that shares a connection.
     fileprivate var weight: Int { multiplexed ? Swift.min(1, running) : running }
 
-    fileprivate func takeFirst() -> Item {
-      let item = waiting[next]
+    fileprivate func takeFirst() -> Item? { waiting.lastIndex { !$0.isEmpty }.map { waiting[$0].takeFirst() } }
+  }
+
+  /// First come, first served.
+  fileprivate struct Line {
+    private(set) var items: [Item] = []
+    private var next = 0
+
+    var isEmpty: Bool { next == items.count }
+    var rest: ArraySlice<Item> { items[next...] }
+
+    mutating func append(_ item: Item) { items.append(item) }
+
+    mutating func takeFirst() -> Item {
+      let item = items[next]
       next += 1
-      if next == waiting.count {
-        waiting.removeAll(keepingCapacity: next <= 1024)
+      if next == items.count {
+        items.removeAll(keepingCapacity: next <= 1024)
         next = 0
-      } else if next >= 1024, next * 2 > waiting.count {
-        waiting.removeFirst(next)
+      } else if next >= 1024, next * 2 > items.count {
+        items.removeFirst(next)
         next = 0
       }
       return item
@@ -34,7 +49,7 @@ struct ConnectionQueue<Item> {
   private let streams: Int
   private var lanes: [String: Lane] = [:]
   private var running = 0
-  /// Lanes that would run more, were the total not reached; first come, first served.
+  /// Lanes that would run more, were the total not reached; the most urgent first, then first come, first served.
   private var blocked: [Lane] = []
 
   /// At most `perHost` run at once for one host and `total` altogether; a host that multiplexes counts once in
@@ -56,12 +71,12 @@ struct ConnectionQueue<Item> {
   }
 
   /// `true` when `item` may run at once; else it waits and comes out of a later `finished`.
-  mutating func admit(_ item: Item, in lane: Lane) -> Bool {
+  mutating func admit(_ item: Item, in lane: Lane, priority: Request.Priority = .normal) -> Bool {
     if mayRun(lane) {
       start(lane)
       return true
     }
-    lane.waiting.append(item)
+    lane.waiting[priority.rawValue].append(item)
     if !isFull(lane) { block(lane) }
     return false
   }
@@ -76,7 +91,8 @@ struct ConnectionQueue<Item> {
     var admitted: [Item] = []
     // Those blocked by the total go first, or a busy host would starve the others.
     while running < total, !blocked.isEmpty {
-      let other = blocked.removeFirst()
+      let most = blocked.lazy.map(\.urgency).max()
+      let other = blocked.remove(at: blocked.firstIndex { $0.urgency == most } ?? 0)
       other.isBlocked = false
       drain(other, into: &admitted)
     }
@@ -88,10 +104,9 @@ struct ConnectionQueue<Item> {
   mutating func removeAll() -> [Item] {
     var all: [Item] = []
     for lane in lanes.values {
-      all += lane.waiting[lane.next...]
+      for line in lane.waiting.reversed() { all += line.rest }
       // Items may know their lane: a lane that kept them would never be freed.
-      lane.waiting = []
-      lane.next = 0
+      lane.waiting = Request.Priority.allCases.map { _ in Line() }
     }
     lanes = [:]
     blocked = []
@@ -105,8 +120,9 @@ struct ConnectionQueue<Item> {
         if !isFull(lane) { block(lane) }
         return
       }
+      guard let first = lane.takeFirst() else { return }
       start(lane)
-      admitted.append(lane.takeFirst())
+      admitted.append(first)
     }
   }
 

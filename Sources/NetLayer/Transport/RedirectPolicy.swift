@@ -1,9 +1,46 @@
 import Foundation
 
-/// The rules for redirects, the same in every transport (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch).
-enum RedirectPolicy {
-  /// Browsers allow 20, libcurl's tool 50, URLSession 16: ten hops are more than any sound API takes.
-  static let limit = 10
+/// Which redirects are followed; what is not followed is delivered as the answer it is, status 3xx.
+///
+/// Whatever the policy: 301 and 302 turn POST into GET, 303 all but HEAD, 307 and 308 keep method and body; other schemes
+/// than `http` and `https` fail with `redirect`; and to another origin go neither `Authorization`, `Cookie` and
+/// `Proxy-Authorization` nor anything else that is secret by its name, in `Redaction.standard` or in the back end's own
+/// (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch).
+public struct RedirectPolicy: Sendable {
+  /// One redirect, before it is followed.
+  public struct Step: Sendable {
+    /// The request that was redirected.
+    public let request: Request
+    /// The answer's status.
+    public let status: Int
+    /// Where it leads.
+    public let target: URL
+    /// How many redirects were followed before.
+    public let count: Int
+  }
+
+  let limit: Int
+  let allowsDowngrade: Bool
+  let follows: @Sendable (Step) -> Bool
+
+  /// Follows `limit` redirects; one more fails with `redirect`. Browsers allow 20, libcurl's tool 50, URLSession 16: ten are
+  /// more than any sound API takes. From `https` to `http` is refused with `redirect` unless `downgrade` allows it.
+  public static func follow(limit: Int = 10, downgrade: Bool = false) -> RedirectPolicy {
+    RedirectPolicy(limit: limit, allowsDowngrade: downgrade) { _ in true }
+  }
+
+  /// Follows ten redirects to the same scheme, host and port (RFC 6454 §4).
+  public static let sameOrigin = RedirectPolicy(limit: 10, allowsDowngrade: false) { step in
+    sameOrigin(step.request.url, step.target)
+  }
+
+  /// Follows none.
+  public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false) { _ in false }
+
+  /// Follows those that `follows` says yes to, ten at most; called on the transport's thread, so it must be quick.
+  public static func decide(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
+    RedirectPolicy(limit: 10, allowsDowngrade: false, follows: follows)
+  }
 
   enum Decision {
     /// The response is what the caller gets.
@@ -22,6 +59,7 @@ enum RedirectPolicy {
     guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
       return .deliver
     }
+    let policy = original.options.redirects
     func refuse(_ reason: String) -> Decision {
       .refuse(
         NetworkError(
@@ -29,20 +67,32 @@ enum RedirectPolicy {
           response: Response(request: original, url: hop.url, status: status, headers: headers)))
     }
     let from = hop.url.absoluteString
-    guard hops < limit else {
-      return refuse("more than \(limit) redirects, the last from \(from) to \(location); look for a loop on the server")
+    let target = URL(string: location, relativeTo: hop.url)?.absoluteURL
+    if let target, !policy.follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
+    guard hops < policy.limit else {
+      return refuse(
+        "more than \(policy.limit) redirects, the last from \(from) to \(location); look for a loop on the server")
     }
-    guard let target = URL(string: location, relativeTo: hop.url)?.absoluteURL, let scheme = target.scheme?.lowercased()
-    else { return refuse("\(from) redirects to \(location.debugDescription), which is no URL") }
+    guard let target, let scheme = target.scheme?.lowercased() else {
+      return refuse("\(from) redirects to \(location.debugDescription), which is no URL")
+    }
     guard scheme == "http" || scheme == "https" else {
       return refuse("\(from) redirects to \(location): only http and https are followed")
     }
     guard target.host?.isEmpty == false else {
       return refuse("\(from) redirects to \(location.debugDescription), which names no host")
     }
-    guard !(scheme == "http" && hop.url.scheme?.lowercased() == "https") else {
+    guard policy.allowsDowngrade || scheme == "https" || hop.url.scheme?.lowercased() == "http" else {
       return refuse("\(from) redirects to \(location): from https to http is not followed; call the http URL yourself")
     }
+    let next = next(hop, status: status, target: target)
+    if !next.body.isRepeatable {
+      return refuse("\(from) redirects to \(location), and the body can't be sent again; give a BodyStream that can")
+    }
+    return .follow(next)
+  }
+
+  private static func next(_ hop: Request, status: Int, target: URL) -> Request {
     var next = hop
     next.url = target
     if changesToGet(status, hop.method) {
@@ -56,11 +106,14 @@ enum RedirectPolicy {
     if !sameOrigin(hop.url, target) {
       next.headers["Host"] = nil
       // A back end's tokens have many names: what is too secret for a log is too secret for another origin.
-      for field in hop.headers where Redaction.standard.hides(field.name) { next.headers[field.name] = nil }
+      let secrets = hop.options.secrets
+      for field in hop.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
+        next.headers[field.name] = nil
+      }
       // So has what a back end sends by itself, but for what every server may know.
       for field in hop.ownFields where !isHarmless(field.name) { next.headers[field.name] = nil }
     }
-    return .follow(next)
+    return next
   }
 
   /// 301 and 302 turn POST into GET, as all browsers do (RFC 9110 §15.4.2 note); 303 turns all but HEAD into GET.

@@ -36,6 +36,9 @@ enum RequestCheck {
         return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
       }
     }
+    if case .stream(let stream) = request.body, stream.count == nil, request.headers["Content-Length"] != nil {
+      return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
+    }
     return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
   }
 
@@ -120,7 +123,7 @@ extension Request.Body {
     switch self {
     case .none: true
     case .data(let data): data.isEmpty
-    case .file: false
+    case .file, .stream: false
     case .parts(let parts):
       parts.allSatisfy { if case .data(let data) = $0 { data.isEmpty } else { false } }
     }
@@ -132,6 +135,7 @@ extension Request.Body {
     case .none: 0
     case .data(let data): Int64(data.count)
     case .file: nil
+    case .stream(let stream): stream.count
     case .parts(let parts):
       parts.reduce(0) { sum, part in
         guard let sum, case .data(let data) = part else { return nil }

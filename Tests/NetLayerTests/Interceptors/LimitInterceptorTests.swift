@@ -10,7 +10,7 @@ private struct Prioritised: Interceptor {
 
   func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
     var request = request
-    request.priority = priority
+    request.options.priority = priority
     return next(request)
   }
 }

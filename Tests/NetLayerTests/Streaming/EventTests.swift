@@ -39,7 +39,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(first.request.headers["Accept"], "text/event-stream")
     XCTAssertEqual(first.request.headers["Cache-Control"], "no-store")
     XCTAssertNil(first.request.headers["Last-Event-ID"])
-    XCTAssertEqual(first.request.timeouts.idle, .infinity)
+    XCTAssertEqual(first.request.timeouts.idle, 0)
     first.send("id: 1\nevent: add\ndata: a\n\nid: 2\ndata: unfinished")
     first.end()
     scheduler.advanceTo(2999)

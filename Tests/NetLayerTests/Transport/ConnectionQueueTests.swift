@@ -47,6 +47,26 @@ final class ConnectionQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(a, multiplexed: true), [6])
   }
 
+  func testTheUrgentGoFirstAndFirstComeFirstServedAmongEquals() {
+    var queue = Queue(perHost: 1, total: 10)
+    let host = queue.lane(for: "a")
+    XCTAssertTrue(queue.admit(0, in: host, priority: .low))
+    for (item, priority) in [(1, Request.Priority.low), (2, .normal), (3, .high), (4, .normal), (5, .high)] {
+      XCTAssertFalse(queue.admit(item, in: host, priority: priority))
+    }
+    XCTAssertEqual((0..<5).flatMap { _ in queue.finished(host) }, [3, 5, 2, 4, 1])
+  }
+
+  func testTheUrgentGoFirstAmongHostsThatTheTotalBlocks() {
+    var queue = Queue(perHost: 2, total: 1)
+    let lanes = ["a", "b", "c"].map { queue.lane(for: $0) }
+    XCTAssertTrue(queue.admit(0, in: lanes[0]))
+    XCTAssertFalse(queue.admit(1, in: lanes[1]))
+    XCTAssertFalse(queue.admit(2, in: lanes[2], priority: .high))
+    XCTAssertEqual(queue.finished(lanes[0]), [2])
+    XCTAssertEqual(queue.finished(lanes[2]), [1])
+  }
+
   func testRemoveAllGivesWhatWaits() {
     var queue = Queue(perHost: 1, total: 1)
     let host = queue.lane(for: "a")

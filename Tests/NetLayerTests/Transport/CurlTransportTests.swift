@@ -104,7 +104,7 @@
 
     func testAMissingCAFileIsNamed() throws {
       let file = URL(filePath: "/no/such/ca.pem")
-      XCTAssertThrowsError(try CurlTransport(.init(caFile: file))) { error in
+      XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in
         XCTAssertEqual((error as? NetworkError)?.kind, .tls)
         XCTAssert("\(error)".contains("/no/such/ca.pem"))
       }
@@ -126,6 +126,127 @@
       defer { unsetenv("http_proxy") }
       let server = try LoopbackServer(routes: TestRoutes.make())
       XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+    }
+
+    func testMetricsTellNewConnectionsFromKeptOnes() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let request = Request(url: server.url("/bytes/1000"))
+      let first = try XCTUnwrap(try perform(request, on: transport).get().metrics)
+      let second = try XCTUnwrap(try perform(request, on: transport).get().metrics)
+      XCTAssertEqual(first.isReused, false)
+      XCTAssertEqual(second.isReused, true)
+      XCTAssertEqual(second.connect, 0)
+      XCTAssertEqual(first.tls, 0)
+      XCTAssertEqual(first.httpVersion, "1.1")
+      XCTAssertEqual(first.remoteAddress, "127.0.0.1:\(server.port)")
+      XCTAssertGreaterThan(try XCTUnwrap(first.firstByte), 0)
+      XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
+    }
+
+    func testWaitingForAConnectionIsMeasured() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let flights = (0..<2).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(Request(url: server.url("/delay/100")), on: transport) }
+      let queued = try flights.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
+      XCTAssertGreaterThan(queued[1], 0.09)
+      XCTAssertLessThan(queued[0], queued[1])
+    }
+
+    func testUrgentRequestsOvertakeThoseThatWait() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let flights = (0..<7).map { _ in Flight(self) }
+      for (index, flight) in flights.enumerated() {
+        var request = Request(url: server.url("/delay/\(index == 0 ? 200 : 1)?q=\(index)"))
+        request.options.priority = [.normal, .low, .normal, .high, .low, .normal, .high][index]
+        _ = flight.send(request, on: transport)
+      }
+      for flight in flights { _ = try flight.outcome().get() }
+      XCTAssertEqual(server.requests.compactMap { $0.query("q") }, ["0", "3", "6", "2", "5", "1", "4"])
+    }
+
+    func testLargeBodiesAskFirst() throws {
+      let server = try LoopbackServer { .text($0.header("Expect") ?? "none") }
+      let transport = try CurlTransport()
+      func expectation(_ body: Request.Body, _ headers: HTTPHeaders = [:]) throws -> String {
+        let request = Request(method: .put, url: server.url("/"), headers: headers, body: body)
+        return String(decoding: try perform(request, on: transport).get().body, as: UTF8.self)
+      }
+      XCTAssertEqual(try expectation(.data(Data(count: 1 << 20))), "none")
+      XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1))), "100-continue")
+      XCTAssertEqual(try expectation(.stream(.init(open: { { nil } }))), "100-continue")
+      XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1)), ["Expect": ""]), "")
+    }
+
+    func testAnExpectationThatIsRefusedIsDropped() throws {
+      let server = try LoopbackServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
+      let transport = try CurlTransport()
+      let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
+      XCTAssertEqual(try perform(request, on: transport).get().body, Data("\(3 << 20)".utf8))
+      let flight = StreamFlight(self)
+      flight.start(request, on: transport)
+      XCTAssertEqual(try flight.outcome().get().status, 200)
+      XCTAssertEqual(flight.heads.map(\.status), [200])
+      XCTAssertEqual(flight.body, Data("\(3 << 20)".utf8))
+    }
+
+    func testARefusedExpectationSavesTheBody() throws {
+      let server = try LoopbackServer(expectation: { _ in 413 }) { _ in .text("never") }
+      let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
+      XCTAssertEqual(try perform(request, on: try CurlTransport()).get().status, 413)
+      XCTAssertEqual(server.requestCount, 0)
+    }
+
+    func testAProxyGetsTheWholeURL() throws {
+      let proxy = try LoopbackServer { .text($0.target) }
+      let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/a?b"))
+      let through = try CurlTransport(.init(proxy: .url(proxy.url, except: ["127.0.0.1"])))
+      XCTAssertEqual(
+        try perform(Request(url: url), on: through).get().body, Data("http://nosuchhost.invalid/a?b".utf8))
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: through).get().body, Data("hello".utf8))
+      XCTAssertEqual(proxy.requestCount, 1)
+    }
+
+    func testTheEnvironmentsProxyCountsWhereAskedFor() throws {
+      let proxy = try LoopbackServer { .text($0.target) }
+      setenv("http_proxy", proxy.url.absoluteString, 1)
+      defer { unsetenv("http_proxy") }
+      let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
+      let asked = try CurlTransport(.init(proxy: .environment))
+      XCTAssertEqual(try perform(Request(url: url), on: asked).get().status, 200)
+      for other in [try CurlTransport(), try CurlTransport(.init(proxy: .url(proxy.url, except: ["*"])))] {
+        XCTAssertEqual(TransportSuite.kind(try perform(Request(url: url), on: other)), .unknownHost)
+      }
+    }
+
+    func testAConfigurationThatCannotWorkIsRefused() throws {
+      let missing = URL(filePath: "/no/such/key.pem")
+      let good = "sha256//" + Data(count: 32).base64EncodedString()
+      let wrong: [(CurlTransport.Configuration, String)] = [
+        (.init(tls: .init(identity: .init(certificate: missing, key: missing))), "/no/such/key.pem"),
+        (.init(tls: .init(pins: ["h": []])), "no pin for h"),
+        (.init(tls: .init(pins: ["h": [good, "sha256//short"]])), "sha256//short"),
+        (.init(proxy: .url(URL(filePath: "/tmp"))), "proxy"),
+      ]
+      for (configuration, place) in wrong {
+        XCTAssertThrowsError(try CurlTransport(configuration)) { XCTAssert("\($0)".contains(place), "\($0)") }
+      }
+      _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minimumVersion: .v1_3)))
+    }
+
+    func testAKeptConnectionThatIsGoneIsReplacedUnseen() throws {
+      let server = try LoopbackServer { request in
+        // Closed without a word the moment it is used again.
+        request.connection % 2 == 1 && request.target == "/again" ? .closeBeforeHead : .text("served")
+      }
+      let transport = try CurlTransport()
+      for _ in 0..<5 {
+        _ = try perform(Request(url: server.url("/")), on: transport).get()
+        XCTAssertEqual(try perform(Request(url: server.url("/again")), on: transport).get().status, 200)
+      }
     }
 
     func testIdleConnectionsGiveWayAtTheTotalLimit() throws {

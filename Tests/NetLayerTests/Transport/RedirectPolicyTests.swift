@@ -1,4 +1,5 @@
 import Foundation
+import StreamsTesting
 import XCTest
 
 @testable import NetLayer
@@ -8,9 +9,11 @@ final class RedirectPolicyTests: XCTestCase {
 
   private func decide(
     _ from: String, _ status: Int, _ location: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:],
-    hops: Int = 0
+    hops: Int = 0, policy: RedirectPolicy = .follow(), secrets: Redaction = .standard
   ) throws -> RedirectPolicy.Decision {
-    let request = Request(method: method, url: try url(from), headers: headers, body: .data(Data([1])))
+    var request = Request(method: method, url: try url(from), headers: headers, body: .data(Data([1])))
+    request.options.redirects = policy
+    request.options.secrets = secrets
     return RedirectPolicy.decide(
       original: request, hop: request, status: status, headers: ["Location": location], hops: hops)
   }
@@ -33,6 +36,58 @@ final class RedirectPolicyTests: XCTestCase {
     guard case .refuse(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
     XCTAssertEqual(error.kind, .redirect)
     XCTAssert(error.reason.contains("https to http"), error.reason)
+  }
+
+  func testADowngradeIsFollowedWhereItIsAllowed() throws {
+    _ = try followed(decide("https://h/", 302, "http://h/", policy: .follow(downgrade: true)))
+  }
+
+  func testALimitOfOnesOwn() throws {
+    _ = try followed(decide("http://h/", 302, "/a", hops: 1, policy: .follow(limit: 2)))
+    guard case .refuse(let error) = try decide("http://h/", 302, "/a", hops: 2, policy: .follow(limit: 2)) else {
+      return XCTFail("followed")
+    }
+    XCTAssert(error.reason.contains("more than 2"), error.reason)
+  }
+
+  func testWhatIsNotFollowedIsDelivered() throws {
+    let some = RedirectPolicy.decide { step in step.target.path == "/yes" && step.status == 302 && step.count == 3 }
+    let cases: [(RedirectPolicy, String, Bool)] = [
+      (.none, "/a", false), (.sameOrigin, "/a", true), (.sameOrigin, "http://g/a", false),
+      (.sameOrigin, "https://h/a", false), (some, "/yes", true), (some, "/no", false),
+    ]
+    for (policy, location, isFollowed) in cases {
+      let decision = try decide("http://h/", 302, location, hops: 3, policy: policy)
+      if case .deliver = decision { XCTAssertFalse(isFollowed, location) } else { _ = try followed(decision) }
+    }
+  }
+
+  func testFieldsMarkedAsSecretStayWithTheirOrigin() throws {
+    let headers: HTTPHeaders = ["X-Tenant": "t", "A": "b"]
+    let secrets = Redaction(names: ["x-tenant"])
+    let there = try followed(decide("http://h/", 302, "http://g/", headers: headers, secrets: secrets))
+    XCTAssertEqual(there.headers, ["A": "b"])
+    let here = try followed(decide("http://h/", 302, "/x", headers: headers, secrets: secrets))
+    XCTAssertEqual(here.headers, headers)
+  }
+
+  func testABodyThatExistsOnceIsNotSentAgain() throws {
+    var request = Request(method: .put, url: try url("http://h/"))
+    for (body, isFollowed) in [
+      (Request.BodyStream(once: { nil }), false), (Request.BodyStream(open: { { nil } }), true),
+    ] {
+      request.body = .stream(body)
+      let decision = RedirectPolicy.decide(
+        original: request, hop: request, status: 307, headers: ["Location": "/x"], hops: 0)
+      if case .refuse = decision { XCTAssertFalse(isFollowed) } else { _ = try followed(decision) }
+    }
+  }
+
+  func testTheNetworksSecretsAreItsRedactions() throws {
+    let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding("X-Tenant")))
+    let stub = StubTransport { _ in .json(#"{"code":200,"message":"","data":1}"#) }
+    _ = try network.with { $0.transport = stub }.json(.get, "/a").toBlocking().first()
+    XCTAssertEqual(stub.requests.first?.options.secrets.hides("x-tenant"), true)
   }
 
   func testAnOriginIsSchemeHostAndPort() throws {

@@ -53,6 +53,13 @@ enum TestRoutes {
     routes.on(nil, "/drip/:milliseconds") { request in
       .drip([UInt8](repeating: 46, count: 400), every: (Double(request.parameters["milliseconds"] ?? "") ?? 0) / 1000)
     }
+    routes.on(nil, "/cookies/set") { request in
+      LoopbackServer.Response.redirect(to: "/headers").header("Set-Cookie", "sid=1; Path=/; HttpOnly")
+        .header("Set-Cookie", "theme=dark")
+    }
+    routes.on(nil, "/cookies/drop") { _ in
+      LoopbackServer.Response.text("bye").header("Set-Cookie", "sid=; Path=/; Max-Age=0")
+    }
     routes.on(nil, "/close") { _ in .closeBeforeHead }
     routes.on(nil, "/reset") { _ in .resetBeforeHead }
     routes.on(nil, "/reset-body") { _ in .resetMidBody() }

@@ -94,8 +94,19 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 0)
   }
 
+  func testAHostThatHidesControlCharactersIsRefused() {
+    for host in ["a%0d%0aX", "a%00", "a%7f", "a%20b", "a%0", "a%zz"] {
+      let failure = RequestCheck.failure(of: request(.get, "/"), url: "http://\(host)/")
+      XCTAssertEqual(failure?.kind, .invalidRequest, host)
+      XCTAssert(failure?.reason.contains("host") == true, host)
+    }
+    XCTAssertNil(RequestCheck.failure(of: request(.get, "/"), url: "http://a%41b/%0d%00"))
+  }
+
   func testURLsThatAreNotHTTPAreRefusedAndNamed() throws {
-    for text in ["ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c"] {
+    for text in [
+      "ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c", "gopher://127.0.0.1/x",
+    ] {
       let url = try XCTUnwrap(URL(string: text))
       let error = try failure(Request(url: url), .invalidRequest)
       XCTAssert(error.reason.contains(text), error.reason)

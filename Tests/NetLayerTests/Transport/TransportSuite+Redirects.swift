@@ -69,10 +69,37 @@ extension TransportSuite {
   }
 
   func testOtherSchemesAreNotFollowed() throws {
-    for target in ["file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)"] {
+    for target in [
+      "file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)", "gopher://127.0.0.1:70/x", "dict://127.0.0.1/x",
+    ] {
       let error = try failure(request(.get, "/redirect/302?to=\(target)"), .redirect)
       XCTAssert(error.reason.contains(target), error.reason)
     }
+  }
+
+  func testPoliciesHoldOnTheWire() throws {
+    var none = request(.get, "/redirect/302")
+    none.options.redirects = .none
+    XCTAssertEqual(try response(none).status, 302)
+    let other = try LoopbackServer(routes: TestRoutes.make())
+    var same = request(.get, "/redirect/302?to=\(other.url("/text").absoluteString)")
+    same.options.redirects = .sameOrigin
+    XCTAssertEqual(try response(same).status, 302)
+    XCTAssertEqual(other.requestCount, 0)
+    var two = request(.get, "/hops/3")
+    two.options.redirects = .follow(limit: 2)
+    try failure(two, .redirect)
+  }
+
+  func testARedirectsLongBodyIsNotReadToItsEnd() throws {
+    let server = try LoopbackServer { request in
+      guard request.path == "/" else { return .text("arrived") }
+      var answer = LoopbackServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
+      answer.status = 302
+      return answer.header("Location", "/there")
+    }
+    let answer = try response(Request(url: server.url("/")))
+    XCTAssertEqual(answer.body, Data("arrived".utf8))
   }
 
   func testARedirectWithoutLocationIsAResponse() throws {

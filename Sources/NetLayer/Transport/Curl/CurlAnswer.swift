@@ -6,11 +6,14 @@
     private(set) var status = 0
     /// Whether the body outgrew the limit, which ends the transfer.
     private(set) var isTooLarge = false
-    private let maxBodySize: Int
+    private(set) var maxBodySize = 0
     private var fields: [HTTPHeaders.Field] = []
     /// Whether the final head, not a 1xx one, has come in.
     private(set) var isHeadComplete = false
     private var announced = 0
+    private var lengths = 0
+    /// Whether two Content-Length fields contradict each other.
+    private(set) var hasTwoLengths = false
     private var headBytes = 0
 
     private var bytes: UnsafeMutableRawPointer?
@@ -24,18 +27,22 @@
     /// A Content-Length is believed up to here when memory is set aside: the server may lie.
     private static let largestPresize = 1 << 20
 
-    init(maxBodySize: Int) { self.maxBodySize = maxBodySize }
-
     var headers: HTTPHeaders { HTTPHeaders(fields) }
 
-    mutating func start() {
+    mutating func start(maxBodySize: Int) {
+      self.maxBodySize = maxBodySize
       status = 0
       isTooLarge = false
       isHeadComplete = false
       announced = 0
+      lengths = 0
+      hasTwoLengths = false
       headBytes = 0
       fields = []
     }
+
+    /// Notes that a body outgrew its limit elsewhere.
+    mutating func noteTooLarge() { isTooLarge = true }
 
     /// Frees what no one took.
     mutating func discard() {
@@ -63,13 +70,20 @@
         isHeadComplete = status >= 200
         return
       }
+      let line = UnsafeBufferPointer(rebasing: line[..<end])
+      // Some versions of libcurl send a request again by themselves whose expectation was refused.
+      if isHeadComplete, status == 417, Self.isStatusLine(line) {
+        isHeadComplete = false
+        count = 0
+      }
       // Lines behind the body are trailers (RFC 9112 §7.1.2), which no caller sees.
       guard !isHeadComplete else { return }
-      let line = UnsafeBufferPointer(rebasing: line[..<end])
       if Self.isStatusLine(line) {
         fields = []
         fields.reserveCapacity(8)
         announced = 0
+        lengths = 0
+        hasTwoLengths = false
         status = Self.statusCode(line)
       } else if line[0] == 0x20 || line[0] == 0x09 {
         // A folded line continues the value before (RFC 9112 §5.2).
@@ -78,8 +92,11 @@
       } else if let colon = line.firstIndex(of: 0x3a) {
         let name = UnsafeBufferPointer(rebasing: line[..<colon])
         let value = Self.trimmed(UnsafeBufferPointer(rebasing: line[(colon + 1)...]))
-        if colon == 14, announced == 0, name[0] | 0x20 == 0x63, name[8] | 0x20 == 0x6c {
-          announced = Self.length(value)
+        if colon == 14, name[0] | 0x20 == 0x63, name[8] | 0x20 == 0x6c, name[7] == 0x2d {
+          let length = Self.length(value)
+          if lengths > 0, length != announced { hasTwoLengths = true }
+          lengths += 1
+          announced = length
         }
         fields.append(HTTPHeaders.Field(name: Self.text(name), value: Self.text(value)))
       }

@@ -21,16 +21,21 @@
         handle.receiveHead(UnsafeBufferPointer(start: $0, count: size * count))
       }
       guard fits else {
-        handle.abortReason = "the head of the answer is larger than \(CurlAnswer.maxHeadSize) bytes; look at the server"
+        handle.abortReason =
+          handle.abortReason
+          ?? "the head of the answer is larger than \(CurlAnswer.maxHeadSize) bytes; look at the server"
         return 0
       }
       return size * count
     }
 
     static let sendBody: ccurl_data_callback = { bytes, size, count, context in
-      guard let handle = handle(context), let bytes, let body = handle.body else { return 0 }
+      guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
-      let read = body.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+      let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+      if let pump = handle.pump { return handle.send(from: pump, into: buffer) }
+      guard let body = handle.body else { return 0 }
+      let read = body.read(into: buffer)
       guard read >= 0 else {
         handle.abortReason = "the body's file could not be read to its end; it may have been changed while it was sent"
         return Int(CCURL_READ_ABORT)
@@ -39,10 +44,9 @@
     }
 
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
-      guard origin == 0, let body = handle(context)?.body, body.seek(to: offset) else {
-        return Int32(CCURL_SEEK_FAIL)
-      }
-      return 0
+      guard origin == 0, let handle = handle(context) else { return Int32(CCURL_SEEK_FAIL) }
+      let isThere = handle.pump.map { offset == 0 && $0.rewind() } ?? handle.body?.seek(to: offset) ?? false
+      return isThere ? 0 : Int32(CCURL_SEEK_FAIL)
     }
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in

@@ -4,7 +4,7 @@
 
   /// What a CURLcode means to the caller (libcurl-errors(3)).
   enum CurlFailure {
-    static func error(_ code: Int32, handle: CurlHandle, transfer: CurlTransfer, maxBodySize: Int) -> NetworkError {
+    static func error(_ code: Int32, handle: CurlHandle, transfer: CurlTransfer) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
       let place = transfer.hop.url.hostAndPort
       let said = "\(place): \(underlying.text)"
@@ -14,7 +14,12 @@
       if handle.answer.isTooLarge {
         return make(
           .connection,
-          "the body from \(place) is larger than \(maxBodySize) bytes; raise CurlTransport.Configuration.maxBodySize")
+          "the body from \(place) is larger than \(handle.answer.maxBodySize) bytes; raise "
+            + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests")
+      }
+      if var failure = handle.bodyFailure {
+        failure.request = transfer.request
+        return failure
       }
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
       switch code {
@@ -22,7 +27,7 @@
         return make(.connection, "what \(place) answered is no HTTP: \(underlying.text); check the port")
       case 1, 3:
         return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
-      case 5, 6:
+      case 6:
         return make(
           .unknownHost, "the host \(transfer.hop.url.host ?? "") can't be resolved; check its spelling and the network")
       case 7:
@@ -37,6 +42,12 @@
       case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
         return make(
           .tls, "TLS with \(said); check the server's certificate, or trust its CA with Configuration.caFile")
+      case 65:
+        return make(
+          .connection,
+          "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
+      case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
+      case 97: return make(.connection, "the proxy refused \(said); check Configuration.proxy")
       case 52: return make(.connection, "\(place) closed the connection without an answer; try again")
       case 55, 56:
         return make(

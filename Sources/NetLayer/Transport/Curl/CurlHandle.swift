@@ -14,14 +14,22 @@
     var startedAt: UInt64 = 0
 
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-    private let caFile: String?
+    let configuration: CurlTransport.Configuration
     private var headerList: CurlHeaderList?
     private var headersSent: HTTPHeaders?
     private var connectMilliseconds = 0
-    private var needsReset = false
+    /// Whether it has done more than a plain GET.
+    var needsReset = false
     private var waitsForMultiplexing = false
-    private(set) var body: BodySource?
-    private(set) var mayRepeat = true
+    var body: BodySource?
+    /// Makes the body while it is sent, where it is a stream.
+    var pump: ChunkPump?
+    /// Why the body could not be made.
+    private(set) var bodyFailure: NetworkError?
+    /// Whether the server is asked before the body is sent.
+    var expectsContinue = false
+    private var cookiesSent: String?
+    var mayRepeat = true
     /// How often its request has begun to go out.
     var starts = 0
     /// What the head of a redirect led to.
@@ -29,20 +37,18 @@
     /// Whether the body of a redirect was too long to be read to its end.
     private(set) var hasLeftBody = false
     private var dropped = 0
-    /// Whether libcurl was told to read no more.
+    /// Whether libcurl was told to read no more, and to send no more.
     private var isPaused = false
+    private var isSendPaused = false
 
     /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
     private static let maxDropped = 1 << 16
 
-    /// Bodies up to this size go out in one packet with their head; larger ones are read as they are sent.
-    private static let inlineBody = 1 << 16
-
-    init?(caFile: String?, maxBodySize: Int) {
+    init?(_ configuration: CurlTransport.Configuration) {
       guard let easy = ccurl_easy_init() else { return nil }
       self.easy = easy
-      self.caFile = caFile
-      answer = CurlAnswer(maxBodySize: maxBodySize)
+      self.configuration = configuration
+      answer = CurlAnswer()
       errorText.pointee = 0
       setUp()
     }
@@ -63,8 +69,6 @@
       ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
       ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
       set(CCURL_PATH_AS_IS, 1)
-      // An empty string means no proxy, whatever the environment says.
-      set(CCURL_PROXY, "")
       // An empty string means every decoder this libcurl has.
       set(CCURL_ACCEPT_ENCODING, "")
       set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
@@ -75,10 +79,12 @@
       }
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
-      if let caFile { set(CCURL_CAINFO, caFile) }
+      setUpTLS()
+      setUpProxy()
       connectMilliseconds = 0
       waitsForMultiplexing = false
       headersSent = nil
+      cookiesSent = nil
     }
 
     /// Gets ready for `transfer`'s current hop.
@@ -91,7 +97,10 @@
       hasLeftBody = false
       dropped = 0
       isPaused = false
-      answer.start()
+      isSendPaused = false
+      expectsContinue = false
+      bodyFailure = nil
+      answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize)
       let request = transfer.hop
       set(CCURL_URL, transfer.hopURL)
       let milliseconds = Self.milliseconds(request.timeouts.connect)
@@ -110,103 +119,77 @@
         set(CCURL_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      let removed = try prepareMethodAndBody(request)
-      if headersSent != request.headers || !removed.isEmpty {
+      if transfer.isSecure, let pins = configuration.tls.pins[request.url.host?.lowercased() ?? ""] {
+        set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
+        needsReset = true
+      }
+      let (removed, added) = try prepareMethodAndBody(request)
+      let cookies =
+        request.headers["Cookie"] == nil ? request.chosenOptions?.value.cookies?.header(for: request.url) : nil
+      if headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders() {
         let ownCoding = request.headers.contains { HTTPHeaders.same($0.name, "Accept-Encoding") }
         if ownCoding {
           // Who asks for a coding of their own gets it as it comes.
           ccurl_easy_set_pointer(easy, option(CCURL_ACCEPT_ENCODING), nil)
           needsReset = true
         }
-        let list = CurlHeaderList(request.headers, removed: removed)
+        var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
+        if let cookies { fields.append("Cookie", cookies) }
+        let list = CurlHeaderList(fields, removed: removed)
         ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
         headerList = list
         headersSent = request.headers
+        cookiesSent = cookies
       }
     }
 
-    /// Method and body; gives the header lines libcurl must not add.
-    private func prepareMethodAndBody(_ request: Request) throws(NetworkError) -> [String] {
-      let sendsLength = [.post, .put, .patch].contains(request.method)
-      if request.body.isEmpty, !sendsLength {
-        guard request.method != .get else { return [] }
-        needsReset = true
-        if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
-        return []
+    /// Takes the next bytes of a body that is made while it is sent: what libcurl is to hear.
+    func send(from pump: ChunkPump, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      switch pump.read(into: buffer) {
+      case .bytes(let count): return count
+      case .end: return 0
+      case .wait:
+        isSendPaused = true
+        return Int(CCURL_READ_PAUSE)
+      case .failure(let error):
+        bodyFailure = error
+        return Int(CCURL_READ_ABORT)
       }
-      needsReset = true
-      set(CCURL_POST, 1)
-      if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
-      try prepareBody(request)
-      prepareRepetition(request.method)
-      // libcurl would wait for "100 Continue" before large bodies, and call every body a form.
-      var removed = request.headers["Expect"] == nil ? ["Expect"] : []
-      if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
-      return removed
-    }
-
-    private func prepareBody(_ request: Request) throws(NetworkError) {
-      switch request.body {
-      case .none:
-        ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), 0)
-        set(CCURL_COPYPOSTFIELDS, "")
-      case .data(let data) where data.count <= Self.inlineBody:
-        ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), Int64(data.count))
-        data.withUnsafeBytes { bytes in
-          if let start = bytes.baseAddress {
-            ccurl_easy_set_pointer(easy, option(CCURL_COPYPOSTFIELDS), start)
-          } else {
-            set(CCURL_COPYPOSTFIELDS, "")
-          }
-        }
-      case .data(let data): stream(BodySource(data))
-      case .file(let file):
-        let source = try BodySource(file: file, of: request)
-        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-        stream(source)
-      case .parts(let parts):
-        let source = try BodySource(parts: parts, of: request)
-        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-        stream(source)
-      }
-    }
-
-    private func stream(_ source: BodySource) {
-      body = source
-      let me = Unmanaged.passUnretained(self).toOpaque()
-      ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), source.count)
-      set(CCURL_READDATA, me)
-      set(CCURL_SEEKDATA, me)
-      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
-      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
-    }
-
-    /// When a kept connection dies under a request, libcurl sends it again. A POST may have been carried out by then
-    /// (RFC 9110 §9.2.2), so for methods that are not idempotent the second start is refused.
-    private func prepareRepetition(_ method: HTTPMethod) {
-      mayRepeat = method != .post && method != .patch
-      guard !mayRepeat, CurlLibrary.isAtLeast(0x07_5000) else { return }
-      set(CCURL_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
-      ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
     }
 
     /// Takes a line of a head; `false` when the heads are larger than allowed.
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else { return false }
-      if !wasComplete, answer.isHeadComplete { headCompleted() }
+      if !wasComplete, answer.isHeadComplete { return headCompleted() }
       return true
     }
 
-    private func headCompleted() {
-      guard let transfer else { return }
+    /// `false` when the head breaks a rule that libcurl does not watch.
+    private func headCompleted() -> Bool {
+      guard let transfer else { return true }
+      if answer.hasTwoLengths {
+        // Where a body ends must not be a matter of opinion (RFC 9112 §6.3).
+        abortReason = "the answer has two Content-Length fields that contradict each other; look at the server"
+        return false
+      }
+      transfer.hop.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.hop.url)
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
           hops: transfer.hops)
         if case .deliver = decision {} else { redirect = decision }
       }
-      guard redirect == nil else { return }
+      if redirect == nil, !mayBeSentAgain { deliverHead() }
+      return true
+    }
+
+    /// Whether the request is to be sent again without an expectation (RFC 9110 §15.5.18).
+    var mayBeSentAgain: Bool { expectsContinue && answer.status == 417 }
+
+    /// Hands the head on to who waits for it, if that has not happened.
+    func deliverHead() {
+      guard let transfer else { return }
       transfer.deliverHead {
         Response(request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers)
       }
@@ -220,19 +203,25 @@
         return hasLeftBody ? 0 : length
       }
       guard let transfer, let gate = transfer.gate else { return answer.append(bytes, length) ? length : 0 }
+      if mayBeSentAgain { return length }
       if gate.isPaused {
         isPaused = true
         return Int(CCURL_WRITE_PAUSE)
       }
-      transfer.deliver(bytes, length)
-      return length
+      if transfer.deliver(bytes, length) { return length }
+      answer.noteTooLarge()
+      return 0
     }
 
-    /// Lets libcurl read on.
+    /// Whether libcurl waits for the request's own body.
+    var awaitsBody: Bool { isSendPaused }
+
+    /// Lets libcurl go on, with what is not paused any more.
     func unpause() {
-      guard isPaused else { return }
-      isPaused = false
-      _ = ccurl_easy_unpause(easy)
+      guard isPaused || isSendPaused else { return }
+      isPaused = isPaused && transfer?.gate?.isPaused == true
+      isSendPaused = false
+      _ = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
     }
 
     /// Lets go of the transfer; a handle that did more than a plain GET forgets everything.
@@ -240,6 +229,7 @@
       transfer = nil
       redirect = nil
       body = nil
+      pump = nil
       answer.discard()
       guard needsReset else { return }
       needsReset = false
@@ -261,6 +251,26 @@
       return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
     }
 
+    /// What the exchange has taken.
+    func metrics(of transfer: CurlTransfer, at now: UInt64) -> TransferMetrics {
+      let raw = ccurl_easy_get_metrics(easy)
+      func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
+      func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
+      let started = transfer.startedAt ?? now
+      let isReused = raw.connects == 0
+      return TransferMetrics(
+        queued: since(transfer.submittedAt, started), nameLookup: isReused ? 0 : seconds(raw.name_lookup),
+        connect: isReused ? 0 : seconds(raw.connect - raw.name_lookup),
+        tls: isReused || raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
+        firstByte: raw.first_byte > 0 ? since(transfer.submittedAt, startedAt) + seconds(raw.first_byte) : nil,
+        total: since(transfer.submittedAt, Deadline.now()), bytesSent: Swift.max(0, raw.sent),
+        bytesReceived: Swift.max(0, raw.received), httpVersion: Self.versions[raw.http_version],
+        remoteAddress: raw.address.flatMap { $0.pointee == 0 ? nil : "\(String(cString: $0)):\(raw.port)" },
+        isReused: isReused, redirects: transfer.hops)
+    }
+
+    private static let versions = [1: "1.0", 2: "1.1", 3: "2", 30: "3"]
+
     /// Whether the answer came over HTTP/2.
     var spokeHTTP2: Bool {
       ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)) == Int(CCURL_HTTP_2)
@@ -277,14 +287,14 @@
       seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
     }
 
-    private func option(_ raw: Int) -> Int32 { Int32(raw) }
-    private func set(_ raw: Int, _ value: Int) {
+    func option(_ raw: Int) -> Int32 { Int32(raw) }
+    func set(_ raw: Int, _ value: Int) {
       ccurl_easy_set_long(easy, option(raw), value)
     }
-    private func set(_ raw: Int, _ value: String) {
+    func set(_ raw: Int, _ value: String) {
       _ = value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
     }
-    private func set(_ raw: Int, _ value: UnsafeRawPointer) {
+    func set(_ raw: Int, _ value: UnsafeRawPointer) {
       ccurl_easy_set_pointer(easy, option(raw), value)
     }
   }

@@ -21,7 +21,7 @@
     private func enqueue(_ transfer: CurlTransfer) {
       let lane = lane(for: transfer.hopURL)
       transfer.lane = lane
-      if queue.admit(transfer, in: lane), !begin(transfer) { start(queue.finished(lane)) }
+      if queue.admit(transfer, in: lane, priority: transfer.priority), !begin(transfer) { start(queue.finished(lane)) }
     }
 
     /// Starts what may run; what has ended while it waited makes room for the next.
@@ -38,7 +38,7 @@
     /// Hands a transfer to libcurl; `false` when there is nothing to run.
     private func begin(_ transfer: CurlTransfer) -> Bool {
       guard !transfer.isFinished, !isEnding else { return false }
-      guard let handle = idle.popLast() ?? CurlHandle(caFile: caFile, maxBodySize: maxBodySize) else {
+      guard let handle = idle.popLast() ?? CurlHandle(configuration) else {
         end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
         return false
       }
@@ -55,6 +55,7 @@
         return false
       }
       handle.startedAt = now
+      transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
       nextCheck = Swift.min(nextCheck, Deadline.after(transfer.request.timeouts.idle, from: now))
@@ -72,10 +73,10 @@
         release(transfer, handle, isMultiplexed: isMultiplexed)
         switch outcome {
         case .done(let result): end(transfer, result)
-        case .hop(let next):
+        case .hop(let next, let isRedirect):
           transfer.hop = next
           transfer.hopURL = next.url.absoluteString
-          transfer.hops += 1
+          if isRedirect { transfer.hops += 1 }
           enqueue(transfer)
         }
       }
@@ -83,25 +84,32 @@
 
     private enum Outcome {
       case done(Result<Response, NetworkError>)
-      case hop(Request)
+      case hop(Request, isRedirect: Bool)
     }
 
     private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
       switch handle.redirect {
-      case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next)
+      case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next, isRedirect: true)
       case .refuse(let error): return .done(.failure(error))
       default: break
       }
+      if code == 0, handle.mayBeSentAgain {
+        transfer.hasRefusedExpectation = true
+        return .hop(transfer.hop, isRedirect: false)
+      }
       guard code == 0 else {
-        return .done(
-          .failure(CurlFailure.error(code, handle: handle, transfer: transfer, maxBodySize: maxBodySize)))
+        var error = CurlFailure.error(code, handle: handle, transfer: transfer)
+        error.metrics = handle.metrics(of: transfer, at: now)
+        return .done(.failure(error))
       }
       let status = handle.answer.status
       let headers = handle.answer.headers
+      handle.deliverHead()
       if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
       var response = Response(
         request: transfer.request, url: transfer.hop.url, status: status, headers: headers)
       response.body = handle.answer.takeBody()
+      response.metrics = handle.metrics(of: transfer, at: now)
       return .done(.success(response))
     }
 

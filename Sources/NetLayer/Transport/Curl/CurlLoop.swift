@@ -9,8 +9,7 @@
   final class CurlLoop: @unchecked Sendable {
     let inbox = CurlInbox()
     let multi: UnsafeMutableRawPointer
-    let caFile: String?
-    let maxBodySize: Int
+    let configuration: CurlTransport.Configuration
     let maxIdleHandles: Int
 
     var queue: ConnectionQueue<CurlTransfer>
@@ -26,8 +25,7 @@
     init?(_ configuration: CurlTransport.Configuration) {
       guard let multi = ccurl_multi_init() else { return nil }
       self.multi = multi
-      caFile = configuration.caFile?.path ?? CurlLibrary.fallbackCAFile
-      maxBodySize = configuration.maxBodySize
+      self.configuration = configuration
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
       queue = ConnectionQueue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections)
       func set(_ option: Int, _ value: Int) {
@@ -131,7 +129,7 @@
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
         guard let handle = transfer.handle else { continue }
         // Until the connection stands, libcurl watches the connect limit.
-        let isSilent = transfer.gate?.isPaused != true
+        let isSilent = transfer.gate?.isPaused != true && !handle.awaitsBody
         let deadline = Deadline.after(
           limits.idle, from: isSilent ? handle.connectedAt.map { Swift.max($0, transfer.lastActivity) } ?? now : now)
         if now >= deadline {

@@ -29,6 +29,8 @@
     var hop: Request
     var hopURL: String
     var hops = 0
+    /// Whether a server has refused to be asked before the body is sent.
+    var hasRefusedExpectation = false
     /// Why it must not be sent at all.
     let refusal: NetworkError?
 
@@ -51,6 +53,14 @@
     /// 20 reports a second are as smooth as an eye can see.
     private static let reportInterval: UInt64 = 50_000_000
 
+    /// When it was submitted, and when it first went to libcurl, uptime in nanoseconds.
+    let submittedAt = Deadline.now()
+    var startedAt: UInt64?
+    let priority: Request.Priority
+    let maxBodySize: Int?
+    private var received = 0
+    private var isHeadDelivered = false
+
     /// Uptime in nanoseconds of the last byte in or out, as of the loop's turn.
     var lastActivity: UInt64 = 0
 
@@ -69,7 +79,10 @@
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
       hopURL = request.url.absoluteString
       refusal = RequestCheck.failure(of: request, url: hopURL)
-      totalDeadline = Deadline.after(request.timeouts.total, from: Deadline.now())
+      let options = request.chosenOptions?.value
+      priority = options?.priority ?? .normal
+      maxBodySize = options?.maxBodySize
+      totalDeadline = Deadline.after(request.timeouts.total, from: submittedAt)
     }
 
     var isDisposed: Bool { state.load(ordering: .acquiring) != Self.live }
@@ -89,16 +102,23 @@
 
     /// Hands on the head of the answer that is the caller's, where it is waited for.
     func deliverHead(_ response: () -> Response) {
-      guard let receiver, !isCancelled else { return }
+      guard let receiver, !isHeadDelivered, !isCancelled else { return }
+      isHeadDelivered = true
       receiver.head(response())
     }
 
-    /// Hands a piece of the body on.
-    func deliver(_ bytes: UnsafeRawPointer, _ length: Int) {
+    /// Hands a piece of the body on; `false` when there is more than allowed.
+    func deliver(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
+      received += length
+      guard received <= maxBodySize ?? .max else { return false }
       // What a cancelled one still reads in this turn of the loop is of no use.
-      guard let receiver, let gate, !isCancelled else { return }
+      guard let receiver, let gate, !isCancelled else { return true }
       _ = gate.deliver(Data(bytes: bytes, count: length), to: receiver.chunk)
+      return true
     }
+
+    /// Goes on behind a wait for the request's own body.
+    func goOn() { loop.resume(self) }
 
     /// Keeps a disposal from reaching the loop, before the transfer is handed out: it is finished elsewhere.
     func refuse() { state.store(Self.done, ordering: .releasing) }

@@ -5,39 +5,15 @@
   /// The transport over libcurl's multi interface: one thread, pooled connections, HTTP/2; the default on Linux.
   ///
   /// Foundation's `URLSession` on Linux is itself built on libcurl and spends 25 times its CPU. This one needs libcurl
-  /// 7.68, found at run time. Environment variables (`http_proxy`, `.netrc`, cookies) have no influence, certificates
-  /// are always verified, and redirects follow the same rules as in `URLSessionTransport`: at most ten, `http` and
-  /// `https` only, never from `https` to `http`, and `Authorization`, `Proxy-Authorization` and `Cookie` stay with their
-  /// origin.
+  /// 7.68, found at run time. The environment (`http_proxy`, `.netrc`) has no influence unless asked for, certificates are
+  /// always verified, and redirects follow the rules of `RedirectPolicy`, as in `URLSessionTransport`. Bodies above 1 MB
+  /// wait up to a second for the server's leave (`Expect: 100-continue`, RFC 9110 §10.1.1), unless the request has an
+  /// `Expect` field.
   ///
   /// Completions are called on the transport's own thread, one after the other: what takes longer than some
   /// microseconds belongs elsewhere, or it delays every other request. Those of downloads come from the queue that writes
   /// the file.
   public final class CurlTransport: Transport {
-    /// What can be set; the defaults serve a JSON client.
-    public struct Configuration: Sendable {
-      /// A file of PEM certificates to trust instead of the system's; `nil` for those of the system.
-      public var caFile: URL?
-      /// The most connections to one host and port. Six is what browsers use (RFC 9112 §9.4 asks for restraint);
-      /// requests beyond wait. HTTP/2 shares one connection among up to a hundred requests.
-      public var maxConnectionsPerHost: Int
-      /// The most connections altogether; requests beyond wait.
-      public var maxConnections: Int
-      /// The most bytes a body may have, content coding removed. 256 MB is far above any JSON and stops a compressed
-      /// bomb before it fills the memory; more fails with `connection`.
-      public var maxBodySize: Int
-
-      /// The defaults, changed where arguments say so.
-      public init(
-        caFile: URL? = nil, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64, maxBodySize: Int = 256 << 20
-      ) {
-        self.caFile = caFile
-        self.maxConnectionsPerHost = maxConnectionsPerHost
-        self.maxConnections = maxConnections
-        self.maxBodySize = maxBodySize
-      }
-    }
-
     /// What the libcurl found at run time can do.
     public struct Capabilities: Sendable, Hashable {
       /// libcurl's version, such as `7.88.1`.
@@ -58,16 +34,13 @@
 
     /// Starts the transport's thread.
     ///
-    /// - Throws: `NetworkError` of kind `connection` when no libcurl from 7.68 on is found, and of kind `tls` when
-    ///   `caFile` can't be read.
+    /// - Throws: `NetworkError` of kind `connection` when no libcurl from 7.68 on is found, of kind `tls` when a file
+    ///   or a pin of `TLS` is none, and of kind `invalidRequest` when the proxy is none.
     public init(_ configuration: Configuration = Configuration()) throws(NetworkError) {
       if let failure = CurlLibrary.failure {
         throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
       }
-      if let file = configuration.caFile, !FileManager.default.isReadableFile(atPath: file.path) {
-        throw NetworkError(
-          kind: .tls, reason: "the CA file \(file.path) can't be read; name an existing PEM file in caFile")
-      }
+      if let failure = configuration.failure { throw failure }
       guard let loop = CurlLoop(configuration) else {
         throw NetworkError(kind: .connection, reason: "libcurl could not make a multi handle: out of memory")
       }
@@ -114,7 +87,7 @@
       _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
       _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      guard let download = Download(request, maxBodySize: loop.maxBodySize, completion: completion) else {
+      guard let download = Download(request, maxBodySize: loop.configuration.maxBodySize, completion: completion) else {
         let transfer = CurlTransfer(request, loop: loop, progress: progress, completion: completion)
         loop.submit(transfer)
         return transfer

@@ -38,8 +38,8 @@ extension SessionCore {
     guard flight.redirect == nil else { return }
     guard flight.take(data, maxBodySize: maxBodySize) else {
       let reason =
-        "the body from \(flight.place) is larger than \(maxBodySize) bytes; raise "
-        + "URLSessionTransport.Configuration.maxBodySize"
+        "the body from \(flight.place) is larger than \(flight.maxBodySize ?? maxBodySize) bytes; raise "
+        + "Request.Options.maxBodySize, or URLSessionTransport.Configuration.maxBodySize for all requests"
       end(flight, Self.error(.connection, reason, flight))
       return
     }
@@ -149,6 +149,7 @@ extension SessionCore {
   private func decide(_ flight: SessionFlight, _ http: HTTPURLResponse) {
     guard !flight.isDecided else { return }
     flight.isDecided = true
+    flight.hop.chosenOptions?.value.cookies?.store(Self.headers(http), from: flight.hop.url)
     let decision = RedirectPolicy.decide(
       original: flight.request, hop: flight.hop, status: http.statusCode, headers: Self.headers(http),
       hops: flight.hops)
@@ -157,7 +158,27 @@ extension SessionCore {
 
   /// Sorted, because a dictionary's order differs from run to run.
   private static func headers(_ response: HTTPURLResponse) -> HTTPHeaders {
-    let fields = response.allHeaderFields.map { HTTPHeaders.Field(name: "\($0.key)", value: "\($0.value)") }
+    let fields = response.allHeaderFields.flatMap { key, value in
+      let (name, value) = ("\(key)", "\(value)")
+      return (HTTPHeaders.same(name, "Set-Cookie") ? cookies(in: value) : [value]).map {
+        HTTPHeaders.Field(name: name, value: $0)
+      }
+    }
     return HTTPHeaders(fields.sorted { $0.name < $1.name })
+  }
+
+  /// Takes joined `Set-Cookie` fields apart: a comma within a date is not followed by `name=` (RFC 6265 §3).
+  private static func cookies(in joined: String) -> [String] {
+    var cookies: [String] = []
+    for piece in joined.split(separator: ",") {
+      let name = piece.prefix { $0 != "=" && $0 != ";" }
+      let isNew = name.endIndex < piece.endIndex && piece[name.endIndex] == "="
+      if cookies.isEmpty || (isNew && RequestCheck.isToken(name.trimmingCharacters(in: .whitespaces))) {
+        cookies.append(piece.trimmingCharacters(in: .whitespaces))
+      } else {
+        cookies[cookies.count - 1] += "," + piece
+      }
+    }
+    return cookies
   }
 }

@@ -78,19 +78,58 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
   /// Starts a task for the current hop.
   func run(_ flight: SessionFlight) {
-    guard let session else {
-      let reason = "this URLSessionTransport was shut down before the request was sent; make a new one"
-      flight.finish(.failure(Self.error(.cancelled, reason, flight)))
-      return
+    guard session != nil else { return refuse(flight) }
+    flight.restart()
+    switch flight.hop.body {
+    case .parts, .stream: spool(flight)
+    case .file(let file):
+      do throws(NetworkError) {
+        // Opened to look at it only: the session's own error for a file that is none is no clear one.
+        let source = try BodySource(file: file, of: flight.hop)
+        if let failure = RequestCheck.lengthFailure(of: flight.hop, length: source.count) { throw failure }
+        upload(file, flight)
+      } catch {
+        end(flight, error)
+      }
+    case .none, .data:
+      guard let session else { return }
+      begin(session.dataTask(with: Self.urlRequest(flight.hop)), flight)
     }
-    do {
-      let task = session.dataTask(with: try Self.urlRequest(flight.hop))
-      flight.restart()
-      flight.task = task
-      flights[task.taskIdentifier] = flight
-      task.resume()
-    } catch {
-      end(flight, error)
+  }
+
+  private func refuse(_ flight: SessionFlight) {
+    let reason = "this URLSessionTransport was shut down before the request was sent; make a new one"
+    flight.finish(.failure(Self.error(.cancelled, reason, flight)))
+  }
+
+  private func upload(_ file: URL, _ flight: SessionFlight) {
+    guard let session else { return refuse(flight) }
+    begin(session.uploadTask(with: Self.urlRequest(flight.hop), fromFile: file), flight)
+  }
+
+  private func begin(_ task: URLSessionDataTask, _ flight: SessionFlight) {
+    flight.task = task
+    flights[task.taskIdentifier] = flight
+    task.resume()
+  }
+
+  /// Writes the body to a file first, elsewhere, as that may take its time; a redirect finds it there.
+  private func spool(_ flight: SessionFlight) {
+    if let spool = flight.spool { return upload(spool.file, flight) }
+    held[ObjectIdentifier(flight)] = flight
+    DispatchQueue.global(qos: .utility).async { [request = flight.hop] in
+      let result = Result { () throws(NetworkError) in try BodySpool(request) }
+      self.queue.async {
+        self.held[ObjectIdentifier(flight)] = nil
+        guard !flight.isFinished else { return }
+        switch result {
+        case .success(let spool):
+          flight.spool = spool
+          flight.lastActivity = .now()
+          self.upload(spool.file, flight)
+        case .failure(let error): self.end(flight, error)
+        }
+      }
     }
   }
 
@@ -125,31 +164,18 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
   }
 
-  private static func urlRequest(_ request: Request) throws(NetworkError) -> URLRequest {
+  private static func urlRequest(_ request: Request) -> URLRequest {
     var result = URLRequest(url: request.url)
     result.httpMethod = request.method.rawValue
     // Far beyond the limits watched here: a session's own limit must not be the first.
     result.timeoutInterval = 86_400
     result.httpShouldHandleCookies = false
     for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }
-    switch request.body {
-    case .none: break
-    case .data(let data): result.httpBody = data
-    case .file(let file):
-      result.httpBody = try content(of: BodySource(file: file, of: request), request)
-    case .parts(let parts):
-      result.httpBody = try content(of: BodySource(parts: parts, of: request), request)
+    if request.headers["Cookie"] == nil, let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) {
+      result.setValue(cookies, forHTTPHeaderField: "Cookie")
     }
+    if case .data(let data) = request.body { result.httpBody = data }
     return result
-  }
-
-  private static func content(of source: BodySource, _ request: Request) throws(NetworkError) -> Data {
-    if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-    guard let content = source.all() else {
-      throw NetworkError(
-        kind: .invalidRequest, reason: "a file of the body could not be read to its end", request: request)
-    }
-    return content
   }
 
   static func error(

@@ -18,6 +18,10 @@ final class SessionFlight: @unchecked Sendable {
   var redirect: RedirectPolicy.Decision?
   /// How much of the body has arrived.
   var received = 0
+  /// The most that may arrive, if the request says so.
+  let maxBodySize: Int?
+  /// The body to send, where it had to go to a file first.
+  var spool: BodySpool?
   /// Whether the task was suspended.
   var isSuspended = false
   /// Set by the disposer at once, before the queue hears of it: no chunk follows.
@@ -50,6 +54,7 @@ final class SessionFlight: @unchecked Sendable {
     self.progress = progress
     self.receiver = receiver
     gate = receiver.map { _ in FlowGate() }
+    self.maxBodySize = request.chosenOptions?.value.maxBodySize
     self.completion = completion
     hop = request
   }
@@ -77,7 +82,11 @@ final class SessionFlight: @unchecked Sendable {
 
   /// Takes a piece of the body; `false` when what is kept grows larger than allowed.
   func take(_ data: Data, maxBodySize: Int) -> Bool {
-    guard data.count <= maxBodySize - body.count else { return false }
+    // What is collected, or what a paused consumer has not taken, is in memory.
+    let isCollected = receiver == nil && self.maxBodySize != nil
+    guard received <= self.maxBodySize ?? .max, isCollected || data.count <= maxBodySize - body.count else {
+      return false
+    }
     body.append(data)
     drain()
     return true
@@ -98,6 +107,7 @@ final class SessionFlight: @unchecked Sendable {
     deliverHead(headers)
     let status = response?.statusCode ?? 0
     var result = Response(request: request, url: hop.url, status: status, headers: headers)
+    result.metrics = metrics
     if receiver == nil {
       result.body = body
       return finish(.success(result))
@@ -128,13 +138,25 @@ final class SessionFlight: @unchecked Sendable {
     progress(new)
   }
 
+  private var metrics: TransferMetrics {
+    TransferMetrics(
+      total: Double(DispatchTime.now().uptimeNanoseconds - started.uptimeNanoseconds) / 1e9, bytesSent: sent,
+      bytesReceived: Int64(received), redirects: hops)
+  }
+
   /// Calls the completion; later calls do nothing.
   func finish(_ result: Result<Response, NetworkError>) {
     let completion = completion
     self.completion = nil
+    let result = result.mapError { error in
+      var error = error
+      error.metrics = metrics
+      return error
+    }
     task = nil
     body = Data()
     success = nil
+    spool = nil
     receiver = nil
     progress = nil
     completion?(result)

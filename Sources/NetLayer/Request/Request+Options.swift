@@ -1,0 +1,64 @@
+import Foundation
+
+extension Request {
+  /// What a request may ask of its transport beside the exchange itself; a back end has one for all its requests.
+  public struct Options: Sendable {
+    /// Which redirects are followed.
+    public var redirects: RedirectPolicy
+    /// Who goes first where requests wait for a connection; in the order sent within one priority.
+    public var priority: Priority
+    /// The most bytes the answer's body may have, content coding removed, wherever it goes; more fails with `connection`.
+    ///
+    /// `nil` is the transport's own limit where the body is kept in memory, and none where it is streamed or goes to a
+    /// file.
+    public var maxBodySize: Int?
+    /// Keeps cookies between the requests that share it; `nil` for none.
+    public var cookies: CookieJar?
+    /// Header fields that no redirect takes to another origin, beside those of `Redaction.standard`; the network adds the
+    /// back end's `redaction`.
+    public var secrets: Redaction
+
+    /// The defaults that the properties describe, changed where arguments say so.
+    public init(
+      redirects: RedirectPolicy = .follow(), priority: Priority = .normal, maxBodySize: Int? = nil,
+      cookies: CookieJar? = nil, secrets: Redaction = .standard
+    ) {
+      self.redirects = redirects
+      self.priority = priority
+      self.maxBodySize = maxBodySize
+      self.cookies = cookies
+      self.secrets = secrets
+    }
+  }
+
+  /// Who goes first where requests wait for a connection.
+  public enum Priority: Int, Sendable, Comparable, CaseIterable {
+    /// When nothing else waits: prefetching.
+    case low
+    /// The rest.
+    case normal
+    /// Before all others: what a user waits for.
+    case high
+
+    /// The place in a list that begins with the most urgent.
+    var rank: Int { Self.high.rawValue - rawValue }
+
+    /// Compares by urgency.
+    public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// What is asked of the transport beside the exchange itself.
+  public var options: Options {
+    get { chosenOptions?.value ?? Self.defaultOptions }
+    set { chosenOptions = OptionsBox(newValue) }
+  }
+
+  private static let defaultOptions = Options()
+
+  /// Shared by all requests of a back end: most ask for nothing, and copying a request must stay cheap.
+  final class OptionsBox: Sendable {
+    let value: Options
+
+    init(_ value: Options) { self.value = value }
+  }
+}

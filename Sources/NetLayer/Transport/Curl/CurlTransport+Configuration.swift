@@ -1,0 +1,141 @@
+#if canImport(CCurl)
+  import Foundation
+
+  extension CurlTransport {
+    /// What can be set; the defaults serve a JSON client.
+    public struct Configuration: Sendable {
+      /// What is trusted, shown and asked for in TLS.
+      public var tls: TLS
+      /// What stands between here and the servers.
+      public var proxy: Proxy
+      /// The most connections to one host and port. Six is what browsers use (RFC 9112 §9.4 asks for restraint);
+      /// requests beyond wait. HTTP/2 shares one connection among up to a hundred requests.
+      public var maxConnectionsPerHost: Int
+      /// The most connections altogether; requests beyond wait. 64 serve ten hosts at their limit, and stay far below the
+      /// 256 descriptors that some systems allow a process.
+      public var maxConnections: Int
+      /// The most bytes a body may have, content coding removed, where it is kept in memory and the request says nothing
+      /// else (`Request.Options.maxBodySize`). 256 MB is far above any JSON and stops a compressed bomb before it fills
+      /// the memory; more fails with `connection`.
+      public var maxBodySize: Int
+
+      /// The defaults, changed where arguments say so.
+      public init(
+        tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
+        maxBodySize: Int = 256 << 20
+      ) {
+        self.tls = tls
+        self.proxy = proxy
+        self.maxConnectionsPerHost = maxConnectionsPerHost
+        self.maxConnections = maxConnections
+        self.maxBodySize = maxBodySize
+      }
+    }
+
+    /// What is trusted, shown and asked for in TLS; certificates and host names are always verified.
+    public struct TLS: Sendable {
+      /// Whose certificates count.
+      public enum Trust: Sendable {
+        /// Those that the system trusts.
+        case system
+        /// Those that a file of PEM certificates signs, instead of the system's.
+        case file(URL)
+        /// Those that PEM certificates in memory sign, instead of the system's; needs libcurl 7.77.
+        case pem(Data)
+      }
+
+      /// What the client shows to servers that ask who it is: files in PEM format.
+      public struct Identity: Sendable {
+        /// The certificate, and those between it and its CA.
+        public var certificate: URL
+        /// The private key; it may be in the same file.
+        public var key: URL
+        /// What the key is encrypted with, if it is.
+        public var password: String?
+
+        /// An identity of two files.
+        public init(certificate: URL, key: URL, password: String? = nil) {
+          self.certificate = certificate
+          self.key = key
+          self.password = password
+        }
+      }
+
+      /// The oldest version spoken.
+      public enum Version: Sendable {
+        /// TLS 1.2 (RFC 5246).
+        case v1_2
+        /// TLS 1.3 (RFC 8446).
+        case v1_3
+      }
+
+      /// Whose certificates count.
+      public var trust: Trust
+      /// What the client shows; `nil` for nothing.
+      public var identity: Identity?
+      /// For each host, the public keys of which its certificate must have one, as `sha256//` and the base64 of the key's
+      /// hash (RFC 7469 §2.4). Give a backup beside the key in use: with one key lost, the app is locked out.
+      public var pins: [String: [String]]
+      /// The oldest version spoken; 1.0 and 1.1 are deprecated (RFC 8996).
+      public var minimumVersion: Version
+
+      /// The defaults, changed where arguments say so.
+      public init(
+        trust: Trust = .system, identity: Identity? = nil, pins: [String: [String]] = [:],
+        minimumVersion: Version = .v1_2
+      ) {
+        self.trust = trust
+        self.identity = identity
+        self.pins = pins
+        self.minimumVersion = minimumVersion
+      }
+    }
+
+    /// What stands between here and the servers.
+    public enum Proxy: Sendable {
+      /// Nothing, whatever the environment says.
+      case none
+      /// This proxy: an `http`, `https`, `socks5` or `socks5h` URL, with user and password if it asks for them; not for the
+      /// hosts and domains of `except`.
+      case url(URL, except: [String] = [])
+      /// What the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+      case environment
+    }
+  }
+
+  extension CurlTransport.Configuration {
+    /// Why this can't be used, or `nil`.
+    var failure: NetworkError? {
+      func tlsFailure(_ reason: String) -> NetworkError { NetworkError(kind: .tls, reason: reason) }
+      func isReadable(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
+      switch tls.trust {
+      case .file(let file) where !isReadable(file):
+        return tlsFailure("the CA file \(file.path) can't be read; name an existing PEM file in TLS.trust")
+      case .pem where !CurlLibrary.isAtLeast(0x07_4d00):
+        return tlsFailure("certificates in memory need libcurl 7.77; name a file in TLS.trust")
+      default: break
+      }
+      if let identity = tls.identity, let file = [identity.certificate, identity.key].first(where: { !isReadable($0) })
+      {
+        return tlsFailure("the file \(file.path) of the client's identity can't be read; name an existing PEM file")
+      }
+      for (host, pins) in tls.pins {
+        // An empty list would let every key pass.
+        guard !pins.isEmpty else {
+          return tlsFailure("there is no pin for \(host); leave the host out to trust its CA")
+        }
+        for pin in pins where Data(base64Encoded: String(pin.dropFirst(8)))?.count != 32 || !pin.hasPrefix("sha256//") {
+          return tlsFailure("the pin \(pin.debugDescription) of \(host) is not sha256// and the base64 of 32 bytes")
+        }
+      }
+      if case .url(let url, _) = proxy,
+        !["http", "https", "socks5", "socks5h"].contains(url.scheme?.lowercased() ?? "") || url.host == nil
+      {
+        return NetworkError(
+          kind: .invalidRequest,
+          reason: "the proxy \(Redaction.standard.url(url)) needs a scheme http, https, socks5 or socks5h, and a host")
+      }
+      return nil
+    }
+  }
+#endif

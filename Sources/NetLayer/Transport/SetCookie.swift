@@ -1,0 +1,91 @@
+import Foundation
+
+/// A `Set-Cookie` field, read as RFC 6265 §5.2 and §5.3 have it.
+struct SetCookie {
+  private(set) var cookie: CookieJar.Cookie
+
+  /// `nil` for a field that names no cookie, or one that `url` may not set.
+  init?(_ field: String, from url: URL, at now: Date) {
+    guard let host = url.host?.lowercased() else { return nil }
+    let parts = field.split(separator: ";", omittingEmptySubsequences: false)
+    guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
+    let name = Self.trimmed(pair[..<equals])
+    let value = Self.trimmed(pair[pair.index(after: equals)...])
+    // What was folded or smuggled into a value must not become a header of ours.
+    guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return nil }
+    cookie = CookieJar.Cookie(
+      name: name, value: value, domain: host, isForSubdomains: false, path: Self.defaultPath(url), isSecure: false,
+      expires: nil)
+    var maxAge: Date?
+    for part in parts.dropFirst() {
+      let split = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = split.count > 1 ? Self.trimmed(split[1]) : ""
+      switch Self.trimmed(split[0]).lowercased() {
+      case "expires": cookie.expires = Self.date(value) ?? cookie.expires
+      case "max-age":
+        if let seconds = Int(value) { maxAge = seconds > 0 ? now + Double(seconds) : .distantPast }
+      case "domain":
+        let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+        guard !domain.isEmpty else { break }
+        guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
+        cookie.domain = domain
+        cookie.isForSubdomains = !Self.isAddress(host)
+      case "path": if value.hasPrefix("/") { cookie.path = value }
+      case "secure": cookie.isSecure = true
+      default: break
+      }
+    }
+    cookie.expires = maxAge ?? cookie.expires
+    // A cookie for TLS that came without could be anyone's on the way.
+    if cookie.isSecure, url.scheme?.lowercased() != "https" { return nil }
+  }
+
+  /// Whether `host` is one of the hosts below `domain`, which has more than one label (RFC 6265 §5.1.3).
+  static func isBelow(_ host: String, domain: String) -> Bool {
+    domain.contains(".") && host.hasSuffix("." + domain) && !isAddress(host)
+  }
+
+  private static func isAddress(_ host: String) -> Bool {
+    host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    text.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+  }
+
+  /// RFC 6265 §5.1.4.
+  private static func defaultPath(_ url: URL) -> String {
+    guard url.path.hasPrefix("/"), let slash = url.path.lastIndex(of: "/"), slash > url.path.startIndex else {
+      return "/"
+    }
+    return String(url.path[..<slash])
+  }
+
+  /// A date in any of the orders that RFC 6265 §5.1.1 reads: words for the time, the day, the month, the year.
+  static func date(_ text: String) -> Date? {
+    var (time, day, month, year): ([Int]?, Int?, Int?, Int?) = (nil, nil, nil, nil)
+    let separators = CharacterSet(charactersIn: "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~")
+    for word in text.components(separatedBy: separators) where !word.isEmpty {
+      let digits = Int(word.prefix { $0.isASCII && $0.isNumber })
+      let clock = word.split(separator: ":").compactMap { Int($0) }
+      if time == nil, clock.count == 3 {
+        time = clock
+      } else if day == nil, let digits, (1...2).contains(word.prefix { $0.isNumber }.count) {
+        day = digits
+      } else if month == nil, let found = Self.months.firstIndex(of: word.prefix(3).lowercased()) {
+        month = found + 1
+      } else if year == nil, let digits, (2...4).contains(word.prefix { $0.isNumber }.count) {
+        year = digits < 70 ? digits + 2000 : digits < 100 ? digits + 1900 : digits
+      }
+    }
+    guard let time, let day, let month, let year, (1...31).contains(day), year >= 1601, time[0] < 24, time[1] < 60,
+      time[2] < 60
+    else { return nil }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
+    return calendar.date(
+      from: DateComponents(year: year, month: month, day: day, hour: time[0], minute: time[1], second: time[2]))
+  }
+
+  private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+}
