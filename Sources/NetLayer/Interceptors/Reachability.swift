@@ -62,7 +62,8 @@ public struct SystemReachability: Reachability {
 /// Waits for the network instead of failing without one (article row 3.11).
 ///
 /// A request begins when there is a network. One that fails while there is none, with an error of kind `connection`,
-/// `unknownHost` or `timeout`, is sent again when there is one, if it is safe to send it twice. It belongs in front of a
+/// `unknownHost` or `timeout`, is sent again when there is one, if it is safe to send it twice. This machine itself
+/// (`localhost`, 127.0.0.0/8, `::1`) needs no network. It belongs in front of a
 /// `RetryInterceptor`, whose attempts are for servers that are away.
 public struct WaitForNetwork: Interceptor {
   private let reachability: any Reachability
@@ -82,12 +83,15 @@ public struct WaitForNetwork: Interceptor {
 
   /// Sends `request` when there is a network.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    guard !request.url.isLoopback else { return next(request) }
     let reason = "there has been no network for \(limit); check the connection"
     let offline = NetworkError(kind: .connection, reason: reason, request: request)
     return networked(offline).flatMap { _ in
       next(request).catchError { error in
         let known = NetworkError.wrapping(error)
-        guard request.isIdempotent, [.connection, .unknownHost, .timeout].contains(known.kind) else { throw error }
+        guard request.isIdempotent, request.body.isRepeatable,
+          [.connection, .unknownHost, .timeout].contains(known.kind)
+        else { throw error }
         return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Exchange> in
           guard !isReachable else { throw error }
           return networked(known).flatMap { _ in next(request) }
@@ -100,5 +104,14 @@ public struct WaitForNetwork: Interceptor {
   private func networked(_ error: NetworkError) -> Observable<Bool> {
     reachability.isReachable.filter { $0 }.take(1)
       .timeout(limit, other: .error(error), scheduler: scheduler)
+  }
+}
+
+extension URL {
+  /// Whether it is of this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+  fileprivate var isLoopback: Bool {
+    guard let host = host?.lowercased() else { return false }
+    return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]"
+      || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
   }
 }

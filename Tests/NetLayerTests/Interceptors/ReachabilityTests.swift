@@ -61,6 +61,17 @@ final class ReachabilityTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["connection @0"])
   }
 
+  func test_thisMachineNeedsNoNetwork() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(
+      WaitForNetwork(Switch(state: BehaviorRelay(value: false)), scheduler: virtual.scheduler))
+    for url in ["http://localhost/x", "http://127.0.0.1:81/x", "http://[::1]/x", "http://127.evil.com/x"] {
+      virtual.note("", network.response(.get, url))
+    }
+    virtual.scheduler.advanceTo(1)
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @0", "200 ok @0"])
+  }
+
   func test_theSystemSaysSomethingAtOnce() {
     XCTAssertEqual(record(SystemReachability().isReachable.take(1)).elements.count, 1)
   }
