@@ -36,11 +36,13 @@ public protocol Interceptor: Sendable {
 /// What follows behind an interceptor: the next one, at last the transport.
 public struct Chain: Sendable {
   let interceptors: ArraySlice<any Interceptor>
+  /// Where an interceptor that answers by itself emits.
+  let mapping: any ImmediateSchedulerType
   let send: @Sendable (Request) -> Observable<Exchange>
 
   /// Goes on with `request`, at each subscription: two subscriptions send it twice.
   public func callAsFunction(_ request: Request) -> Observable<Exchange> {
     guard let first = interceptors.first else { return send(request) }
-    return first.intercept(request, next: Chain(interceptors: interceptors.dropFirst(), send: send))
+    return first.intercept(request, next: Chain(interceptors: interceptors.dropFirst(), mapping: mapping, send: send))
   }
 }

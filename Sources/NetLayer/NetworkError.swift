@@ -39,6 +39,8 @@ public struct NetworkError: Error, Sendable {
     public static let parse = Kind(rawValue: "parse")
     /// A file could not be written: a download's, or a recording's.
     public static let file = Kind(rawValue: "file")
+    /// Nothing is stored, and the cache policy forbids to ask the server.
+    public static let notCached = Kind(rawValue: "notCached")
     /// A step of a chain or a page of a list failed; `index` says which, and the underlying error why.
     public static let sequence = Kind(rawValue: "sequence")
     /// An error that is not the network layer's own; it is the underlying one.

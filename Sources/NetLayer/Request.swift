@@ -54,6 +54,10 @@ public struct Request: Sendable {
   public var timeouts: Timeouts
   /// The fields that are the back end's own affair, its headers and signature: no redirect takes them to another origin.
   var ownFields = HTTPHeaders()
+  /// How the back end's cache is used; `nil` is as the back end's `CacheInterceptor` says.
+  public var cachePolicy: CachePolicy?
+  /// What else the endpoint says to the cache, if it says anything.
+  var caching: Caching?
   /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
   ///
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may

@@ -20,6 +20,10 @@ public struct Response: Sendable {
   var reader: BodyReader?
   /// What the exchange took; `nil` where the transport measures nothing.
   public var metrics: TransferMetrics?
+  /// Where it came from.
+  public var origin = Origin.network
+  /// The cached answer that it is, if it is one.
+  var cached: CachedAnswer?
   /// The back end's rules for reading it, put there by the network that received it.
   var rules: Rules?
 

@@ -11,7 +11,9 @@ struct Sender: Sendable {
 
   /// The answer to the request that `build` makes at each subscription: the last that the interceptors give.
   func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
-    guard interceptors.isEmpty else { return exchanges(build, sending: sending).takeLast(1).asSingle() }
+    guard interceptors.isEmpty else {
+      return exchanges(build, sending: sending).takeLast(1).map(\.asLast).asSingle()
+    }
     return rules.handlesErrors ? reporting(direct(build) { $0 }.asObservable()).asSingle() : direct(build) { $0 }
   }
 
@@ -46,7 +48,7 @@ struct Sender: Sendable {
       let scope = HandlerScope(subscription) { error in
         subscription.finish(error.map { NetworkError.wrapping($0, rules: rules).reported(to: rules) })
       }
-      Chain(interceptors: sender.interceptors[...], send: sending)(request).run(scope) { exchange in
+      Chain(interceptors: sender.interceptors[...], mapping: sender.mapping, send: sending)(request).run(scope) { exchange in
         var response = exchange.response
         // An answer that an interceptor made up has none.
         if response.rules == nil { response.rules = rules }

@@ -74,6 +74,16 @@ public struct TypedCall<Base: Endpoint, Response: Sendable>: TypedEndpoint {
   public var task: HTTPTask { base.task }
   /// The endpoint's.
   public var headers: HTTPHeaders { base.headers }
+  /// The endpoint's.
+  public var cachePolicy: CachePolicy? { base.cachePolicy }
+  /// The endpoint's.
+  public var cachedKey: String? { base.cachedKey }
+  /// The endpoint's.
+  public var cachesByBody: Bool { base.cachesByBody }
+  /// The endpoint's.
+  public var expiry: Double? { base.expiry }
+  /// The endpoint's.
+  public var allowsStorage: (@Sendable (NetLayer.Response) -> Bool)? { base.allowsStorage }
   /// Calls the endpoint.
   public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
     start(base, network, progress)

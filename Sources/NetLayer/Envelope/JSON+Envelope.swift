@@ -6,7 +6,7 @@ extension JSON {
   /// - Throws: `NetworkError`: `business` with the server's code and message where the server refused, `parse` where there
   ///   is no envelope.
   func accepted(by chosen: Envelope? = nil) throws -> JSON {
-    var origin = self.origin ?? Origin(rules: Network.default.rules)
+    var origin = self.origin ?? Provenance(rules: Network.default.rules)
     guard origin.accepted == nil else { return self }
     let envelope = chosen ?? origin.rules.envelope
     try judge(by: envelope, origin: origin)
@@ -101,7 +101,7 @@ extension JSON {
 
   private var envelope: Envelope { origin?.accepted ?? Network.default.rules.envelope }
 
-  private func judge(by envelope: Envelope, origin: Origin) throws {
+  private func judge(by envelope: Envelope, origin: Provenance) throws {
     guard kind == .object else {
       throw failure("the answer is of type \(kind), not an object with an envelope", at: [])
     }

@@ -18,7 +18,7 @@ extension ObservableType where Element == Response {
   /// - Returns: the whole JSON, envelope included. Fails with a `NetworkError`: `status` with the server's message,
   ///   `business` with the server's code and message, or `parse`.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    map { try $0.reporting { try $0.common(envelope) } }
+    compactMap { try $0.reportingLast { try $0.common(envelope) } }
   }
 
   /// Makes a model of the value at `path` of the body when the status is a success (article rows 3.4, 3.5).
@@ -74,7 +74,7 @@ extension ObservableType where Element == JSON {
   /// Judges the JSON by the code in its envelope: the given one, else the one it carries, else `Network.default`'s. What
   /// has been judged already passes unchanged.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    map { try $0.reporting { try $0.accepted(by: envelope) } }
+    compactMap { try $0.reportingLast { try $0.accepted(by: envelope) } }
   }
 
   /// Makes a model of the value at `path` from the root, envelope or not; without it, of the whole.

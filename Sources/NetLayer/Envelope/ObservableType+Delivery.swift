@@ -29,7 +29,7 @@ extension ObservableType where Element: Ruled {
           guard !delivery.hasEnded else { return }
           delivery.choose(element.rules?.delivery)
           do {
-            delivery.next(try element.reporting(transform))
+            if let result = try element.reportingLast(transform) { delivery.next(result) }
           } catch {
             delivery.end(error)
           }

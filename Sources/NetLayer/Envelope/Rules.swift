@@ -62,13 +62,32 @@ extension Ruled {
     do {
       return try transform(self)
     } catch {
-      throw NetworkError.wrapping(error, from: self as? Response, rules: rules).reported(to: rules)
+      throw failure(error).reported(to: rules)
     }
   }
+
+  /// The same; `nil` in place of the error for a stored answer that the server's follows.
+  func reportingLast<Result>(_ transform: (Self) throws -> Result) throws -> Result? {
+    do {
+      return try transform(self)
+    } catch {
+      let error = failure(error)
+      if cached?.isProvisional == true { return nil }
+      throw error.reported(to: rules)
+    }
+  }
+
+  private func failure(_ error: any Error) -> NetworkError {
+    let error = NetworkError.wrapping(error, from: self as? Response, rules: rules)
+    if error.kind != .status, error.kind != .business { cached?.refuse() }
+    return error
+  }
+
+  private var cached: CachedAnswer? { (self as? Response)?.cached ?? (self as? JSON)?.origin?.response?.cached }
 }
 
 /// What a `JSON` from the network carries: who judges it, where it came from, and whether it has been judged.
-struct Origin: Sendable {
+struct Provenance: Sendable {
   var rules: Rules
   var response: Response?
   /// The envelope that accepted it; `nil` before `common`.
@@ -76,5 +95,5 @@ struct Origin: Sendable {
 }
 
 extension JSON {
-  var origin: Origin? { context as? Origin }
+  var origin: Provenance? { context as? Provenance }
 }

@@ -8,6 +8,8 @@ struct Call: Sendable {
   var method: HTTPMethod
   var task: HTTPTask
   var headers: HTTPHeaders
+  var cachePolicy: CachePolicy?
+  var caching: Caching?
   /// What hears how far the transfer is.
   var progress: (@Sendable (TransferProgress) -> Void)?
 
@@ -17,6 +19,8 @@ struct Call: Sendable {
     method = endpoint.method
     task = endpoint.task
     headers = endpoint.headers
+    cachePolicy = endpoint.cachePolicy
+    caching = Caching(endpoint)
     self.progress = progress
   }
 
@@ -52,6 +56,8 @@ struct RequestBuilder: Sendable {
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
     request.chosenOptions = options
     if isOwn { request.ownFields = headers }
+    request.cachePolicy = call.cachePolicy
+    request.caching = call.caching
     do {
       try encode(call.task, isOwn: isOwn, into: &request)
     } catch var error as NetworkError {

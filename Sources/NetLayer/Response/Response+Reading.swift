@@ -27,7 +27,7 @@ extension Response {
   ///   cause, for an empty body, and for HTML.
   public func json() throws -> JSON {
     do {
-      return try JSON(body).carrying(Origin(rules: reading, response: self))
+      return try JSON(body).carrying(Provenance(rules: reading, response: self))
     } catch let error as JSONError {
       throw failure(error.complaint(about: body, headers: headers, status: status), underlying: error)
     }

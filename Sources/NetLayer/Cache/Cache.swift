@@ -1,0 +1,254 @@
+import Foundation
+import Streams
+
+/// Answers that are kept: in memory, and behind that in files (article row 3.7).
+///
+/// ```swift
+/// let cache = Cache(directory: URL.cachesDirectory.appending(path: "shop"))
+/// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
+/// ```
+/// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
+/// cache's own, which does all its work: no caller ever waits for the disk. What can't be written or read, be the disk full
+/// or the directory gone, is as if it were not there; `onProblem` hears of it once.
+///
+/// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only.
+/// Files can be read by their owner only; their names are digests, and the URL is not among their content, unless it came by a
+/// redirect.
+public final class Cache: Sendable {
+  struct Memory {
+    var entries: LeastRecentlyUsed<String, CacheEntry>
+    /// Counts what was stored and removed: what was read from disk before is not put above it.
+    var changes: UInt64 = 0
+    /// The bytes that wait to be written.
+    var waiting = 0
+    /// The keys that are being asked for anew in the background.
+    var refreshing: Set<String> = []
+    /// The problems that were told.
+    var told: Set<String> = []
+  }
+
+  /// What a search came to.
+  enum Found: Sendable {
+    /// The entry and its key, or that there is none.
+    case now((entry: CacheEntry, key: String)?)
+    /// To be looked for on disk.
+    case later(Single<(entry: CacheEntry, key: String)?>)
+  }
+
+  let clock: any SchedulerType
+  private let memory: Locked<Memory>
+  private let memoryLimit: Int
+  private let disk: DiskStore?
+  private let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
+  private let onProblem: @Sendable (NetworkError) -> Void
+
+  /// A cache.
+  ///
+  /// - Parameters:
+  ///   - directory: a directory of its own, made when it is missing; `nil` for a cache in memory only.
+  ///   - memoryLimit: how many bytes are kept in memory, 8 MB by default.
+  ///   - diskLimit: how many bytes are kept on disk, 50 MB by default.
+  ///   - clock: what times are taken from.
+  ///   - onProblem: hears once of each reason for which the cache does less than it should, as an error of kind `file`, on
+  ///     whatever thread that shows; writes a line to standard error by default.
+  public init(
+    directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
+    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
+    onProblem: @escaping @Sendable (NetworkError) -> Void = {
+      try? FileHandle.standardError.write(contentsOf: Data("\($0.reason)\n".utf8))
+    }
+  ) {
+    self.clock = clock
+    self.memoryLimit = memoryLimit
+    self.onProblem = onProblem
+    memory = Locked(Memory(entries: LeastRecentlyUsed(limit: memoryLimit)))
+    disk = directory.map { directory in
+      DiskStore(
+        path: directory.path, limit: diskLimit, now: { clock.now.timeIntervalSinceReferenceDate },
+        report: { onProblem(NetworkError(kind: .file, reason: $0)) })
+    }
+  }
+
+  /// Forgets everything: for signing out.
+  public func removeAll() {
+    let gone = memory.withLock { memory in
+      memory.changes += 1
+      let gone = memory.entries
+      memory.entries = LeastRecentlyUsed(limit: memoryLimit)
+      return gone
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+    onDisk { $0.removeAll() }
+  }
+}
+
+extension Cache {
+  /// The time, in seconds since 1 January 2001.
+  var now: Double { clock.now.timeIntervalSinceReferenceDate }
+
+  /// Looks for the answer of `key` for a request with the fields `headers`.
+  func find(_ key: String, for headers: HTTPHeaders) -> Found {
+    if let found = inMemory(key, for: headers) { return .now(live(found)) }
+    guard let disk else { return .now(nil) }
+    return .later(
+      Single.create { [self] observer in
+        queue.async {
+          let found = self.onDisk(disk, key, for: headers)
+          observer(.success(found.flatMap(self.live)))
+        }
+        return Disposables.create()
+      })
+  }
+
+  /// Keeps `entry` as the answer to a request with the fields `headers`.
+  func store(_ entry: CacheEntry, for key: String, headers: HTTPHeaders) {
+    let names = Self.choosing(entry.headers)
+    guard !names.isEmpty else { return put(entry, key) }
+    let known = memory.withLock { $0.entries.value(for: key) }
+    if known?.isSign == true || disk == nil { return storeVariant(entry, key, names, headers, below: known) }
+    onDisk { disk in
+      let known = self.read(disk, key, promoting: nil)
+      self.storeVariant(entry, key, names, headers, below: known)
+    }
+  }
+
+  /// Forgets the answers of `key`, whatever header fields chose them.
+  func remove(_ key: String) {
+    let gone = memory.withLock { memory in
+      memory.changes += 1
+      return memory.entries.remove(key)
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+    onDisk { $0.remove(DiskStore.Name(key: key)) }
+  }
+
+  /// Lets the answer of `key` count as stale from now on, as someone could not read it.
+  func distrust(_ key: String) {
+    let isMarked = memory.withLock { memory in
+      guard var entry = memory.entries.value(for: key) else { return false }
+      entry.isDistrusted = true
+      _ = memory.entries.insert(entry, for: key, cost: entry.cost)
+      return true
+    }
+    if !isMarked { remove(key) }
+  }
+
+  /// Runs `work` unless it is running for `key` already; nobody waits for it.
+  func refresh(_ key: String, _ work: Observable<Exchange>) {
+    guard memory.withLock({ $0.refreshing.insert(key).inserted }) else { return }
+    _ = work.subscribe(
+      // Who asked has an answer, and the next one asks again.
+      onError: { _ in }, onDisposed: { [self] in memory.withLock { _ = $0.refreshing.remove(key) } })
+  }
+
+  /// Tells of a problem, once.
+  func tell(_ reason: String) {
+    guard memory.withLock({ $0.told.insert(reason).inserted }) else { return }
+    onProblem(NetworkError(kind: .file, reason: reason))
+  }
+
+  /// Waits until what was begun is on the disk; gives the number of entries there and their bytes.
+  func settle() -> (count: Int, bytes: Int) { queue.sync { disk?.size ?? (0, 0) } }
+
+  private func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {
+    guard let disk else { return }
+    queue.async { work(disk) }
+  }
+
+  /// The names of the fields that choose between answers, sorted. What the transport negotiates by itself is not among
+  /// them: bodies come without their content coding.
+  static func choosing(_ headers: HTTPHeaders) -> [String] {
+    guard let vary = headers["Vary"] else { return [] }
+    return Set(CacheControl.list(vary).map { $0.lowercased() }).subtracting(["accept-encoding"]).sorted()
+  }
+}
+
+extension Cache {
+  /// What was found, unless it must be forgotten by now.
+  private func live(_ found: Visible) -> (entry: CacheEntry, key: String)? {
+    if found.entry.expiresAt > now { return (found.entry, found.key) }
+    remove(found.key)
+    return nil
+  }
+
+  private func inMemory(_ key: String, for headers: HTTPHeaders) -> Visible? {
+    memory.withLock { memory in
+      guard let first = memory.entries.value(for: key) else { return nil }
+      guard first.isSign else { return Visible(entry: first, key: key) }
+      let variant = first.key(for: headers)
+      return memory.entries.value(for: variant).map { Visible(entry: $0, key: variant) }
+    }
+  }
+
+  private func onDisk(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders) -> Visible? {
+    let changes = memory.withLock { $0.changes }
+    guard let first = read(disk, key, promoting: changes) else { return nil }
+    guard first.isSign else { return Visible(entry: first, key: key) }
+    let variant = first.key(for: headers)
+    return read(disk, variant, promoting: changes).map { Visible(entry: $0, key: variant) }
+  }
+
+  /// The entry in memory or on disk; one from disk is kept in memory unless something has changed since `changes`.
+  private func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
+    if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
+    guard let entry = disk.read(DiskStore.Name(key: key)) else { return nil }
+    if let changes { insert(entry, key) { $0.changes == changes } }
+    return entry
+  }
+
+  private func storeVariant(
+    _ entry: CacheEntry, _ key: String, _ names: [String], _ headers: HTTPHeaders, below known: CacheEntry?
+  ) {
+    // Removing the sign hides its answers for good: the next one has another prefix.
+    var sign = known?.isSign == true ? known : nil
+    if sign?.names != names {
+      let fresh = CacheEntry.sign(names: names, prefix: UUID().uuidString, at: now)
+      put(fresh, key)
+      sign = fresh
+    }
+    if let sign { put(entry, sign.key(for: headers)) }
+  }
+
+  private func put(_ entry: CacheEntry, _ key: String) {
+    let cost = entry.cost
+    insert(entry, key) { memory in
+      memory.changes += 1
+      return true
+    }
+    guard disk != nil else { return }
+    // A disk that is slower than the network must not fill the memory.
+    let fits = memory.withLock { memory in
+      guard memory.waiting + cost <= memoryLimit || memory.waiting == 0 else { return false }
+      memory.waiting += cost
+      return true
+    }
+    onDisk { disk in
+      guard fits else { return disk.remove(DiskStore.Name(key: key)) }
+      disk.write(entry, DiskStore.Name(key: key))
+      self.memory.withLock { $0.waiting -= cost }
+    }
+  }
+
+  private func insert(_ entry: CacheEntry, _ key: String, if isWanted: (inout Memory) -> Bool) {
+    let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
+      guard isWanted(&memory) else { return [] }
+      return memory.entries.insert(entry, for: key, cost: entry.cost)
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+  }
+}
+
+/// An entry that was found, and where.
+private struct Visible {
+  let entry: CacheEntry
+  let key: String
+}
+
+extension CacheEntry {
+  /// The key of the answer that a sign has for a request with the fields `headers` (RFC 9111 §4.1).
+  fileprivate func key(for headers: HTTPHeaders) -> String {
+    names.reduce(into: CacheKey(prefix)) { key, name in
+      key.append(headers[name].map { $0.split(separator: " ").joined(separator: " ") })
+    }.text
+  }
+}

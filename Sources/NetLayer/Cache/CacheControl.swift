@@ -1,0 +1,54 @@
+/// The directives of a `Cache-Control` field, of a request or a response (RFC 9111 §5.2).
+struct CacheControl: Sendable, Equatable {
+  private var directives: [String: String] = [:]
+
+  /// The directives in `headers`; of one that is given twice the first counts (RFC 9111 §4.2.1).
+  init(_ headers: HTTPHeaders) {
+    guard let text = headers["Cache-Control"] else { return }
+    for part in Self.list(text) {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = Self.trimmed(pair[0]).lowercased()
+      guard !name.isEmpty, directives[name] == nil else { continue }
+      let value = pair.count == 2 ? Self.trimmed(pair[1]) : ""
+      directives[name] = value.count > 1 && value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : String(value)
+    }
+  }
+
+  /// Whether there is no directive at all.
+  var isEmpty: Bool { directives.isEmpty }
+
+  /// Whether the directive is there, with or without an argument.
+  func has(_ name: String) -> Bool { directives[name] != nil }
+
+  /// The argument in seconds: `nil` where the directive is missing, 0 where it is no number, so that what is unclear counts
+  /// as stale (RFC 9111 §4.2.1), and what is too large as 2³¹ (§1.2.2).
+  func seconds(_ name: String) -> Double? {
+    guard let text = directives[name] else { return nil }
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return 0 }
+    return min(Double(text) ?? 0, 2_147_483_648)
+  }
+
+  /// How stale a request takes an answer, in seconds: any, where `max-stale` has no argument (RFC 9111 §5.2.1.2).
+  var maxStale: Double? { directives["max-stale"] == "" ? .infinity : seconds("max-stale") }
+
+  /// The members of a list, split at commas outside of quotes (RFC 9110 §5.6.1).
+  static func list(_ text: String) -> [Substring] {
+    var isQuoted = false
+    var isEscaped = false
+    return text.split { character in
+      if isEscaped {
+        isEscaped = false
+        return false
+      }
+      if isQuoted, character == "\\" { isEscaped = true }
+      if character == "\"" { isQuoted.toggle() }
+      return character == "," && !isQuoted
+    }
+    .map(trimmed).filter { !$0.isEmpty }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let end = text.lastIndex { $0 != " " && $0 != "\t" }
+    return end.map { text[...$0] }?.drop { $0 == " " || $0 == "\t" } ?? ""
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+
+/// The form on disk. Little-endian:
+///
+///     0  "NLcache1"              8  bytes of the head that follows the first 72 (UInt32)
+///     12 bytes of the body (UInt64)      20 checksum of the body (UInt32)
+///     24 when it must be forgotten, in seconds since 2001 (Double)
+///     32 SHA-256 of the key (32 bytes)   64 nothing    68 checksum of all before and of the head (UInt32)
+///     72 head: status, whether the URL had a query, times, URL, fields;   then the body
+extension CacheEntry {
+  /// The bytes of the fixed part.
+  static let fixedSize = 72
+  private static let magic = Array("NLcache1".utf8)
+
+  /// The file of the entry whose key has the digest `digest`.
+  func encoded(digest: Data) -> Data {
+    var head = Writer()
+    head.integer(UInt32(clamping: status))
+    head.integer(UInt32(hasQuery ? 1 : 0))
+    head.integer(requestedAt.bitPattern)
+    head.integer(receivedAt.bitPattern)
+    head.text(url ?? "")
+    head.integer(UInt32(clamping: headers.count))
+    for field in headers {
+      head.text(field.name)
+      head.text(field.value)
+    }
+    var file = Writer()
+    file.bytes.reserveCapacity(Self.fixedSize + head.bytes.count + body.count)
+    file.bytes += Self.magic
+    file.integer(UInt32(clamping: head.bytes.count))
+    file.integer(UInt64(body.count))
+    file.integer(body.withUnsafeBytes(Checksum.crc32))
+    file.integer(expiresAt.bitPattern)
+    file.bytes += digest
+    file.integer(UInt32(0))
+    let start = file.bytes
+    file.integer((start + head.bytes).withUnsafeBytes(Checksum.crc32))
+    file.bytes += head.bytes
+    file.bytes += body
+    return Data(file.bytes)
+  }
+
+  /// The entry in `file`, whose key has the digest `digest`; `nil` for a file that is not whole, not of this kind, or
+  /// another key's.
+  init?(decoding file: UnsafeRawBufferPointer, digest: Data) {
+    guard let fixed = FixedPart(file), file.count == fixed.fileSize,
+      digest.elementsEqual(file[32..<64]), fixed.isHeadIntact(file)
+    else { return nil }
+    let body = UnsafeRawBufferPointer(rebasing: file[(file.count - fixed.bodySize)...])
+    guard Checksum.crc32(body) == fixed.bodyChecksum else { return nil }
+    var head = Reader(UnsafeRawBufferPointer(rebasing: file[Self.fixedSize..<(file.count - fixed.bodySize)]))
+    guard let status: UInt32 = head.integer(), let flags: UInt32 = head.integer(), let requested: UInt64 = head.integer(),
+      let received: UInt64 = head.integer(), let url = head.text(), let count: UInt32 = head.integer()
+    else { return nil }
+    var headers = HTTPHeaders()
+    for _ in 0..<count {
+      guard let name = head.text(), let value = head.text() else { return nil }
+      headers.append(name, value)
+    }
+    let (requestedAt, receivedAt) = (Double(bitPattern: requested), Double(bitPattern: received))
+    guard head.isAtEnd, abs(requestedAt) < 1e12, abs(receivedAt) < 1e12 else { return nil }
+    self.init(
+      status: Int(status), url: url.isEmpty ? nil : url, headers: headers, body: Data(body), requestedAt: requestedAt,
+      receivedAt: receivedAt, expiresAt: fixed.expiresAt, hasQuery: flags & 1 == 1)
+  }
+
+  /// What the first bytes of a file say about it.
+  struct FixedPart {
+    let headSize: Int
+    let bodySize: Int
+    let bodyChecksum: UInt32
+    let expiresAt: Double
+
+    /// `nil` for fewer bytes than it takes, and for those of another kind of file.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+      guard bytes.count >= CacheEntry.fixedSize, bytes.prefix(8).elementsEqual(CacheEntry.magic) else { return nil }
+      var reader = Reader(UnsafeRawBufferPointer(rebasing: bytes[8...]))
+      guard let head: UInt32 = reader.integer(), let body: UInt64 = reader.integer(), body < 1 << 40,
+        let checksum: UInt32 = reader.integer(), let expires: UInt64 = reader.integer()
+      else { return nil }
+      headSize = Int(head)
+      bodySize = Int(body)
+      bodyChecksum = checksum
+      expiresAt = Double(bitPattern: expires)
+    }
+
+    /// How many bytes the whole file has.
+    var fileSize: Int { CacheEntry.fixedSize + headSize + bodySize }
+
+    func isHeadIntact(_ file: UnsafeRawBufferPointer) -> Bool {
+      let covered = Array(file[..<68]) + Array(file[72..<(72 + headSize)])
+      let stored = UInt32(littleEndian: file.loadUnaligned(fromByteOffset: 68, as: UInt32.self))
+      return covered.withUnsafeBytes(Checksum.crc32) == stored
+    }
+  }
+
+  private struct Writer {
+    var bytes: [UInt8] = []
+
+    mutating func integer<Number: FixedWidthInteger>(_ number: Number) {
+      withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
+    }
+
+    mutating func text(_ text: String) {
+      integer(UInt32(clamping: text.utf8.count))
+      bytes += text.utf8
+    }
+  }
+
+  private struct Reader {
+    private let bytes: UnsafeRawBufferPointer
+    private var place = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { place == bytes.count }
+
+    mutating func integer<Number: FixedWidthInteger>() -> Number? {
+      let size = MemoryLayout<Number>.size
+      guard bytes.count - place >= size else { return nil }
+      defer { place += size }
+      return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
+    }
+
+    mutating func text() -> String? {
+      guard let size: UInt32 = integer(), bytes.count - place >= Int(size) else { return nil }
+      defer { place += Int(size) }
+      return String(validating: bytes[place..<(place + Int(size))], as: UTF8.self)
+    }
+  }
+}
+
+/// What the fuzzing harness calls.
+@_spi(Fuzzing) public enum CacheEntryFuzzing {
+  /// Reads `bytes` as a file of the cache: with its own key, and with checksums made right, so that the reader behind them
+  /// is reached. Traps where the reader would.
+  public static func run(_ bytes: Data) {
+    var file = Array(bytes)
+    func read() {
+      file.withUnsafeBytes { file in
+        let digest = file.count >= 64 ? Data(file[32..<64]) : Data()
+        guard let entry = CacheEntry(decoding: file, digest: digest) else { return }
+        let again = entry.encoded(digest: digest)
+        precondition(again.withUnsafeBytes { CacheEntry(decoding: $0, digest: digest) } != nil)
+        _ = entry.freshness.verdict(for: CacheControl(entry.headers), at: entry.receivedAt)
+      }
+    }
+    read()
+    guard file.count >= CacheEntry.fixedSize else { return }
+    file.replaceSubrange(0..<8, with: Array("NLcache1".utf8))
+    let head = min(Int(file[8]) | Int(file[9]) << 8, file.count - CacheEntry.fixedSize)
+    let body = file.count - CacheEntry.fixedSize - head
+    func put<Number: FixedWidthInteger>(_ number: Number, at place: Int) {
+      withUnsafeBytes(of: number.littleEndian) { file.replaceSubrange(place..<(place + $0.count), with: $0) }
+    }
+    put(UInt32(head), at: 8)
+    put(UInt64(body), at: 12)
+    put(file[(file.count - body)...].withUnsafeBytes(Checksum.crc32), at: 20)
+    put((file[..<68] + file[72..<(72 + head)]).withUnsafeBytes(Checksum.crc32), at: 68)
+    read()
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// An answer as it is kept, or a sign that says which header fields choose between several.
+struct CacheEntry: Sendable {
+  /// The status; 0 for a sign.
+  var status: Int
+  /// The URL that answered, where it was not the one asked for.
+  var url: String?
+  /// The header fields; of a sign, the name of each field that chooses as a `Vary`.
+  var headers: HTTPHeaders
+  /// The body; of a sign, what its answers' keys begin with.
+  var body: Data
+  /// When it was asked for, in seconds since 1 January 2001.
+  var requestedAt: Double
+  /// When it came or was last confirmed.
+  var receivedAt: Double
+  /// When it must be forgotten; `infinity` for never.
+  var expiresAt = Double.infinity
+  /// Whether the URL asked for had a query: such answers have no heuristic lifetime.
+  var hasQuery: Bool
+  /// Whether someone could not read it: from then on it counts as stale. In memory only.
+  var isDistrusted = false
+  /// What follows from its header fields, so that a hit need not read them.
+  private(set) var freshness: Freshness
+
+  init(
+    status: Int, url: String? = nil, headers: HTTPHeaders, body: Data, requestedAt: Double, receivedAt: Double,
+    expiresAt: Double = .infinity, hasQuery: Bool = false
+  ) {
+    self.status = status
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.requestedAt = requestedAt
+    self.receivedAt = receivedAt
+    self.expiresAt = expiresAt
+    self.hasQuery = hasQuery
+    freshness = Freshness(
+      status: status, headers: headers, requestedAt: requestedAt, receivedAt: receivedAt, hasQuery: hasQuery)
+  }
+
+  /// What it costs to keep in memory, in bytes.
+  var cost: Int { headers.reduce(256 + body.count) { $0 + 64 + $1.name.utf8.count + $1.value.utf8.count } }
+
+  /// How old it is, in seconds (RFC 9111 §4.2.3).
+  func age(at now: Double) -> Double { freshness.age(at: now) }
+
+  /// The answer to `request` that it stands for.
+  func response(to request: Request, origin: Response.Origin) -> Response {
+    var response = Response(
+      request: request, url: url.flatMap(URL.init(string:)), status: status, headers: headers, body: body)
+    response.origin = origin
+    return response
+  }
+}
+
+extension CacheEntry {
+  /// What makes a request ask whether this is still valid (RFC 9111 §4.3.1); empty where nothing can.
+  var validators: HTTPHeaders {
+    var fields = HTTPHeaders()
+    if let tag = headers["ETag"] { fields["If-None-Match"] = tag }
+    if let date = headers.values(of: "Last-Modified").first { fields["If-Modified-Since"] = date }
+    return fields
+  }
+
+  /// Whether a 304 with `headers` is about this answer (RFC 9111 §4.3.4): its entity tag, if it has one, is the same.
+  func isConfirmed(by headers: HTTPHeaders) -> Bool {
+    func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+    guard let theirs = headers["ETag"], let ours = self.headers["ETag"] else { return true }
+    return opaque(theirs) == opaque(ours)
+  }
+
+  /// The same answer with the fields of the 304 that confirmed it (RFC 9111 §3.2), as new as that.
+  func confirmed(by headers: HTTPHeaders, requestedAt: Double, receivedAt: Double) -> CacheEntry {
+    // What describes the body stays with the body.
+    var update = headers
+    for name in ["Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Transfer-Encoding"] {
+      update[name] = nil
+    }
+    var merged = self.headers.merging(update)
+    // The time that the answer had spent in caches before says nothing any more.
+    if headers["Age"] == nil { merged["Age"] = nil }
+    return CacheEntry(
+      status: status, url: url, headers: merged, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
+      expiresAt: expiresAt, hasQuery: hasQuery)
+  }
+}
+
+extension CacheEntry {
+  /// A sign that the fields `names` of a request choose the answer; `prefix` is what the answers' keys begin with.
+  static func sign(names: [String], prefix: String, at now: Double) -> CacheEntry {
+    CacheEntry(
+      status: 0, headers: HTTPHeaders(names.map { HTTPHeaders.Field(name: "Vary", value: $0) }),
+      body: Data(prefix.utf8), requestedAt: now, receivedAt: now)
+  }
+
+  /// Whether it is no answer itself.
+  var isSign: Bool { status == 0 }
+  /// What the keys of the sign's answers begin with.
+  var prefix: String { String(decoding: body, as: UTF8.self) }
+  /// The fields that choose.
+  var names: [String] { headers.values(of: "Vary") }
+}

@@ -1,0 +1,57 @@
+import Streams
+import Synchronization
+
+/// What an endpoint says to the cache besides its policy. An object, so that requests of endpoints without it stay small.
+final class Caching: Sendable {
+  let key: String?
+  let hasBody: Bool
+  /// Seconds.
+  let expiry: Double?
+  let allowsStorage: (@Sendable (Response) -> Bool)?
+
+  /// `nil` for an endpoint that leaves all of it to the defaults.
+  init?(_ endpoint: some Endpoint) {
+    key = endpoint.cachedKey
+    hasBody = endpoint.cachesByBody
+    expiry = endpoint.expiry
+    allowsStorage = endpoint.allowsStorage
+    guard key != nil || hasBody || expiry != nil || allowsStorage != nil else { return nil }
+  }
+}
+
+/// The stored answer behind a response: hears of it when the response could not be read.
+final class CachedAnswer: Sendable {
+  private let cache: Cache
+  private let key: String
+  /// Whether the server's answer follows anyway, so that this one may be left out.
+  let isProvisional: Bool
+  private let wasRefused = Atomic<Bool>(false)
+
+  init(_ cache: Cache, key: String, isProvisional: Bool) {
+    self.cache = cache
+    self.key = key
+    self.isProvisional = isProvisional
+  }
+
+  /// The same where no answer follows.
+  var asLast: CachedAnswer { CachedAnswer(cache, key: key, isProvisional: false) }
+
+  /// Whether it could not be read.
+  var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
+
+  /// Someone could not make of it what was asked for: whatever is wrong, the next call had better ask the server.
+  func refuse() {
+    wasRefused.store(true, ordering: .releasing)
+    cache.distrust(key)
+  }
+}
+
+extension Response {
+  /// The same where no answer follows it.
+  var asLast: Response {
+    guard cached?.isProvisional == true else { return self }
+    var copy = self
+    copy.cached = cached?.asLast
+    return copy
+  }
+}

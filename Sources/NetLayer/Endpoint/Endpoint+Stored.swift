@@ -1,0 +1,71 @@
+import Streams
+
+extension Endpoint {
+  /// What is stored for the endpoint, without asking the server; `nil` where nothing is (article row 3.7).
+  ///
+  /// Read off the caller's thread, where it is not in memory.
+  public func cachedResponse(on network: Network = .default) -> Single<Response?> {
+    stored(on: network).asObservable().map { $0 as Response? }
+      .catchError { error in
+        (error as? NetworkError)?.kind == .notCached ? .just(nil) : .error(error)
+      }
+      .asSingle()
+  }
+
+  /// The model that is stored for the endpoint; `nil` where nothing is, or nothing that can be read as one
+  /// (article row 3.7).
+  public func cachedObject<Model: Decodable & Sendable>(
+    _ type: Model.Type, at path: String? = nil, on network: Network = .default
+  ) -> Single<Model?> {
+    cachedResponse(on: network).map { response in
+      try? response?.validated().model(type, at: path, failsOnEmptyData: true)
+    }
+  }
+
+  /// Stores `response` as the endpoint's answer, as if it came just now: for what an app brings along or has learnt
+  /// otherwise (article row 3.9).
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` where the network has no `CacheInterceptor` or the endpoint can't be cached, and of
+  ///   the kinds that building the request has.
+  public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
+    let (cache, key, request) = try place(on: network)
+    let now = cache.now
+    var entry = CacheEntry(
+      status: response.status, headers: response.headers, body: response.body, requestedAt: now, receivedAt: now,
+      hasQuery: request.url.query != nil)
+    if let expiry { entry.expiresAt = now + expiry }
+    cache.store(entry, for: key, headers: request.headers)
+  }
+
+  /// Forgets what is stored for the endpoint (article row 3.16).
+  ///
+  /// - Throws: as `storeCachedResponse`.
+  public func removeCachedResponse(on network: Network = .default) throws {
+    let (cache, key, _) = try place(on: network)
+    cache.remove(key)
+  }
+
+  private func stored(on network: Network) -> Single<Response> {
+    guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
+    // Nobody else is told: nothing is sent, and that nothing is stored is no failure.
+    let alone = network.with {
+      $0.interceptors = [interceptor]
+      ($0.onError, $0.mapError) = (nil, nil)
+    }
+    return alone.request(cache(.cacheOnly))
+  }
+
+  private func place(on network: Network) throws -> (cache: Cache, key: String, request: Request) {
+    guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
+    let request = try network.builder.request(for: Call(self))
+    let policy = cachePolicy ?? interceptor.policy
+    guard let key = interceptor.key(of: request, policy: policy) else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "\(request) can't be cached: use GET without a body, or cachesByBody with a cachePolicy other than http",
+        request: request
+      ).ruled(by: network.rules)
+    }
+    return (interceptor.cache, key, request)
+  }
+}

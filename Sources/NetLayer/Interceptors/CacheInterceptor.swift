@@ -1,0 +1,145 @@
+import Foundation
+import Streams
+
+/// Answers requests from a cache, and keeps the server's answers there (article rows 1.3, 3.7 to 3.11).
+///
+/// ```swift
+/// let cache = Cache(directory: URL.cachesDirectory.appending(path: "shop"))
+/// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
+/// ```
+/// It stands outside of what repeats requests and of what adds credentials. Without more it is a private HTTP cache
+/// (RFC 9111): what is kept, for how long and what must be confirmed follows from the header fields. A `CachePolicy` of the
+/// call, of the endpoint or of this interceptor says otherwise. `Response.origin` tells where an answer came from.
+///
+/// Downloads to a file, requests that bring conditions or ranges of their own, and requests with a body go past it; a
+/// method that changes something removes what is kept for its URL.
+public struct CacheInterceptor: Interceptor {
+  /// Where answers are kept.
+  public let cache: Cache
+  /// What calls and endpoints that say nothing do.
+  public var policy: CachePolicy
+  let account: (@Sendable (Request) -> String?)?
+  let allowsStorage: @Sendable (Response) -> Bool
+
+  /// An interceptor on `cache`; one for each network, as keys do not name the back end.
+  ///
+  /// - Parameters:
+  ///   - cache: where answers are kept.
+  ///   - policy: what calls and endpoints that say nothing do.
+  ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread. By default the
+  ///     header fields with credentials, `Authorization`, `Cookie` and the usual names of tokens, stand for the account. They must have
+  ///     been set by then: with an interceptor behind the cache that adds them, nothing is kept until `account` is given.
+  ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
+  ///     back end's envelope, and those that are no JSON where that was asked for. Called on the `mapping` scheduler.
+  public init(
+    _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
+    allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
+  ) {
+    self.cache = cache
+    self.policy = policy
+    self.account = account
+    self.allowsStorage = allowsStorage
+  }
+
+  /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
+  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    let policy = request.cachePolicy ?? policy
+    guard let key = key(of: request, policy: policy) else {
+      guard policy != .cacheOnly else { return .error(Self.notCached(request)) }
+      return next(request).do(onNext: { invalidate(after: $0, of: request) })
+    }
+    let visit = CacheVisit(interceptor: self, request: request, key: key, policy: policy, next: next)
+    return .deferred {
+      switch cache.find(key, for: request.headers) {
+      // The caller's thread may be the main one: from here it goes on to the one for mapping.
+      case .now(let found): return visit.answer(found) { .just($0).observeOn(next.mapping) }
+      case .later(let search): return search.observeOn(next.mapping).asObservable().flatMap { visit.answer($0) { .just($0) } }
+      }
+    }
+  }
+
+  static func notCached(_ request: Request) -> NetworkError {
+    NetworkError(
+      kind: .notCached, reason: "nothing is stored for \(request), and its policy does not ask the server",
+      request: request)
+  }
+}
+
+extension CacheInterceptor {
+  /// What `request` is known by; `nil` for one that goes past the cache.
+  func key(of request: Request, policy: CachePolicy) -> String? {
+    guard request.destination == nil, !request.headers.contains(where: { Self.isCondition($0.name) }) else { return nil }
+    let caching = request.caching
+    var isKnownByBody = false
+    if case .none = request.body, request.method == .get || request.method == .head {
+      // As RFC 9111 has it.
+    } else {
+      guard policy != .http, let caching, caching.hasBody || caching.key != nil else { return nil }
+      isKnownByBody = caching.hasBody
+    }
+    return CacheKey(request, account: account(of: request), own: caching?.key, hasBody: isKnownByBody)?.text
+  }
+
+  private func account(of request: Request) -> String? {
+    if let account { return account(request) }
+    return Self.credentials(request.headers)
+  }
+
+  /// Whether `sent`, as it left, is of the account that the cache took it for.
+  func knowsAccount(of sent: Request, for request: Request) -> Bool {
+    guard account == nil else { return true }
+    guard Self.credentials(sent.headers) == Self.credentials(request.headers) else {
+      cache.tell(
+        "an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
+      return false
+    }
+    return true
+  }
+
+  private static func credentials(_ headers: HTTPHeaders) -> String? {
+    var found: String?
+    for field in headers where names.hides(field.name) {
+      found = (found ?? "") + "\(field.name.lowercased()):\(field.value.utf8.count):\(field.value)"
+    }
+    return found
+  }
+
+  private static let names = Redaction(names: [
+    "authorization", "cookie", "token", "access-token", "auth-token", "x-token", "x-auth-token", "x-access-token",
+    "api-key", "x-api-key", "session", "session-id", "x-session", "x-session-id", "jwt",
+  ])
+
+  /// Whether the field asks for something that only the server or whoever set it can judge.
+  private static func isCondition(_ name: String) -> Bool {
+    let names = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range", "Range"]
+    return names.contains { HTTPHeaders.same($0, name) }
+  }
+
+  /// Removes what a request that changes something has made invalid (RFC 9111 §4.4).
+  private func invalidate(after exchange: Exchange, of request: Request) {
+    let safe: [HTTPMethod] = [.get, .head, .options, "TRACE"]
+    guard !safe.contains(request.method), (200...399).contains(exchange.response.status) else { return }
+    let named = ["Location", "Content-Location"].compactMap { exchange.response.headers[$0] }
+      .compactMap { URL(string: $0, relativeTo: exchange.response.url)?.absoluteURL }
+    for url in [request.url] + named where RedirectPolicy.sameOrigin(url, request.url) {
+      for method in [HTTPMethod.get, .head] {
+        var stored = request
+        stored.url = url
+        if let key = CacheKey(stored, method: method, account: account(of: request)) { cache.remove(key.text) }
+      }
+    }
+  }
+}
+
+extension Response {
+  /// Whether this is worth keeping: no refusal in an envelope, and JSON where that was asked for.
+  ///
+  /// The default of `CacheInterceptor.allowsStorage`, for rules that add to it.
+  public var isSuccessByEnvelope: Bool {
+    let wantsJSON = request.headers["Accept"]?.contains("json") == true
+    guard let json = try? JSON(body) else { return !wantsJSON || body.isEmpty }
+    let envelope = reading.envelope
+    let code = json[envelope.code]
+    return !code.exists || envelope.success.accepts(code)
+  }
+}

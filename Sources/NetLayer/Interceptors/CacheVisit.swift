@@ -1,0 +1,154 @@
+import Foundation
+import Streams
+
+/// The way of one request through the cache.
+struct CacheVisit: Sendable {
+  typealias Found = (entry: CacheEntry, key: String)
+  /// How an answer of the cache's own gets to where answers are mapped.
+  typealias Delivery = @Sendable (Exchange) -> Observable<Exchange>
+
+  let interceptor: CacheInterceptor
+  let request: Request
+  let key: String
+  let policy: CachePolicy
+  let next: Chain
+
+  private var cache: Cache { interceptor.cache }
+
+  /// What the policy makes of what was found.
+  func answer(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Exchange> {
+    switch policy {
+    case .http:
+      return http(found, deliver)
+    case .networkOnly:
+      return fetch(nil)
+    case .cacheOnly:
+      guard let found else { return .error(CacheInterceptor.notCached(request)) }
+      return deliver(exchange(found))
+    case .cacheFirst(let seconds):
+      // A clock that was set back makes nothing younger.
+      if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < seconds {
+        return deliver(exchange(found))
+      }
+      return fetch(found)
+    case .cacheThenNetwork(let skipsEqual):
+      guard let found else { return fetch(nil) }
+      let first = exchange(found, isProvisional: true)
+      let second = fetch(found)
+      guard skipsEqual else { return deliver(first).concat(second) }
+      return deliver(first).concat(
+        second.filter { exchange in
+          let (old, new) = (first.response, exchange.response)
+          return new.status != old.status || new.body != old.body || old.cached?.isRefused == true
+        })
+    case .networkElseCache:
+      guard let found else { return fetch(nil) }
+      return saving(fetch(found), by: found)
+    }
+  }
+
+  /// What RFC 9111 makes of what was found.
+  private func http(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Exchange> {
+    let wish = CacheControl(request.headers)
+    guard let found else { return wish.has("only-if-cached") ? deliver(timeout) : fetch(nil) }
+    let freshness = found.entry.freshness
+    switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: cache.now) {
+    case .fresh:
+      return deliver(exchange(found))
+    case .stale:
+      return deliver(exchange(found))
+    case .staleWhileRevalidate:
+      let stale = exchange(found)
+      if !wish.has("only-if-cached") { cache.refresh(found.key, fetch(found)) }
+      return deliver(stale)
+    case .validate:
+      if wish.has("only-if-cached") { return deliver(timeout) }
+      return freshness.standsIn(for: wish, at: cache.now) ? saving(fetch(found), by: found) : fetch(found)
+    }
+  }
+
+  /// Gives what was found where `fetched` has no answer, or one that says that the server has a problem (RFC 5861 §4).
+  private func saving(_ fetched: Observable<Exchange>, by found: Found) -> Observable<Exchange> {
+    fetched.map { [500, 502, 503, 504].contains($0.response.status) ? exchange(found) : $0 }
+      .catchError { error in
+        let kind = (error as? NetworkError)?.kind
+        // These are no failure of the network.
+        let own: [NetworkError.Kind] = [.cancelled, .invalidRequest, .encoding, .file, .other]
+        return kind.map(own.contains) ?? true ? .error(error) : .just(exchange(found))
+      }
+  }
+
+  /// The server's answer, kept if it may be; with something to validate, the server may confirm that instead.
+  private func fetch(_ found: Found?) -> Observable<Exchange> {
+    var conditional = request
+    // What nobody could read must come anew, not be confirmed.
+    if let entry = found?.entry, !entry.isDistrusted { conditional.headers = request.headers.merging(entry.validators) }
+    let sent = conditional
+    return .deferred {
+      let start = cache.now
+      return next(sent).flatMap { exchange -> Observable<Exchange> in
+        guard exchange.response.status == 304, let found, sent.headers.count > request.headers.count else {
+          keep(exchange, start)
+          return .just(exchange)
+        }
+        guard found.entry.isConfirmed(by: exchange.response.headers) else {
+          // It is about an answer that we do not have.
+          cache.remove(key)
+          return fetch(nil)
+        }
+        return .just(confirmed(found.entry, by: exchange, start))
+      }
+    }
+  }
+
+  private func confirmed(_ entry: CacheEntry, by exchange: Exchange, _ start: Double) -> Exchange {
+    let entry = entry.confirmed(by: exchange.response.headers, requestedAt: start, receivedAt: cache.now)
+    store(entry)
+    return Exchange(request: exchange.request, response: entry.response(to: request, origin: .revalidated))
+  }
+
+  private func keep(_ exchange: Exchange, _ start: Double) {
+    let response = exchange.response
+    let wish = CacheControl(request.headers)
+    let isSuccess = (200...299).contains(response.status) && response.status != 206
+    guard Freshness.keeps(CacheControl(response.headers), wish) else {
+      if isSuccess { cache.remove(key) }
+      return
+    }
+    guard response.file == nil, response.origin == .network, response.headers["Vary"]?.contains("*") != true,
+      policy == .http
+        ? Freshness.isStorable(status: response.status, headers: response.headers, wish: wish) : isSuccess,
+      interceptor.knowsAccount(of: exchange.request, for: request), interceptor.allowsStorage(response),
+      request.caching?.allowsStorage?(response) ?? true
+    else { return }
+    store(
+      CacheEntry(
+        status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
+        headers: response.headers, body: response.body, requestedAt: start, receivedAt: cache.now,
+        hasQuery: request.url.query != nil))
+  }
+
+  private func store(_ entry: CacheEntry) {
+    var entry = entry
+    if let expiry = request.caching?.expiry { entry.expiresAt = entry.receivedAt + expiry }
+    cache.store(entry, for: key, headers: request.headers)
+  }
+
+  private func exchange(_ found: Found, isProvisional: Bool = false) -> Exchange {
+    let now = cache.now
+    let age = found.entry.age(at: now)
+    let isStale = age >= found.entry.freshness.lifetime
+    var response = found.entry.response(to: request, origin: .cache(age: age, isStale: isStale))
+    // RFC 9111 §5.1
+    response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
+    response.cached = CachedAnswer(cache, key: found.key, isProvisional: isProvisional)
+    return Exchange(request: request, response: response)
+  }
+
+  /// The answer to a request that wants a stored one where there is none (RFC 9111 §5.2.1.7).
+  private var timeout: Exchange {
+    var response = Response(request: request, status: 504)
+    response.origin = .cache(age: 0, isStale: false)
+    return Exchange(request: request, response: response)
+  }
+}
