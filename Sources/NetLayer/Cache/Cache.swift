@@ -148,7 +148,11 @@ extension Cache {
   }
 
   /// Waits until what was begun is on the disk; gives the number of entries there and their bytes.
-  func settle() -> (count: Int, bytes: Int) { queue.sync { disk?.size ?? (0, 0) } }
+  func settle() -> (count: Int, bytes: Int) {
+    // Work there may add more, at most once.
+    queue.sync {}
+    return queue.sync { disk?.size ?? (0, 0) }
+  }
 
   private func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {
     guard let disk else { return }

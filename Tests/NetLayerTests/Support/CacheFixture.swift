@@ -1,0 +1,97 @@
+import Foundation
+import Streams
+import StreamsTesting
+
+@testable import NetLayer
+
+/// A network with a cache in memory, whose time is virtual: it starts at midnight of 1 January 2001, UTC.
+struct CacheFixture {
+  /// What a call gave.
+  struct Seen: Equatable {
+    var bodies: [String] = []
+    var origins: [Response.Origin] = []
+    var failure: NetworkError.Kind?
+  }
+
+  let scheduler = TestScheduler()
+  let stub: StubTransport
+  let cache: Cache
+  let network: Network
+
+  init(
+    policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
+    behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.Answer?
+  ) {
+    stub = StubTransport(on: scheduler, answer)
+    cache = Cache(directory: nil, clock: scheduler)
+    network = Network(
+      Backend(
+        baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler,
+        interceptors: [CacheInterceptor(cache, policy: policy, account: account)] + behind))
+  }
+
+  /// Answers with `headers` and a body that counts the requests: `1`, `2` …; with 304 where that is asked for with the
+  /// answer's own entity tag.
+  static func counting(_ headers: HTTPHeaders, status: Int = 200) -> @Sendable (Request) -> StubTransport.Answer? {
+    let count = Locked(0)
+    return { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if let tag = headers["ETag"], request.headers["If-None-Match"] == tag {
+        return .response(status: 304, headers: headers)
+      }
+      return .response(status: status, headers: headers, body: Data("\(number)".utf8))
+    }
+  }
+
+  /// Calls, and runs everything.
+  @discardableResult
+  func get(_ endpoint: some Endpoint = Plain()) -> Seen {
+    run(network.responses(Call(endpoint)))
+  }
+
+  @discardableResult
+  func get(_ headers: HTTPHeaders, _ policy: CachePolicy? = nil) -> Seen {
+    get(Plain(headers: headers, cachePolicy: policy))
+  }
+
+  @discardableResult
+  func get(_ policy: CachePolicy) -> Seen { get(Plain(cachePolicy: policy)) }
+
+  @discardableResult
+  func get(path: String) -> Seen { get(Plain(path: path)) }
+
+  func run(_ responses: Observable<Response>) -> Seen {
+    let observer = scheduler.createObserver(Response.self)
+    let subscription = responses.subscribe(observer)
+    scheduler.start()
+    subscription.dispose()
+    var seen = Seen()
+    for event in observer.events.map(\.value) {
+      if let response = event.element {
+        let status = response.status == 200 ? "" : "\(response.status) "
+        seen.bodies.append(status + String(decoding: response.body, as: UTF8.self))
+        seen.origins.append(response.origin)
+      }
+      if let error = event.error as? NetworkError { seen.failure = error.kind }
+    }
+    return seen
+  }
+
+  /// How many requests the server has seen.
+  var requests: Int { stub.requests.count }
+
+  struct Plain: Endpoint {
+    var path = "/a"
+    var method = HTTPMethod.get
+    var task = HTTPTask.plain
+    var headers: HTTPHeaders = [:]
+    var cachePolicy: CachePolicy?
+    var cachedKey: String?
+    var cachesByBody = false
+    var expiry: Double?
+    var allowsStorage: (@Sendable (Response) -> Bool)?
+  }
+}
