@@ -11,9 +11,7 @@ struct Sender: Sendable {
 
   /// The answer to the request that `build` makes at each subscription: the last that the interceptors give.
   func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
-    guard interceptors.isEmpty else {
-      return exchanges(build, sending: sending).takeLast(1).map(\.asLast).asSingle()
-    }
+    guard interceptors.isEmpty else { return exchanges(build, isSingle: true, sending: sending).lastAsSingle() }
     return rules.handlesErrors ? reporting(direct(build) { $0 }.asObservable()).asSingle() : direct(build) { $0 }
   }
 
@@ -31,8 +29,10 @@ struct Sender: Sendable {
 
   /// What the interceptors make of the request that `build` makes, with `sending` behind the last of them. One scope for
   /// all that the network itself has to do with it; errors are reported behind all interceptors: what a retry saves is none.
+  ///
+  /// - Parameter isSingle: whether only the last is wanted, so that none is there for the time being.
   func exchanges(
-    _ build: @escaping @Sendable () throws -> Request,
+    _ build: @escaping @Sendable () throws -> Request, isSingle: Bool = false,
     sending: @escaping @Sendable (Request) -> Observable<Exchange>
   ) -> Observable<Response> {
     let sender = self
@@ -52,6 +52,7 @@ struct Sender: Sendable {
         var response = exchange.response
         // An answer that an interceptor made up has none.
         if response.rules == nil { response.rules = rules }
+        if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
         subscription.deliver(response, to: next)
       }
     })

@@ -102,6 +102,22 @@ extension ObservableType {
   }
 }
 
+extension ObservableType {
+  /// The last element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none.
+  package func lastAsSingle() -> Single<Element> {
+    let source = asObservable()
+    return Single(
+      trusted: Observable(push: { subscription, next in
+        let found = Cell<Element?>(nil)
+        let scope = LastScope(subscription) {
+          guard let element = found.value.take() else { throw StreamError.noElements }
+          try next(element)
+        }
+        source.run(scope) { found.value = $0 }
+      }))
+  }
+}
+
 /// Is raised once.
 final class Flag: Sendable {
   private let raised = Atomic<Bool>(false)

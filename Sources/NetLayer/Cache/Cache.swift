@@ -213,6 +213,8 @@ extension Cache {
     if let sign { put(entry, sign.key(for: headers)) }
   }
 
+  private static let mostWaiting = 8 << 20
+
   private func put(_ entry: CacheEntry, _ key: String) {
     let cost = entry.cost
     insert(entry, key) { memory in
@@ -222,7 +224,7 @@ extension Cache {
     guard disk != nil else { return }
     // A disk that is slower than the network must not fill the memory.
     let fits = memory.withLock { memory in
-      guard memory.waiting + cost <= memoryLimit || memory.waiting == 0 else { return false }
+      guard memory.waiting + cost <= Self.mostWaiting || memory.waiting == 0 else { return false }
       memory.waiting += cost
       return true
     }

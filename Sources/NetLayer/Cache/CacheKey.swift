@@ -9,7 +9,8 @@ struct CacheKey {
   /// Adds a part; `nil` is another one than the empty text.
   mutating func append(_ part: String?) {
     guard let part else { return text += "-" }
-    text += "\(part.utf8.count):"
+    text += String(part.utf8.count)
+    text += ":"
     text += part
   }
 
@@ -38,19 +39,32 @@ struct CacheKey {
   /// The URL with its parameters sorted by name: those of one name stay in order. Without fragment, scheme and host in
   /// lower case.
   static func stable(_ url: URL) -> String {
-    var text = url.absoluteString
-    if let fragment = text.firstIndex(of: "#") { text = String(text[..<fragment]) }
+    let text = url.absoluteString
+    let bytes = text.utf8
+    // Most are as they should be: that is seen in one pass, as this is on the way of every hit.
+    var slashes = 0
+    var isPlain = true
+    for byte in bytes {
+      if byte == UInt8(ascii: "/") { slashes += 1 }
+      let isUpper = byte >= 65 && byte <= 90 && slashes < 3
+      if isUpper || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "&") {
+        isPlain = false
+        break
+      }
+    }
+    return isPlain ? text : sorted(text)
+  }
+
+  private static func sorted(_ whole: String) -> String {
+    var text = String(whole.prefix { $0 != "#" })
     let scheme = text.range(of: "://")?.upperBound ?? text.startIndex
     let path = text[scheme...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
     // Users and passwords, which stand there too, are taken as they are.
-    if text[..<path].utf8.contains(where: { $0 >= 65 && $0 <= 90 }), !text[..<path].utf8.contains(UInt8(ascii: "@")) {
-      text = text[..<path].lowercased() + text[path...]
-    }
+    if !text[..<path].utf8.contains(UInt8(ascii: "@")) { text = text[..<path].lowercased() + text[path...] }
     guard let mark = text.firstIndex(of: "?") else { return text }
     let pairs = text[text.index(after: mark)...].split(separator: "&").enumerated().map { index, pair in
       (name: pair.prefix { $0 != "=" }, index: index, pair: pair)
     }
-    guard pairs.count > 1 else { return text }
     let sorted = pairs.sorted { $0.name == $1.name ? $0.index < $1.index : $0.name < $1.name }
     return text[...mark] + sorted.map(\.pair).joined(separator: "&")
   }

@@ -45,13 +45,3 @@ final class CachedAnswer: Sendable {
     cache.distrust(key)
   }
 }
-
-extension Response {
-  /// The same where no answer follows it.
-  var asLast: Response {
-    guard cached?.isProvisional == true else { return self }
-    var copy = self
-    copy.cached = cached?.asLast
-    return copy
-  }
-}

@@ -1,8 +1,8 @@
 import Foundation
 import Streams
 
-/// The way of one request through the cache.
-struct CacheVisit: Sendable {
+/// The way of one request through the cache. An object, as the closures of every step hold it.
+final class CacheVisit: Sendable {
   typealias Found = (entry: CacheEntry, key: String)
   /// How an answer of the cache's own gets to where answers are mapped.
   typealias Delivery = @Sendable (Exchange) -> Observable<Exchange>
@@ -12,6 +12,14 @@ struct CacheVisit: Sendable {
   let key: String
   let policy: CachePolicy
   let next: Chain
+
+  init(interceptor: CacheInterceptor, request: Request, key: String, policy: CachePolicy, next: Chain) {
+    self.interceptor = interceptor
+    self.request = request
+    self.key = key
+    self.policy = policy
+    self.next = next
+  }
 
   private var cache: Cache { interceptor.cache }
 
@@ -69,8 +77,8 @@ struct CacheVisit: Sendable {
 
   /// Gives what was found where `fetched` has no answer, or one that says that the server has a problem (RFC 5861 §4).
   private func saving(_ fetched: Observable<Exchange>, by found: Found) -> Observable<Exchange> {
-    fetched.map { [500, 502, 503, 504].contains($0.response.status) ? exchange(found) : $0 }
-      .catchError { error in
+    fetched.map { [self] in [500, 502, 503, 504].contains($0.response.status) ? exchange(found) : $0 }
+      .catchError { [self] error in
         let kind = (error as? NetworkError)?.kind
         // These are no failure of the network.
         let own: [NetworkError.Kind] = [.cancelled, .invalidRequest, .encoding, .file, .other]
@@ -84,9 +92,9 @@ struct CacheVisit: Sendable {
     // What nobody could read must come anew, not be confirmed.
     if let entry = found?.entry, !entry.isDistrusted { conditional.headers = request.headers.merging(entry.validators) }
     let sent = conditional
-    return .deferred {
+    return .deferred { [self] in
       let start = cache.now
-      return next(sent).flatMap { exchange -> Observable<Exchange> in
+      return next(sent).flatMap { [self] exchange -> Observable<Exchange> in
         guard exchange.response.status == 304, let found, sent.headers.count > request.headers.count else {
           keep(exchange, start)
           return .just(exchange)

@@ -71,7 +71,22 @@ struct RequestBuilder: Sendable {
   }
 
   /// Whether `url` is at the back end's own origin: what is secret between us and the back end goes nowhere else.
-  private func isOwn(_ url: URL) -> Bool { baseURL.map { RedirectPolicy.sameOrigin($0, url) } ?? true }
+  private func isOwn(_ url: URL) -> Bool {
+    baseURL.map { Self.beginAlike($0, url) || RedirectPolicy.sameOrigin($0, url) } ?? true
+  }
+
+  /// Whether the texts are the same up to the path: what is built below the base is, and taking URLs apart is slow.
+  private static func beginAlike(_ a: URL, _ b: URL) -> Bool {
+    let slash = UInt8(ascii: "/")
+    var rest = b.absoluteString.utf8.makeIterator()
+    var slashes = 0
+    for byte in a.absoluteString.utf8 {
+      guard rest.next() == byte else { return false }
+      if byte == slash { slashes += 1 }
+      if slashes == 3 { return true }
+    }
+    return slashes == 2 && rest.next() == slash
+  }
 
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
     let common = isOwn ? commonParameters() : [:]

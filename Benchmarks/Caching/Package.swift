@@ -1,0 +1,16 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "CachingBenchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "NetLayer", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "CachingBenchmarks",
+      dependencies: [
+        .product(name: "NetLayer", package: "NetLayer"), .product(name: "Streams", package: "NetLayer"),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,101 @@
+// What a hit costs, from `network.request(endpoint)` to its `Response`: a URL is built, a key made, the answer found, its
+// age reckoned, and everything hops to the mapping scheduler.
+// Usage: CachingBenchmarks [rounds [part of a row's name]]
+import Dispatch
+import Foundation
+import NetLayer
+import Streams
+
+struct Item: Endpoint {
+  let id: Int
+  var path: String { "/items/\(id)" }
+}
+
+let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5
+let directory = FileManager.default.temporaryDirectory.appending(path: "cache-benchmark-\(UUID().uuidString)")
+defer { try? FileManager.default.removeItem(at: directory) }
+let stub = StubTransport { _ in
+  .response(
+    headers: [
+      "Content-Type": "application/json", "Cache-Control": "max-age=86400", "ETag": "\"5f3a\"",
+      "Date": "Mon, 01 Jan 2024 00:00:00 GMT",
+    ], body: Data(repeating: UInt8(ascii: " "), count: 4096))
+}
+
+func network(_ cache: Cache) -> Network {
+  Network(
+    Backend(
+      baseURL: URL(string: "http://127.0.0.1:9"), transport: stub,
+      interceptors: [CacheInterceptor(cache, policy: .cacheFirst(seconds: 86400))]))
+}
+
+/// Seconds per call of `count` calls, `inFlight` at once: each answer starts the next call.
+func measure(_ network: Network, _ count: Int, inFlight: Int, of items: Int) -> Double {
+  let done = DispatchSemaphore(value: 0)
+  @Sendable func call(_ number: Int) {
+    _ = network.request(Item(id: number % items)).subscribe(
+      onSuccess: { (response: Response) in
+        guard response.body.count == 4096 else { fatalError("not the answer that was stored") }
+        if number + inFlight < count { call(number + inFlight) } else { done.signal() }
+      }, onError: { fatalError("\($0)") })
+  }
+  let start = DispatchTime.now().uptimeNanoseconds
+  for lane in 0..<inFlight { call(lane) }
+  for _ in 0..<inFlight { done.wait() }
+  return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 / Double(count)
+}
+
+/// Seconds per call of `count` calls in turn on a network that maps where it is called: what is left without the hop.
+func measureInline(_ network: Network, _ count: Int, of items: Int) -> Double {
+  let inline = network.with { $0.mapping = ImmediateScheduler.instance }
+  let start = DispatchTime.now().uptimeNanoseconds
+  for number in 0..<count {
+    _ = inline.request(Item(id: number % items)).subscribe(
+      onSuccess: { (response: Response) in
+        guard response.body.count == 4096 else { fatalError("not the answer that was stored") }
+      }, onError: { fatalError("\($0)") })
+  }
+  return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 / Double(count)
+}
+
+/// Seconds per hop to the scheduler that maps by default, one after the other: what no call can do without.
+func measureHops(_ count: Int) -> Double {
+  let scheduler = Backend().mapping
+  let done = DispatchSemaphore(value: 0)
+  @Sendable func hop(_ number: Int) {
+    _ = scheduler.schedule { if number < count { hop(number + 1) } else { done.signal() } }
+  }
+  let start = DispatchTime.now().uptimeNanoseconds
+  hop(1)
+  done.wait()
+  return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 / Double(count)
+}
+
+let items = 200
+let inMemory = network(Cache(directory: nil))
+let onDisk = network(Cache(directory: directory, memoryLimit: 0))
+for network in [inMemory, onDisk] { _ = measure(network, items, inFlight: 8, of: items) }
+// What is written is on the disk before it is asked for.
+for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: directory.path).count) ?? 0 < items + 1 {
+  usleep(50_000)
+}
+let only = CommandLine.arguments.dropFirst(2).first
+let rows: [(name: String, target: String, run: () -> Double)] = [
+  ("the hop alone", "-", { measureHops(50_000) }),
+  ("memory hit, without the hop", "5", { measureInline(inMemory, 50_000, of: items) }),
+  ("memory hit, 1 in flight", "5", { measure(inMemory, 50_000, inFlight: 1, of: items) }),
+  ("memory hit, 64 in flight", "5", { measure(inMemory, 50_000, inFlight: 64, of: items) }),
+  ("disk hit of 4 KB, 1 in flight", "100", { measure(onDisk, 5000, inFlight: 1, of: items) }),
+  ("disk hit of 4 KB, 64 in flight", "100", { measure(onDisk, 5000, inFlight: 64, of: items) }),
+].filter { row in only.map { row.0.contains($0) } ?? true }
+var seen = rows.map { _ in [Double]() }
+for _ in 0..<rounds {
+  for (index, row) in rows.enumerated() { seen[index].append(row.run()) }
+}
+guard stub.requests.count == 2 * items else { fatalError("\(stub.requests.count) requests were sent, not \(2 * items)") }
+for (row, seconds) in zip(rows, seen) {
+  let sorted = seconds.sorted().map { $0 * 1e6 }
+  guard let least = sorted.first, let most = sorted.last else { continue }
+  let numbers = String(format: "%7.2f µs   (%.2f to %.2f)", sorted[sorted.count / 2], least, most)
+  print("\(row.name.padding(toLength: 34, withPad: " ", startingAt: 0))\(numbers)   target \(row.target)")
+}
