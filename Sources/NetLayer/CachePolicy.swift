@@ -11,7 +11,8 @@ public enum CachePolicy: Sendable, Hashable {
   case cacheOnly
   /// A stored answer that came at most so many seconds ago, else the server's.
   case cacheFirst(seconds: Double)
-  /// The stored answer, if there is one, then the server's: a stream gets both, a `Single` the second.
+  /// The stored answer, if there is one, then the server's: `endpoint.cache.request()` gives both, every other call the
+  /// second.
   ///
   /// A failure follows the stored answer as an error. With `skipsEqual`, the second is left out where status and body are
   /// those of the first.

@@ -4,7 +4,7 @@ import Streams
 /// Answers that are kept: in memory, and behind that in files (article row 3.7).
 ///
 /// ```swift
-/// let cache = Cache(directory: URL.cachesDirectory.appending(path: "shop"))
+/// let cache = Cache(directory: Cache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
@@ -67,6 +67,11 @@ public final class Cache: Sendable {
         path: directory.path, limit: diskLimit, now: { clock.now.timeIntervalSinceReferenceDate },
         report: { onProblem(NetworkError(kind: .file, reason: $0)) })
     }
+  }
+
+  /// A directory called `name` where the system keeps a user's caches: `~/.cache` on Linux.
+  public static func directory(named name: String) -> URL? {
+    FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.appending(path: name)
   }
 
   /// Forgets everything: for signing out.

@@ -50,7 +50,8 @@ extension CacheEntry {
     let body = UnsafeRawBufferPointer(rebasing: file[(file.count - fixed.bodySize)...])
     guard Checksum.crc32(body) == fixed.bodyChecksum else { return nil }
     var head = Reader(UnsafeRawBufferPointer(rebasing: file[Self.fixedSize..<(file.count - fixed.bodySize)]))
-    guard let status: UInt32 = head.integer(), let flags: UInt32 = head.integer(), let requested: UInt64 = head.integer(),
+    guard let status: UInt32 = head.integer(), let flags: UInt32 = head.integer(),
+      let requested: UInt64 = head.integer(),
       let received: UInt64 = head.integer(), let url = head.text(), let count: UInt32 = head.integer()
     else { return nil }
     var headers = HTTPHeaders()

@@ -66,6 +66,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
   /// Keeps `entry`, in place of one that is there. Without success there is none afterwards.
   func write(_ entry: CacheEntry, _ name: Name) {
     guard let directory = opened() else { return }
+    guard entry.body.count <= files.limit else { return remove(name) }
     let bytes = entry.encoded(digest: name.digest)
     for gone in files.insert((), for: name.text, cost: bytes.count) { _ = unlinkat(directory, gone.key, 0) }
     guard files.contains(name.text) else { return }

@@ -67,7 +67,8 @@ extension Network {
 
   var hasNoCache: NetworkError {
     NetworkError(
-      kind: .invalidRequest, reason: "this network has no cache: put a CacheInterceptor among its back end's interceptors"
+      kind: .invalidRequest,
+      reason: "this network has no cache: put a CacheInterceptor among its back end's interceptors"
     ).ruled(by: rules)
   }
 

@@ -62,7 +62,8 @@ extension Endpoint {
     guard let key = interceptor.key(of: request, policy: policy) else {
       throw NetworkError(
         kind: .invalidRequest,
-        reason: "\(request) can't be cached: use GET without a body, or cachesByBody with a cachePolicy other than http",
+        reason:
+          "\(request) can't be cached: use GET without a body, or cachesByBody with a cachePolicy other than http",
         request: request
       ).ruled(by: network.rules)
     }

@@ -4,7 +4,7 @@ import Streams
 /// Answers requests from a cache, and keeps the server's answers there (article rows 1.3, 3.7 to 3.11).
 ///
 /// ```swift
-/// let cache = Cache(directory: URL.cachesDirectory.appending(path: "shop"))
+/// let cache = Cache(directory: Cache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// It stands outside of what repeats requests and of what adds credentials. Without more it is a private HTTP cache
@@ -69,7 +69,9 @@ public struct CacheInterceptor: Interceptor {
 extension CacheInterceptor {
   /// What `request` is known by; `nil` for one that goes past the cache.
   func key(of request: Request, policy: CachePolicy) -> String? {
-    guard request.destination == nil, !request.headers.contains(where: { Self.isCondition($0.name) }) else { return nil }
+    guard request.destination == nil, !request.headers.contains(where: { Self.isCondition($0.name) }) else {
+      return nil
+    }
     let caching = request.caching
     var isKnownByBody = false
     if case .none = request.body, request.method == .get || request.method == .head {

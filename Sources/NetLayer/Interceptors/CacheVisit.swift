@@ -96,7 +96,7 @@ final class CacheVisit: Sendable {
       let start = cache.now
       return next(sent).flatMap { [self] exchange -> Observable<Exchange> in
         guard exchange.response.status == 304, let found, sent.headers.count > request.headers.count else {
-          keep(exchange, start)
+          keep(exchange, start, insteadOf: found)
           return .just(exchange)
         }
         guard found.entry.isConfirmed(by: exchange.response.headers) else {
@@ -115,7 +115,7 @@ final class CacheVisit: Sendable {
     return Exchange(request: exchange.request, response: entry.response(to: request, origin: .revalidated))
   }
 
-  private func keep(_ exchange: Exchange, _ start: Double) {
+  private func keep(_ exchange: Exchange, _ start: Double, insteadOf found: Found?) {
     let response = exchange.response
     let wish = CacheControl(request.headers)
     let isSuccess = (200...299).contains(response.status) && response.status != 206
@@ -123,17 +123,30 @@ final class CacheVisit: Sendable {
       if isSuccess { cache.remove(key) }
       return
     }
-    guard response.file == nil, response.origin == .network, response.headers["Vary"]?.contains("*") != true,
-      policy == .http
-        ? Freshness.isStorable(status: response.status, headers: response.headers, wish: wish) : isSuccess,
-      interceptor.knowsAccount(of: exchange.request, for: request), interceptor.allowsStorage(response),
+    guard response.file == nil, response.origin == .network, response.headers["Vary"]?.contains("*") != true else {
+      return
+    }
+    let entry = CacheEntry(
+      status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
+      headers: response.headers, body: response.body, requestedAt: start, receivedAt: cache.now,
+      hasQuery: request.url.query != nil)
+    guard policy == .http ? isWorthKeeping(entry, wish) : isSuccess else {
+      if isSuccess, found != nil { cache.remove(key) }
+      return
+    }
+    guard interceptor.knowsAccount(of: exchange.request, for: request), interceptor.allowsStorage(response),
       request.caching?.allowsStorage?(response) ?? true
     else { return }
-    store(
-      CacheEntry(
-        status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
-        headers: response.headers, body: response.body, requestedAt: start, receivedAt: cache.now,
-        hasQuery: request.url.query != nil))
+    store(entry)
+  }
+
+  /// Whether RFC 9111 allows to keep it and could ever use it: an answer that is never fresh and has nothing to ask for
+  /// would only cost a file. One that came by a redirect is the answer of another URL; what the redirect said about itself
+  /// is not known here.
+  private func isWorthKeeping(_ entry: CacheEntry, _ wish: CacheControl) -> Bool {
+    let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true
+    return isOwn && Freshness.isStorable(status: entry.status, headers: entry.headers, wish: wish)
+      && (entry.freshness.lifetime > 0 || entry.validators.count > 0)
   }
 
   private func store(_ entry: CacheEntry) {

@@ -74,6 +74,9 @@ enum URLPath {
         plain = plain.replacingOccurrences(of: escape, with: byte, options: [.caseInsensitive, .literal])
       }
     }
+    guard zip(plain.utf8, plain.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: ".") && $1 == $0 }) else {
+      return
+    }
     for component in plain.utf8.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
     where component.elementsEqual("..".utf8) {
       throw refused(path, "climbs with '..'")

@@ -164,6 +164,22 @@ enum Article3 {
       .map([User].self, at: "data.items", failsOnEmptyData: false)
       .subscribe(onNext: { print($0.count) })
       .disposed(by: bag)
+
+    GitHub.userProfile("InsectQY").cache.request(on: github)
+      .map(User.self, at: "data.user")
+      .subscribe(onNext: { print($0.name) }, onError: { print($0) })
+      .disposed(by: bag)
+
+    GitHub.userProfile("InsectQY").onCache(User.self, at: "data.user") { local in print("stored: \(local.name)") }
+      .request(on: github)
+      .subscribe(onSuccess: { print($0.name) }, onError: { print($0) })
+      .disposed(by: bag)
+  }
+
+  static func network(apiURL: URL) -> Network {
+    let cache = Cache(directory: Cache.directory(named: "github"))
+    let github = Network(Backend(baseURL: apiURL, interceptors: [CacheInterceptor(cache)]))
+    return github
   }
 }
 

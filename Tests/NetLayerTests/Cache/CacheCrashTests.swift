@@ -29,7 +29,7 @@ final class CacheCrashTests: XCTestCase {
 
   /// Writes entries until it is killed: only in a process of its own.
   func test_child() throws {
-    guard let path = Self.environment["NETLAYER_CACHE_CHILD"] else { throw XCTSkip("a part of the test above") }
+    guard let path = Self.environment["NETLAYER_CACHE_CHILD"] else { return }
     let cache = Cache(directory: URL(filePath: path), memoryLimit: 1 << 20)
     _ = cache.settle()
     try FileHandle.standardOutput.write(contentsOf: Data("ready\n".utf8))

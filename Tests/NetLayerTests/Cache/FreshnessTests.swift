@@ -51,7 +51,10 @@ final class FreshnessTests: XCTestCase {
       (["Expires": later], 600, "Expires less the time of arrival"),
       (["Expires": date, "Date": later], 0, "expired from the start"),
       (["Expires": "0", "Date": date], 0, "what is no date"),
-      (["Expires": "-1", "Last-Modified": "Sun, 31 Dec 2000 00:00:00 GMT", "Date": date], 0, "no heuristic beside Expires"),
+      (
+        ["Expires": "-1", "Last-Modified": "Sun, 31 Dec 2000 00:00:00 GMT", "Date": date], 0,
+        "no heuristic beside Expires"
+      ),
       (["Cache-Control": "max-age=x"], 0, "what is no number"),
       ([:], 0, "nothing"),
     ]

@@ -53,7 +53,8 @@ final class CacheInterceptorTests: XCTestCase {
   func test_aConfirmationOfAnotherAnswerIsNotTaken() {
     let fixture = CacheFixture { request in
       request.headers["If-None-Match"] == nil
-        ? .response(headers: ["ETag": "\"a\""], body: Data("a".utf8)) : .response(status: 304, headers: ["ETag": "\"b\""])
+        ? .response(headers: ["ETag": "\"a\""], body: Data("a".utf8))
+        : .response(status: 304, headers: ["ETag": "\"b\""])
     }
     fixture.get()
     XCTAssertEqual(fixture.get(), .init(bodies: ["a"], origins: [.network]))
@@ -326,25 +327,37 @@ final class CacheInterceptorTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_theServersAnswerFollowsRedirectsAndSoDoesTheStoredOne() throws {
+  func test_whatCameByARedirectIsNotKeptAsTheAnswerOfTheFirstURLButByAPolicyThatSaysSo() throws {
     let fixture = CacheFixture { _ in
       var answer = StubTransport.Answer.response()
       answer.result = { request in
         .success(
           Response(
-            request: request, url: URL(string: "http://h/moved"), headers: ["Cache-Control": "max-age=60"],
-            body: Data("1".utf8)))
+            request: request, url: URL(string: "http://h/version/7"), headers: ["Cache-Control": "max-age=9999999"]))
       }
       return answer
     }
-    fixture.get()
+    for _ in 0..<2 { XCTAssertEqual(fixture.get().origins, [.network], "the redirect may lead elsewhere tomorrow") }
+    fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.responses(Call(Plain())).subscribe(observer)
+    let call = fixture.network.responses(Call(Plain(cachePolicy: .cacheOnly)))
+    let subscription = call.subscribe(observer)
     fixture.scheduler.start()
     subscription.dispose()
     let response = try XCTUnwrap(observer.events.first?.value.element)
-    XCTAssertTrue(response.origin.isCache)
-    XCTAssertEqual(response.url.path, "/moved")
+    XCTAssertEqual(response.url.path, "/version/7")
     XCTAssertEqual(response.request.url.path, "/a")
+  }
+
+  func test_whatCouldNeverBeUsedIsNotKept() {
+    let isBare = Locked(false)
+    let fixture = CacheFixture { _ in
+      isBare.withLock { $0 } ? .response() : .response(headers: ["Cache-Control": "max-age=5, stale-if-error=999"])
+    }
+    fixture.get()
+    isBare.withLock { $0 = true }
+    fixture.scheduler.advanceBy(6)
+    XCTAssertEqual(fixture.get().origins, [.network])
+    XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached, "nor what it has replaced")
   }
 }

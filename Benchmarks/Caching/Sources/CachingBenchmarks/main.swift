@@ -92,7 +92,9 @@ var seen = rows.map { _ in [Double]() }
 for _ in 0..<rounds {
   for (index, row) in rows.enumerated() { seen[index].append(row.run()) }
 }
-guard stub.requests.count == 2 * items else { fatalError("\(stub.requests.count) requests were sent, not \(2 * items)") }
+guard stub.requests.count == 2 * items else {
+  fatalError("\(stub.requests.count) requests were sent, not \(2 * items)")
+}
 for (row, seconds) in zip(rows, seen) {
   let sorted = seconds.sorted().map { $0 * 1e6 }
   guard let least = sorted.first, let most = sorted.last else { continue }
