@@ -27,12 +27,15 @@ public final class Cache: Sendable {
     var told: Set<String> = []
   }
 
+  /// An entry that was found, and its key.
+  typealias Match = (entry: CacheEntry, key: String)
+
   /// What a search came to.
   enum Found: Sendable {
-    /// The entry and its key, or that there is none.
-    case now((entry: CacheEntry, key: String)?)
+    /// The entry, or that there is none.
+    case now(Match?)
     /// To be looked for on disk.
-    case later(Single<(entry: CacheEntry, key: String)?>)
+    case later(Single<Match?>)
   }
 
   let clock: any SchedulerType
@@ -130,8 +133,7 @@ extension Cache {
   /// Lets the answer of `key` count as stale from now on, as someone could not read it.
   func distrust(_ key: String) {
     let isMarked = memory.withLock { memory in
-      guard var entry = memory.entries.value(for: key) else { return false }
-      entry.isDistrusted = true
+      guard let entry = memory.entries.value(for: key)?.distrusted else { return false }
       _ = memory.entries.insert(entry, for: key, cost: entry.cost)
       return true
     }
@@ -174,27 +176,27 @@ extension Cache {
 
 extension Cache {
   /// What was found, unless it must be forgotten by now.
-  private func live(_ found: Visible) -> (entry: CacheEntry, key: String)? {
+  private func live(_ found: Match) -> Match? {
     if found.entry.expiresAt > now { return (found.entry, found.key) }
     remove(found.key)
     return nil
   }
 
-  private func inMemory(_ key: String, for headers: HTTPHeaders) -> Visible? {
+  private func inMemory(_ key: String, for headers: HTTPHeaders) -> Match? {
     memory.withLock { memory in
       guard let first = memory.entries.value(for: key) else { return nil }
-      guard first.isSign else { return Visible(entry: first, key: key) }
+      guard first.isSign else { return (first, key) }
       let variant = first.key(for: headers)
-      return memory.entries.value(for: variant).map { Visible(entry: $0, key: variant) }
+      return memory.entries.value(for: variant).map { ($0, variant) }
     }
   }
 
-  private func onDisk(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders) -> Visible? {
+  private func onDisk(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders) -> Match? {
     let changes = memory.withLock { $0.changes }
     guard let first = read(disk, key, promoting: changes) else { return nil }
-    guard first.isSign else { return Visible(entry: first, key: key) }
+    guard first.isSign else { return (first, key) }
     let variant = first.key(for: headers)
-    return read(disk, variant, promoting: changes).map { Visible(entry: $0, key: variant) }
+    return read(disk, variant, promoting: changes).map { ($0, variant) }
   }
 
   /// The entry in memory or on disk; one from disk is kept in memory unless something has changed since `changes`.
@@ -246,20 +248,5 @@ extension Cache {
       return memory.entries.insert(entry, for: key, cost: entry.cost)
     }
     withExtendedLifetime(gone) {}  // released outside the lock
-  }
-}
-
-/// An entry that was found, and where.
-private struct Visible {
-  let entry: CacheEntry
-  let key: String
-}
-
-extension CacheEntry {
-  /// The key of the answer that a sign has for a request with the fields `headers` (RFC 9111 §4.1).
-  fileprivate func key(for headers: HTTPHeaders) -> String {
-    names.reduce(into: CacheKey(prefix)) { key, name in
-      key.append(headers[name].map { $0.split(separator: " ").joined(separator: " ") })
-    }.text
   }
 }

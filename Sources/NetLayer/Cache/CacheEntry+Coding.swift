@@ -43,7 +43,7 @@ extension CacheEntry {
 
   /// The entry in `file`, whose key has the digest `digest`; `nil` for a file that is not whole, not of this kind, or
   /// another key's.
-  init?(decoding file: UnsafeRawBufferPointer, digest: Data) {
+  static func decoded(_ file: UnsafeRawBufferPointer, digest: Data) -> CacheEntry? {
     guard let fixed = FixedPart(file), file.count == fixed.fileSize,
       digest.elementsEqual(file[32..<64]), fixed.isHeadIntact(file)
     else { return nil }
@@ -61,7 +61,7 @@ extension CacheEntry {
     }
     let (requestedAt, receivedAt) = (Double(bitPattern: requested), Double(bitPattern: received))
     guard head.isAtEnd, abs(requestedAt) < 1e12, abs(receivedAt) < 1e12 else { return nil }
-    self.init(
+    return CacheEntry(
       status: Int(status), url: url.isEmpty ? nil : url, headers: headers, body: Data(body), requestedAt: requestedAt,
       receivedAt: receivedAt, expiresAt: fixed.expiresAt, hasQuery: flags & 1 == 1)
   }
@@ -141,9 +141,9 @@ extension CacheEntry {
     func read() {
       file.withUnsafeBytes { file in
         let digest = file.count >= 64 ? Data(file[32..<64]) : Data()
-        guard let entry = CacheEntry(decoding: file, digest: digest) else { return }
+        guard let entry = CacheEntry.decoded(file, digest: digest) else { return }
         let again = entry.encoded(digest: digest)
-        precondition(again.withUnsafeBytes { CacheEntry(decoding: $0, digest: digest) } != nil)
+        precondition(again.withUnsafeBytes { CacheEntry.decoded($0, digest: digest) } != nil)
         _ = entry.freshness.verdict(for: CacheControl(entry.headers), at: entry.receivedAt)
       }
     }

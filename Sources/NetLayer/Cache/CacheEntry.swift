@@ -1,31 +1,32 @@
 import Foundation
 
-/// An answer as it is kept, or a sign that says which header fields choose between several.
-struct CacheEntry: Sendable {
+/// An answer as it is kept, or a sign that says which header fields choose between several. An object, as every hit
+/// passes it on a few times.
+final class CacheEntry: Sendable {
   /// The status; 0 for a sign.
-  var status: Int
+  let status: Int
   /// The URL that answered, where it was not the one asked for.
-  var url: String?
+  let url: String?
   /// The header fields; of a sign, the name of each field that chooses as a `Vary`.
-  var headers: HTTPHeaders
+  let headers: HTTPHeaders
   /// The body; of a sign, what its answers' keys begin with.
-  var body: Data
+  let body: Data
   /// When it was asked for, in seconds since 1 January 2001.
-  var requestedAt: Double
+  let requestedAt: Double
   /// When it came or was last confirmed.
-  var receivedAt: Double
+  let receivedAt: Double
   /// When it must be forgotten; `infinity` for never.
-  var expiresAt = Double.infinity
+  let expiresAt: Double
   /// Whether the URL asked for had a query: such answers have no heuristic lifetime.
-  var hasQuery: Bool
+  let hasQuery: Bool
   /// Whether someone could not read it: from then on it counts as stale. In memory only.
-  var isDistrusted = false
+  let isDistrusted: Bool
   /// What follows from its header fields, so that a hit need not read them.
-  private(set) var freshness: Freshness
+  let freshness: Freshness
 
   init(
     status: Int, url: String? = nil, headers: HTTPHeaders, body: Data, requestedAt: Double, receivedAt: Double,
-    expiresAt: Double = .infinity, hasQuery: Bool = false
+    expiresAt: Double = .infinity, hasQuery: Bool = false, isDistrusted: Bool = false
   ) {
     self.status = status
     self.url = url
@@ -35,8 +36,23 @@ struct CacheEntry: Sendable {
     self.receivedAt = receivedAt
     self.expiresAt = expiresAt
     self.hasQuery = hasQuery
+    self.isDistrusted = isDistrusted
     freshness = Freshness(
       status: status, headers: headers, requestedAt: requestedAt, receivedAt: receivedAt, hasQuery: hasQuery)
+  }
+
+  /// The same, to be forgotten `seconds` after it came.
+  func expiring(after seconds: Double) -> CacheEntry {
+    CacheEntry(
+      status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
+      expiresAt: receivedAt + seconds, hasQuery: hasQuery)
+  }
+
+  /// The same, which someone could not read.
+  var distrusted: CacheEntry {
+    CacheEntry(
+      status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
+      expiresAt: expiresAt, hasQuery: hasQuery, isDistrusted: true)
   }
 
   /// What it costs to keep in memory, in bytes.
@@ -100,4 +116,11 @@ extension CacheEntry {
   var prefix: String { String(decoding: body, as: UTF8.self) }
   /// The fields that choose.
   var names: [String] { headers.values(of: "Vary") }
+
+  /// The key of the sign's answer to a request with the fields `headers` (RFC 9111 §4.1).
+  func key(for headers: HTTPHeaders) -> String {
+    names.reduce(into: CacheKey(prefix)) { key, name in
+      key.append(headers[name].map { $0.split(separator: " ").joined(separator: " ") })
+    }.text
+  }
 }

@@ -30,11 +30,10 @@ extension Endpoint {
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
     let now = cache.now
-    var entry = CacheEntry(
+    let entry = CacheEntry(
       status: response.status, headers: response.headers, body: response.body, requestedAt: now, receivedAt: now,
       hasQuery: request.url.query != nil)
-    if let expiry { entry.expiresAt = now + expiry }
-    cache.store(entry, for: key, headers: request.headers)
+    cache.store(expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }
 
   /// Forgets what is stored for the endpoint (article row 3.16).

@@ -3,7 +3,7 @@ import Streams
 
 /// The way of one request through the cache. An object, as the closures of every step hold it.
 final class CacheVisit: Sendable {
-  typealias Found = (entry: CacheEntry, key: String)
+  typealias Found = Cache.Match
   /// How an answer of the cache's own gets to where answers are mapped.
   typealias Delivery = @Sendable (Exchange) -> Observable<Exchange>
 
@@ -150,9 +150,8 @@ final class CacheVisit: Sendable {
   }
 
   private func store(_ entry: CacheEntry) {
-    var entry = entry
-    if let expiry = request.caching?.expiry { entry.expiresAt = entry.receivedAt + expiry }
-    cache.store(entry, for: key, headers: request.headers)
+    let expiry = request.caching?.expiry
+    cache.store(expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }
 
   private func exchange(_ found: Found, isProvisional: Bool = false) -> Exchange {

@@ -29,17 +29,22 @@ extension URL {
   ///   break a line.
   func appending(safePath path: String) throws -> URL {
     guard !path.isEmpty else { return self }
-    try URLPath.check(path)
     var base = absoluteString
-    if let hash = base.firstIndex(of: "#") { base = String(base[..<hash]) }
+    // By bytes, as every call comes this way.
+    if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) { base = String(base[..<hash]) }
     var query = ""
-    if let mark = base.firstIndex(of: "?") {
+    if let mark = base.utf8.firstIndex(of: UInt8(ascii: "?")) {
       query = String(base[mark...])
       base = String(base[..<mark])
     }
-    while base.hasSuffix("/") { base.removeLast() }
-    let below = URLPath.withoutDots(path).drop { $0 == "/" }
-    let encoded = PercentEncoding.encode(String(below), keeping: PercentEncoding.path, keepingEscapes: true)
+    while base.utf8.last == UInt8(ascii: "/") { base.removeLast() }
+    var encoded = path
+    if !URLPath.isPlain(path) {
+      try URLPath.check(path)
+      encoded = PercentEncoding.encode(
+        URLPath.withoutDots(path), keeping: PercentEncoding.path, keepingEscapes: true)
+    }
+    encoded = String(Substring(encoded.utf8.drop { $0 == UInt8(ascii: "/") }))
     guard let url = URL(string: base + "/" + encoded + query) else {
       throw NetworkError(kind: .invalidRequest, reason: "no URL: \(base)/\(encoded)\(query)")
     }
@@ -49,6 +54,19 @@ extension URL {
 
 /// What a path must not do, whoever wrote it.
 enum URLPath {
+  /// Whether the path is what most are: nothing to refuse, to leave out or to encode. One pass, where the checks take
+  /// several.
+  static func isPlain(_ path: String) -> Bool {
+    var last = UInt8(ascii: "/")
+    for byte in path.utf8 {
+      // A component that begins with a dot may be one of those that climb or stay.
+      if byte == UInt8(ascii: "."), last == UInt8(ascii: "/") { return false }
+      guard PercentEncoding.path(byte) else { return false }
+      last = byte
+    }
+    return true
+  }
+
   /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func check(_ path: String) throws {
     if let bad = path.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {

@@ -12,7 +12,7 @@ final class CacheEntryTests: XCTestCase {
     expiresAt: 99, hasQuery: true)
 
   private func decode(_ file: Data, digest: Data? = nil) -> CacheEntry? {
-    file.withUnsafeBytes { CacheEntry(decoding: $0, digest: digest ?? self.digest) }
+    file.withUnsafeBytes { CacheEntry.decoded($0, digest: digest ?? self.digest) }
   }
 
   func test_whatIsWrittenIsReadAgain() throws {

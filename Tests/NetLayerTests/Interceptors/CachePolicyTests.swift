@@ -203,4 +203,26 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(read().events.compactMap(\.value.element), [2])
     XCTAssertNil(fixture.stub.requests.last?.headers["If-None-Match"], "the same again would help nobody")
   }
+
+  func test_manyCallsAtOnceFromManyThreadsEachGetTheirOwnAnswer() {
+    let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "policies-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let stub = StubTransport { .response(headers: ["ETag": "\"1\""], body: Data($0.url.path.utf8)) }
+    let cache = Cache(directory: directory, memoryLimit: 4000, diskLimit: 8000)
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [CacheInterceptor(cache)]))
+    let policies: [CachePolicy] = [.cacheFirst(seconds: 60), .cacheThenNetwork(), .networkElseCache, .networkOnly]
+    let done = expectation(description: "all have ended")
+    done.expectedFulfillmentCount = 400
+    DispatchQueue.concurrentPerform(iterations: 400) { number in
+      let path = "/\(number % 20)"
+      let call = Plain(path: path).cache(policies[number % 4]).request(on: network)
+      _ = call.subscribe(
+        onNext: { XCTAssertEqual(String(decoding: $0.body, as: UTF8.self), $0.status == 304 ? "" : path) },
+        onError: { XCTFail("\($0)") }, onDisposed: { done.fulfill() })
+      if number % 50 == 49 { cache.removeAll() }
+    }
+    wait(for: [done], timeout: 30)
+    _ = cache.settle()
+  }
 }
