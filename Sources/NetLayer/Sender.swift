@@ -48,7 +48,8 @@ struct Sender: Sendable {
       let scope = HandlerScope(subscription) { error in
         subscription.finish(error.map { NetworkError.wrapping($0, rules: rules).reported(to: rules) })
       }
-      Chain(interceptors: sender.interceptors[...], mapping: sender.mapping, send: sending)(request).run(scope) { exchange in
+      Chain(interceptors: sender.interceptors[...], mapping: sender.mapping, send: sending)(request).run(scope) {
+        exchange in
         var response = exchange.response
         // An answer that an interceptor made up has none.
         if response.rules == nil { response.rules = rules }

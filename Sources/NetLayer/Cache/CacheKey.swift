@@ -32,7 +32,7 @@ struct CacheKey {
     switch request.body {
     case .none: break
     case .data(let data): if hasBody { append(Digest.sha256(data).hex) }
-    case .file, .parts: if hasBody { return nil }
+    case .file, .parts, .stream: if hasBody { return nil }
     }
   }
 

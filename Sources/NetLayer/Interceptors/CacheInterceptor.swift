@@ -11,7 +11,7 @@ import Streams
 /// (RFC 9111): what is kept, for how long and what must be confirmed follows from the header fields. A `CachePolicy` of the
 /// call, of the endpoint or of this interceptor says otherwise. `Response.origin` tells where an answer came from.
 ///
-/// Downloads to a file, requests that bring conditions or ranges of their own, and requests with a body go past it; a
+/// Downloads to a file, streamed bodies, requests that bring conditions or ranges of their own, and requests with a body go past it; a
 /// method that changes something removes what is kept for its URL.
 public struct CacheInterceptor: Interceptor {
   /// Where answers are kept.
@@ -69,7 +69,9 @@ public struct CacheInterceptor: Interceptor {
 extension CacheInterceptor {
   /// What `request` is known by; `nil` for one that goes past the cache.
   func key(of request: Request, policy: CachePolicy) -> String? {
-    guard request.destination == nil, !request.headers.contains(where: { Self.isCondition($0.name) }) else {
+    guard request.destination == nil, !request.isStreamed,
+      !request.headers.contains(where: { Self.isCondition($0.name) })
+    else {
       return nil
     }
     let caching = request.caching

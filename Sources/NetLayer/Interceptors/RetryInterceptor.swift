@@ -131,8 +131,8 @@ struct RetryAfter {
   init?(_ value: String, now: Date) {
     if let seconds = Int64(value), seconds >= 0 {
       pause = .seconds(seconds)
-    } else if let date = HTTPDate.parse(value) {
-      pause = .seconds(max(0, date.timeIntervalSince(now)))
+    } else if let date = HTTPDate.seconds(value, now: now.timeIntervalSinceReferenceDate) {
+      pause = .seconds(max(0, date - now.timeIntervalSinceReferenceDate))
     } else {
       return nil
     }
