@@ -6,6 +6,10 @@ extension JSON: Encodable {
   ///
   /// - Throws: `EncodingError` where there is no value.
   public func encode(to encoder: any Encoder) throws {
+    try LargeStack.run(depth: document.index.depth) { () throws -> Void in try encodeAll(to: encoder) }
+  }
+
+  private func encodeAll(to encoder: any Encoder) throws {
     switch kind {
     case .object:
       var container = encoder.container(keyedBy: JSONKey.self)
@@ -44,12 +48,17 @@ extension JSON: Encodable {
 extension JSON: Decodable {
   /// Takes any value.
   ///
-  /// With the decoder of this package (`JSONModelDecoder`) and `JSON` as the whole model, the text stays as it came; within
-  /// a model, and with other decoders, it is written anew, with exact integers up to `UInt64` and other numbers as
-  /// `Decimal`.
+  /// From ``JSONModelDecoder``, this is the value as it stands in the text, to the byte; it keeps the whole text. Other
+  /// decoders show no text, so it is written anew, with exact integers up to `UInt64` and other numbers as `Decimal`.
   ///
   /// - Throws: the decoder's errors.
-  public init(from decoder: any Decoder) throws { self.init(written: try Self.text(from: decoder, level: 0)) }
+  public init(from decoder: any Decoder) throws {
+    if let own = decoder as? JSONValueDecoder {
+      self = own.session.json(own.place)
+    } else {
+      self.init(written: try Self.text(from: decoder, level: 0))
+    }
+  }
 
   private static func text(from decoder: any Decoder, level: Int) throws -> String {
     guard level < maximumDepth else {
@@ -76,14 +85,4 @@ extension JSON: Decodable {
     if let value = try? container.decode(Decimal.self), !value.isNaN { return value.description }
     return try container.decode(Double.self).description
   }
-}
-
-/// The name of a member, as coders want it.
-private struct JSONKey: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) { stringValue = name }
-  init?(stringValue: String) { self.init(stringValue) }
-  init?(intValue: Int) { nil }
 }

@@ -36,7 +36,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   init(written text: String) { self = (try? JSON(parsing: text)) ?? Self.nothing }
 
   // What is written here is valid, except beyond the depth limit; then there is no value.
-  private static let nothing = JSON(document: JSONDocument.empty, range: 0..<0)
+  private static let nothing = JSON(document: JSONDocument.empty, position: nil)
 }
 
 /// Writes parts of JSON text.

@@ -7,11 +7,12 @@ extension JSON {
   /// - Returns: the text; strings and numbers stand as they came. Empty objects and arrays stay on one line.
   public func pretty(indent: String = "  ", sortsKeys: Bool = false) -> String {
     var text = ""
-    write(into: &text, indent: indent, sortsKeys: sortsKeys, line: "\n")
+    LargeStack.run(depth: document.index.depth) {
+      write(into: &text, indent: indent, sortsKeys: sortsKeys, line: "\n")
+    }
     return text
   }
 
-  // Recursive, at most `maximumDepth` levels of little stack each.
   private func write(into text: inout String, indent: String, sortsKeys: Bool, line: String) {
     let inner = line + indent
     if let array, !array.isEmpty {

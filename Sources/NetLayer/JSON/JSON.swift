@@ -1,10 +1,10 @@
 import Foundation
 
-/// A piece of valid JSON that keeps its bytes and parses what it is asked for (RFC 8259).
+/// A piece of valid JSON that keeps its bytes and reads what it is asked for (RFC 8259).
 ///
-/// Making one costs a single pass that builds no tree; `json["data"]["items"][0]` then only finds where that value
-/// stands. A value that is not there is `exists == false`, with `nil` from every getter, so chains need no `?`. Of a key
-/// that comes twice, the first counts.
+/// Making one costs a single pass that builds no tree but notes where each value stands; getters and decoders go there, and
+/// nothing is parsed twice. A value that is not there is `exists == false`, with `nil` from every getter, so chains such as
+/// `json["data"]["items"][0]` need no `?`. Of a key that comes twice, the first counts.
 public struct JSON: Sendable {
   /// What sort of value it is.
   public enum Kind: String, Sendable {
@@ -30,21 +30,21 @@ public struct JSON: Sendable {
   public static let maximumDepth = 512
 
   let document: JSONDocument
-  /// Where the value stands; empty if there is none.
-  let range: Range<Int>
+  /// Where the value is in the index; `nil` if there is none.
+  let position: Int?
 
-  init(document: JSONDocument, range: Range<Int>) {
+  init(document: JSONDocument, position: Int?) {
     self.document = document
-    self.range = range
+    self.position = position
   }
 
-  /// Takes a whole text in UTF-8, with or without a byte order mark; the bytes are shared, not copied.
+  /// Takes a whole text in UTF-8, with or without a byte order mark. UTF-16 and UTF-32 are recognised, too, and read as the
+  /// UTF-8 that they stand for.
+  ///
+  /// The text is copied, so that the value depends on no one else's memory.
   ///
   /// - Throws: `JSONError` with the offset of the first byte that is wrong.
-  public init(_ data: Data) throws {
-    document = try JSONDocument(data)
-    range = document.outline.root
-  }
+  public init(_ data: Data) throws { self.init(document: JSONDocument(try JSONIndex(data)), position: 0) }
 
   /// Takes a whole text. Named, since `JSON("…")` is the literal of a JSON string.
   ///
@@ -53,41 +53,45 @@ public struct JSON: Sendable {
 
   /// What sort of value it is.
   public var kind: Kind {
-    guard !range.isEmpty else { return .missing }
-    return document.read { reader in
-      switch reader.byte(range.lowerBound) {
-      case UInt8(ascii: "{"): .object
-      case UInt8(ascii: "["): .array
-      case UInt8(ascii: "\""): .string
-      case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
-      case UInt8(ascii: "n"): .null
-      default: .number
-      }
+    switch word?.kind {
+    case .object: .object
+    case .array: .array
+    case .string: .string
+    case .number: .number
+    case .true, .false: .bool
+    case .null: .null
+    case nil: .missing
     }
   }
 
   /// Whether there is a value at all; `null` is one.
-  public var exists: Bool { !range.isEmpty }
+  public var exists: Bool { position != nil }
 
   /// Whether it is `null`; a value that is not there is not.
   public var isNull: Bool { kind == .null }
 
-  /// The value's bytes as they came, sharing storage with the whole; empty if it is not there.
-  public var data: Data { document.slice(range) }
+  /// The value's bytes as they came, in UTF-8; empty if it is not there.
+  public var data: Data { word.map(document.index.slice) ?? Data() }
 
-  /// Where the value begins in the text, in bytes.
-  public var offset: Int { range.lowerBound }
+  /// Where the value begins in the text, in bytes of UTF-8.
+  public var offset: Int { word?.start ?? 0 }
 
   /// The same value, with something of the caller's that travels with it and with what is taken out of it.
   func carrying(_ context: any Sendable) -> JSON {
-    JSON(document: JSONDocument(document, context: context), range: range)
+    JSON(document: JSONDocument(document.index, context: context), position: position)
   }
 
   /// What `carrying` put there.
   var context: (any Sendable)? { document.context }
+
+  /// The value's entry in the index.
+  var word: JSONWord? { position.map { position in document.index.read { $0.word(position) } } }
 }
 
 extension JSON: CustomStringConvertible {
   /// The value's text as it came; empty if it is not there.
-  public var description: String { String(decoding: data, as: UTF8.self) }
+  public var description: String {
+    guard let word else { return "" }
+    return document.index.read { String(decoding: $0.bytes(word), as: UTF8.self) }
+  }
 }

@@ -29,13 +29,17 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let controlCharacter = Kind(rawValue: "unescaped control character in a string")
     /// Bytes that are not UTF-8 (RFC 3629): overlong, cut short, a surrogate, beyond U+10FFFF.
     public static let invalidUTF8 = Kind(rawValue: "the bytes are not UTF-8")
+    /// Bytes that begin as UTF-16 or UTF-32 and are not: half of a surrogate pair, beyond U+10FFFF, cut short.
+    public static let invalidUnicode = Kind(rawValue: "the bytes are not the UTF-16 or UTF-32 that they begin as")
+    /// 1 GB or more.
+    public static let tooLong = Kind(rawValue: "the text is longer than 1 GB")
     /// More than ``JSON/maximumDepth`` levels.
     public static let tooDeep = Kind(rawValue: "nested deeper than 512 levels")
   }
 
   /// What is wrong.
   public let kind: Kind
-  /// Where, in bytes from the start of the text.
+  /// Where, in bytes from the start of the text; of a text in UTF-16 or UTF-32, as it is in UTF-8.
   public let offset: Int
   /// The offending byte, where one byte is to blame.
   public let byte: UInt8?

@@ -1,87 +1,70 @@
 extension JSONReader {
-  /// The characters of a string, given the range between its quotes.
-  func text(_ range: Range<Int>) -> String {
-    let bytes = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
-    guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
-    return String(decoding: unescaped(range), as: UTF8.self)
+  /// The bytes of a value as they stand.
+  func bytes(_ word: JSONWord) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: text + word.start, count: word.count)
   }
 
-  /// Whether the key in `range` is `name`, byte by byte: no Unicode normalisation, as in every other JSON reader.
-  func key(_ range: Range<Int>, is name: String) -> Bool {
-    var name = name
-    return name.withUTF8 { wanted in
-      let bytes = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
-      if bytes.count == wanted.count, bytes.elementsEqual(wanted) { return !wanted.contains(UInt8(ascii: "\\")) }
-      guard bytes.count > wanted.count, bytes.contains(UInt8(ascii: "\\")) else { return false }
-      return unescaped(range).elementsEqual(wanted)
+  /// The bytes between a string's quotes as they stand.
+  func content(_ word: JSONWord) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: text + word.textStart, count: word.textCount)
+  }
+
+  /// The characters of a key or string.
+  @inline(__always)
+  func string(_ word: JSONWord) -> String {
+    word.flag ? unescapedString(word) : String(decoding: content(word), as: UTF8.self)
+  }
+
+  private func unescapedString(_ word: JSONWord) -> String {
+    // Escapes are longer than what they stand for.
+    String(unsafeUninitializedCapacity: word.textCount) { unescape(word, into: $0) }
+  }
+
+  func unescaped(_ word: JSONWord) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: word.textCount) { buffer, count in count = unescape(word, into: buffer) }
+  }
+
+  /// Writes a string's characters in UTF-8; gives how many bytes they take, at most `textCount`.
+  private func unescape(_ word: JSONWord, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var at = word.textStart
+    let end = at + word.textCount
+    var count = 0
+    func put(_ byte: UInt8) {
+      buffer[count] = byte
+      count += 1
     }
-  }
-
-  private func unescaped(_ range: Range<Int>) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(range.count)
-    var at = range.lowerBound
-    while at < range.upperBound {
-      let next = byte(at)
+    while at < end {
+      let next = text[at]
       guard next == UInt8(ascii: "\\") else {
-        result.append(next)
+        put(next)
         at += 1
         continue
       }
-      let escape = byte(at + 1)
+      let escape = text[at + 1]
       at += 2
       switch escape {
-      case UInt8(ascii: "b"): result.append(0x08)
-      case UInt8(ascii: "f"): result.append(0x0C)
-      case UInt8(ascii: "n"): result.append(0x0A)
-      case UInt8(ascii: "r"): result.append(0x0D)
-      case UInt8(ascii: "t"): result.append(0x09)
-      case UInt8(ascii: "u"): at = appendUnits(at, to: &result)
-      default: result.append(escape)
+      case UInt8(ascii: "b"): put(0x08)
+      case UInt8(ascii: "f"): put(0x0C)
+      case UInt8(ascii: "n"): put(0x0A)
+      case UInt8(ascii: "r"): put(0x0D)
+      case UInt8(ascii: "t"): put(0x09)
+      case UInt8(ascii: "u"):
+        let scalar = scalar(&at)
+        for byte in UTF8.encode(scalar) ?? .init() { put(byte) }
+      default: put(escape)
       }
     }
-    return result
+    return count
   }
 
-  /// Appends the character whose first four digits are at `start`; gives where the next one begins.
-  private func appendUnits(_ start: Int, to result: inout [UInt8]) -> Int {
-    let first = UInt32(Self.unit(base, at: start) ?? 0xFFFD)
-    var value = first
-    var next = start + 4
-    if first & 0xFC00 == 0xD800, let low = Self.unit(base, at: start + 6) {
-      value = 0x10000 + (first - 0xD800) << 10 + (UInt32(low) - 0xDC00)
-      next += 6
+  /// The character whose first four digits are at `at`; the scanner let whole pairs through only.
+  private func scalar(_ at: inout Int) -> UnicodeScalar {
+    var value = UInt32(Self.unit(text, at: at) ?? 0xFFFD)
+    at += 4
+    if value & 0xFC00 == 0xD800, let low = Self.unit(text, at: at + 2) {
+      value = 0x10000 + (value & 0x3FF) << 10 + UInt32(low) & 0x3FF
+      at += 6
     }
-    // The scanner let whole pairs through only, so this is always a character.
-    let scalar = UnicodeScalar(value) ?? "\u{FFFD}"
-    result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encode("\u{FFFD}") ?? .init())
-    return next
-  }
-
-  /// The integer that the number in `range` stands for: also `2.0` and `2e2`; `nil` where it has a fraction or does not fit.
-  func integer<Integer: FixedWidthInteger>(_ range: Range<Int>, as type: Integer.Type) -> Integer? {
-    var at = range.lowerBound
-    let negative = byte(at) == UInt8(ascii: "-")
-    if negative { at += 1 }
-    var value: Integer = 0
-    while at < range.upperBound {
-      let digit = byte(at) &- 48
-      guard digit < 10 else { return double(range).flatMap { Integer(exactly: $0) } }
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      let (sum, carry) =
-        negative
-        ? product.subtractingReportingOverflow(Integer(digit)) : product.addingReportingOverflow(Integer(digit))
-      guard !overflow, !carry else { return nil }
-      value = sum
-      at += 1
-    }
-    return value
-  }
-
-  /// The nearest `Double`; `nil` where it is beyond all finite ones.
-  func double(_ range: Range<Int>) -> Double? {
-    let bytes = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
-    guard let value = Double(String(decoding: bytes, as: UTF8.self)), value.isFinite else { return nil }
-    return value
+    return UnicodeScalar(value) ?? "\u{FFFD}"
   }
 }

@@ -1,30 +1,101 @@
-/// Finds its way in a text that `JSONScanner` has found valid, so it tests no grammar again.
+/// Reads values through an index, so it tests no grammar again. Valid within `JSONIndex.read` only.
 struct JSONReader {
-  let base: UnsafeRawPointer
-  let end: Int
+  let text: UnsafePointer<UInt8>
+  let words: UnsafePointer<UInt64>
 
-  init(_ bytes: UnsafeRawBufferPointer) {
-    // As in the scanner: never read when the length is 0.
-    base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
-    end = bytes.count
+  /// What stands at `position`, which is a key's or a value's.
+  @inline(__always)
+  func word(_ position: Int) -> JSONWord { JSONWord(bits: words[position]) }
+
+  /// The position behind the value at `position` and all that is in it.
+  @inline(__always)
+  func next(_ position: Int) -> Int {
+    word(position).isContainer ? end(of: position) : position + 1
+  }
+
+  /// The position behind a container.
+  @inline(__always)
+  func end(of container: Int) -> Int { Int(words[container + 2] & 0xFFFF_FFFF) }
+
+  /// The number of elements, or of members with duplicates counted, of a container.
+  @inline(__always)
+  func count(of container: Int) -> Int { Int(words[container + 2] >> 32) }
+
+  /// The container around a container, and the latter's place in it; `nil` for the root.
+  func parent(of container: Int) -> (position: Int, ordinal: Int)? {
+    let parent = UInt32(truncatingIfNeeded: words[container + 1])
+    return parent == JSONIndex.none ? nil : (Int(parent), Int(words[container + 1] >> 32))
+  }
+
+  /// The value of the first member of an object that has this name, byte by byte: no Unicode normalisation, as in every
+  /// other JSON reader. Linear.
+  func value(named name: String, in object: Int) -> Int? {
+    var name = name
+    return name.withUTF8 { wanted in
+      let end = end(of: object)
+      var key = object + 3
+      while key < end {
+        if isKey(word(key), wanted) { return key + 1 }
+        key = next(key + 1)
+      }
+      return nil
+    }
+  }
+
+  /// The same for an object whose keys are in snake case and a name as it is in models.
+  func value(namedInSnakeCase name: String, in object: Int) -> Int? {
+    var name = name
+    return name.withUTF8 { wanted in
+      let end = end(of: object)
+      var key = object + 3
+      while key < end {
+        let word = word(key)
+        let isIt =
+          (word.flag ? nil : SnakeCase.matches(content(word), wanted))
+          ?? SnakeCase.converted(string(word)).utf8.elementsEqual(wanted)
+        if isIt { return key + 1 }
+        key = next(key + 1)
+      }
+      return nil
+    }
+  }
+
+  /// Whether a key stands for the name in `wanted`.
+  @inline(__always)
+  func isKey(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    if key.flag { return key.textCount >= wanted.count && unescaped(key).elementsEqual(wanted) }
+    return key.textCount == wanted.count && hasBytes(key, wanted)
   }
 
   @inline(__always)
-  func byte(_ index: Int) -> UInt8 { base.load(fromByteOffset: index, as: UInt8.self) }
+  private func hasBytes(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    let bytes = text + key.textStart
+    for index in 0..<wanted.count where bytes[index] != wanted[index] { return false }
+    return true
+  }
+
+  /// Whether two keys without escapes are the same name.
+  func areSame(_ a: JSONWord, _ b: JSONWord) -> Bool {
+    a.textCount == b.textCount && hasBytes(a, UnsafeBufferPointer(start: text + b.textStart, count: b.textCount))
+  }
 
   @inline(__always)
-  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte <= 0x20 && (byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09)
+  }
 
-  /// The first byte from `start` that is a quote, a backslash, a control character or beyond ASCII; `end` if none is.
+  /// The offset of the first byte from `start` that is a quote, a backslash, a control character or beyond ASCII; a zero
+  /// is one, so it is found in the padding at the latest.
   ///
   /// Looks at eight bytes at a time: each term leaves the high bit in a byte that meets its condition. A borrow can set
   /// it wrongly in bytes above the first hit only, and only the first hit is used.
   @inline(__always)
-  static func plainEnd(_ base: UnsafeRawPointer, from start: Int, to end: Int) -> Int {
+  static func plainEnd(_ text: UnsafePointer<UInt8>, from start: Int) -> Int {
+    let bytes = UnsafeRawPointer(text)
     let ones: UInt64 = 0x0101_0101_0101_0101
     var at = start
-    while at + 8 <= end {
-      let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+    while true {
+      let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
       let quote = word ^ (ones &* 0x22)
       let backslash = word ^ (ones &* 0x5C)
       let hits =
@@ -33,19 +104,13 @@ struct JSONReader {
       if hits != 0 { return at + hits.trailingZeroBitCount / 8 }
       at += 8
     }
-    while at < end {
-      let byte = base.load(fromByteOffset: at, as: UInt8.self)
-      if byte == 0x22 || byte == 0x5C || byte < 0x20 || byte >= 0x80 { break }
-      at += 1
-    }
-    return at
   }
 
   /// The four hexadecimal digits at `start`.
-  static func unit(_ base: UnsafeRawPointer, at start: Int) -> UInt16? {
+  static func unit(_ text: UnsafePointer<UInt8>, at start: Int) -> UInt16? {
     var unit: UInt16 = 0
     for index in start..<(start + 4) {
-      let byte = base.load(fromByteOffset: index, as: UInt8.self)
+      let byte = text[index]
       let digit: UInt8
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - 48
@@ -56,81 +121,5 @@ struct JSONReader {
       unit = unit << 4 | UInt16(digit)
     }
     return unit
-  }
-
-  func skipSpace(_ index: Int) -> Int {
-    var at = index
-    while at < end, Self.isSpace(byte(at)) { at += 1 }
-    return at
-  }
-
-  /// One past the string whose opening quote is at `index`.
-  func stringEnd(_ index: Int) -> Int {
-    var at = index + 1
-    while at < end {
-      at = Self.plainEnd(base, from: at, to: end)
-      guard at < end else { return end }
-      switch byte(at) {
-      case UInt8(ascii: "\""): return at + 1
-      case UInt8(ascii: "\\"): at += 2
-      default: at += 1
-      }
-    }
-    return end
-  }
-
-  /// One past the value that begins at `index`.
-  func valueEnd(_ index: Int) -> Int {
-    var at = index
-    var depth = 0
-    while at < end {
-      switch byte(at) {
-      case UInt8(ascii: "\""):
-        at = stringEnd(at)
-        if depth == 0 { return at }
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        at += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        // At depth 0 this is the end of the container around a number or literal.
-        if depth == 0 { return at }
-        depth -= 1
-        at += 1
-        if depth == 0 { return at }
-      case UInt8(ascii: ","), 0x20, 0x0A, 0x0D, 0x09:
-        if depth == 0 { return at }
-        at += 1
-      default:
-        at += 1
-      }
-    }
-    return end
-  }
-
-  /// Calls `body` with the key's range between the quotes and the value's range until it returns false.
-  func members(of object: Range<Int>, _ body: (Range<Int>, Range<Int>) -> Bool) {
-    var at = skipSpace(object.lowerBound + 1)
-    while at < object.upperBound, byte(at) == UInt8(ascii: "\"") {
-      let keyEnd = stringEnd(at)
-      let key = (at + 1)..<(keyEnd - 1)
-      let start = skipSpace(skipSpace(keyEnd) + 1)
-      let stop = valueEnd(start)
-      guard body(key, start..<stop) else { return }
-      at = skipSpace(stop)
-      guard at < object.upperBound, byte(at) == UInt8(ascii: ",") else { return }
-      at = skipSpace(at + 1)
-    }
-  }
-
-  /// Calls `body` with each element's range until it returns false.
-  func elements(of array: Range<Int>, _ body: (Range<Int>) -> Bool) {
-    var at = skipSpace(array.lowerBound + 1)
-    while at < array.upperBound, byte(at) != UInt8(ascii: "]") {
-      let stop = valueEnd(at)
-      guard body(at..<stop) else { return }
-      at = skipSpace(stop)
-      guard at < array.upperBound, byte(at) == UInt8(ascii: ",") else { return }
-      at = skipSpace(at + 1)
-    }
   }
 }

@@ -1,45 +1,52 @@
 extension JSONScanner {
-  /// A string from its opening to its closing quote.
-  mutating func scanString() throws {
-    let open = at
-    at += 1
+  /// A string from its opening to one past its closing quote; says whether it has escapes.
+  @inline(__always)
+  func scanString(_ at: inout Int) throws -> Bool {
+    at = JSONReader.plainEnd(text, from: at + 1)
+    if text[at] == UInt8(ascii: "\"") {
+      at += 1
+      return false
+    }
+    return try scanRest(&at)
+  }
+
+  /// The rest of a string from the first byte that is not plain.
+  private func scanRest(_ at: inout Int) throws -> Bool {
+    var hasEscapes = false
     while true {
-      at = JSONReader.plainEnd(base, from: at, to: end)
-      guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-      let next = byte(at)
+      let next = text[at]
       switch next {
       case UInt8(ascii: "\""):
         at += 1
-        return
+        return hasEscapes
       case UInt8(ascii: "\\"):
-        try scanEscape()
+        hasEscapes = true
+        try scanEscape(&at)
       case 0x80...:
-        try scanMultibyte()
-      case ..<0x20:
-        throw JSONError(.controlCharacter, at: at, byte: next)
+        try scanMultibyte(&at)
       default:
-        // plainEnd stops at nothing else; stepping on keeps the loop moving whatever happens.
-        assertionFailure("string from \(open)")
-        at += 1
+        // A control character, as nothing else ends a plain run; behind the text, the first zero.
+        throw at < end ? JSONError(.controlCharacter, at: at, byte: next) : JSONError(.unexpectedEnd, at: end)
       }
+      at = JSONReader.plainEnd(text, from: at)
     }
   }
 
-  private mutating func scanEscape() throws {
+  private func scanEscape(_ at: inout Int) throws {
     let start = at
     guard at + 1 < end else { throw JSONError(.unexpectedEnd, at: end) }
-    switch byte(at + 1) {
+    switch text[at + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       at += 2
     case UInt8(ascii: "u"):
-      let unit = try scanUnit()
+      let unit = try scanUnit(&at)
       switch unit {
       case 0xD800...0xDBFF:
-        guard at + 1 < end, byte(at) == UInt8(ascii: "\\"), byte(at + 1) == UInt8(ascii: "u") else {
+        guard text[at] == UInt8(ascii: "\\"), text[at + 1] == UInt8(ascii: "u") else {
           throw JSONError(.loneSurrogate, at: start)
         }
-        guard case 0xDC00...0xDFFF = try scanUnit() else { throw JSONError(.loneSurrogate, at: start) }
+        guard case 0xDC00...0xDFFF = try scanUnit(&at) else { throw JSONError(.loneSurrogate, at: start) }
       case 0xDC00...0xDFFF:
         throw JSONError(.loneSurrogate, at: start)
       default:
@@ -51,20 +58,21 @@ extension JSONScanner {
   }
 
   /// `\uXXXX` at `at`.
-  private mutating func scanUnit() throws -> UInt16 {
+  private func scanUnit(_ at: inout Int) throws -> UInt16 {
     guard at + 6 <= end else { throw JSONError(.unexpectedEnd, at: end) }
-    guard let unit = JSONReader.unit(base, at: at + 2) else { throw JSONError(.invalidEscape, at: at) }
+    guard let unit = JSONReader.unit(text, at: at + 2) else { throw JSONError(.invalidEscape, at: at) }
     at += 6
     return unit
   }
 
   /// A run of characters beyond ASCII (RFC 3629 §4).
-  private mutating func scanMultibyte() throws {
-    while at < end, byte(at) >= 0x80 {
-      let first = byte(at)
+  private func scanMultibyte(_ at: inout Int) throws {
+    while true {
+      let first = text[at]
       let length: Int
       var second: ClosedRange<UInt8> = 0x80...0xBF
       switch first {
+      case ..<0x80: return
       case 0xC2...0xDF: length = 2
       case 0xE0: (length, second) = (3, 0xA0...0xBF)
       case 0xE1...0xEC, 0xEE, 0xEF: length = 3
@@ -74,62 +82,59 @@ extension JSONScanner {
       case 0xF4: (length, second) = (4, 0x80...0x8F)
       default: throw JSONError(.invalidUTF8, at: at, byte: first)
       }
-      guard at + length <= end, second.contains(byte(at + 1)) else {
-        throw JSONError(.invalidUTF8, at: at, byte: first)
-      }
-      var index = 2
-      while index < length {
-        guard byte(at + index) & 0xC0 == 0x80 else { throw JSONError(.invalidUTF8, at: at, byte: first) }
-        index += 1
-      }
+      // The zeros behind the text are no continuation, so nothing is read behind them.
+      guard second.contains(text[at + 1]), length < 3 || text[at + 2] & 0xC0 == 0x80,
+        length < 4 || text[at + 3] & 0xC0 == 0x80
+      else { throw JSONError(.invalidUTF8, at: at, byte: first) }
       at += length
     }
   }
 
-  mutating func scanNumber() throws {
+  /// A number; says whether it is made of digits alone.
+  @inline(__always)
+  func scanNumber(_ at: inout Int) throws -> Bool {
     let start = at
-    if byte(at) == UInt8(ascii: "-") { at += 1 }
-    guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-    switch byte(at) {
-    case UInt8(ascii: "0"):
+    if text[at] == UInt8(ascii: "-") { at += 1 }
+    let first = at
+    while isDigit(text[at]) { at += 1 }
+    guard at > first, text[first] != UInt8(ascii: "0") || at == first + 1 else { throw malformed(start, at: at) }
+    if text[at] != UInt8(ascii: "."), text[at] | 0x20 != UInt8(ascii: "e") { return true }
+    try scanFraction(of: start, &at)
+    return false
+  }
+
+  private func scanFraction(of start: Int, _ at: inout Int) throws {
+    if text[at] == UInt8(ascii: ".") {
       at += 1
-      if at < end, isDigit(byte(at)) { throw JSONError(.invalidNumber, at: start) }
-    case UInt8(ascii: "1")...UInt8(ascii: "9"):
-      try scanDigits(of: start)
-    default:
-      throw JSONError(.invalidNumber, at: start)
+      try scanDigits(of: start, &at)
     }
-    if at < end, byte(at) == UInt8(ascii: ".") {
+    if text[at] | 0x20 == UInt8(ascii: "e") {
       at += 1
-      try scanDigits(of: start)
-    }
-    if at < end, byte(at) | 0x20 == UInt8(ascii: "e") {
-      at += 1
-      if at < end, byte(at) == UInt8(ascii: "+") || byte(at) == UInt8(ascii: "-") { at += 1 }
-      try scanDigits(of: start)
+      if text[at] == UInt8(ascii: "+") || text[at] == UInt8(ascii: "-") { at += 1 }
+      try scanDigits(of: start, &at)
     }
   }
 
-  private mutating func scanDigits(of start: Int) throws {
+  @inline(__always)
+  private func scanDigits(of start: Int, _ at: inout Int) throws {
     let first = at
-    while at < end, isDigit(byte(at)) { at += 1 }
-    guard at > first else {
-      throw at < end ? JSONError(.invalidNumber, at: start) : JSONError(.unexpectedEnd, at: end)
-    }
+    while isDigit(text[at]) { at += 1 }
+    guard at > first else { throw malformed(start, at: at) }
+  }
+
+  private func malformed(_ start: Int, at: Int) -> JSONError {
+    // Digits that go on after a leading zero are wrong even where the text ends with them.
+    at < end || isDigit(text[at - 1]) ? JSONError(.invalidNumber, at: start) : JSONError(.unexpectedEnd, at: end)
   }
 
   @inline(__always)
   private func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
-  mutating func scanLiteral(_ literal: StaticString) throws {
-    var index = 0
-    while index < literal.utf8CodeUnitCount {
-      guard at + index < end else { throw JSONError(.unexpectedEnd, at: end) }
-      guard byte(at + index) == literal.utf8Start[index] else {
-        throw JSONError(.unexpectedCharacter, at: at + index, byte: byte(at + index))
-      }
-      index += 1
+  @inline(__always)
+  func scanLiteral(_ literal: StaticString, _ at: inout Int) throws {
+    for index in 0..<literal.utf8CodeUnitCount where text[at + index] != literal.utf8Start[index] {
+      throw unexpected(at + index)
     }
-    at += index
+    at += literal.utf8CodeUnitCount
   }
 }

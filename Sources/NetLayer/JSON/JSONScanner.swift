@@ -1,178 +1,191 @@
-/// One pass over a text that either proves it to be JSON (RFC 8259) or says where it is not.
+/// One pass over a text that either proves it to be JSON (RFC 8259) and writes its index, or says where it is not.
 ///
-/// It keeps one bit per open level instead of recursing, so that no input overflows a stack, however small, and it
-/// allocates nothing per value.
+/// It keeps the open containers in the index itself instead of recursing, so that no input overflows a stack, however
+/// small. While a container is open, its third word has the number of values in it so far and, in the upper half, a bit
+/// for each hash of a key.
 struct JSONScanner {
-  let base: UnsafeRawPointer
+  let text: UnsafePointer<UInt8>
   let end: Int
-  var at = 0
 
-  private var levels = Levels()
-  private var members: [JSONDocument.Member] = []
-  private var complete = true
-  private var deepest = 0
+  private var words: UnsafeMutablePointer<UInt64>
+  private var capacity: Int
+  private var count = 0
 
-  init(_ bytes: UnsafeRawBufferPointer) {
-    // An empty Data may have no address; with a length of 0 this one is never read.
-    base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
-    end = bytes.count
+  /// `text` must have `JSONIndex.padding` zeros behind it. They end every loop below: none of them steps over a zero.
+  init(_ text: UnsafePointer<UInt8>, count: Int) {
+    self.text = text
+    end = count
+    // Most texts have a key or value per eight bytes or more.
+    capacity = count / 8 + 16
+    words = .allocate(capacity: capacity)
   }
-
-  @inline(__always)
-  func byte(_ index: Int) -> UInt8 { base.load(fromByteOffset: index, as: UInt8.self) }
 
   /// Scans the whole text.
   ///
+  /// - Returns: the index, to be deallocated by the caller, and the number of levels.
   /// - Throws: `JSONError` with the offset of the first byte that is wrong.
-  mutating func scan() throws -> JSONDocument.Outline {
-    skipByteOrderMark()
-    skipSpace()
-    guard at < end else { throw JSONError(.empty, at: 0) }
-    let start = at
-    try scanValues()
-    let root = start..<at
-    skipSpace()
-    guard at == end else { throw JSONError(.trailingContent, at: at, byte: byte(at)) }
-    return JSONDocument.Outline(root: root, members: members, complete: complete, depth: deepest)
+  mutating func scan() throws -> (UnsafeMutablePointer<UInt64>, depth: Int) {
+    do {
+      let depth = try scanText()
+      if capacity > 2 * count + 512 { resize(to: count) }
+      return (words, depth)
+    } catch {
+      words.deallocate()
+      throw error
+    }
   }
 
-  /// The value at `at` with everything in it.
-  private mutating func scanValues() throws {
-    var key = 0..<0
-    var valueStart = 0
+  private mutating func scanText() throws -> Int {
+    // RFC 8259 §8.1 lets a parser ignore the mark; PHP and .NET servers send it.
+    var at = end >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    skipSpace(&at)
+    guard at < end else { throw JSONError(.empty, at: 0) }
+    let depth = try scanValues(&at)
+    skipSpace(&at)
+    guard at == end else { throw JSONError(.trailingContent, at: at, byte: text[at]) }
+    return depth
+  }
+
+  /// The value at `at` with everything in it; gives the number of levels.
+  private mutating func scanValues(_ at: inout Int) throws -> Int {
+    var container = -1
+    var isObject = false
+    var members: UInt64 = 0
+    var depth = 0
+    var deepest = 0
     while true {
-      // A value begins here.
-      if levels.depth == 1 { valueStart = at }
-      guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-      let first = byte(at)
-      switch first {
+      // A value begins here. Three words for it, one for the next key.
+      if count + 4 > capacity { resize(to: 2 * capacity + 4) }
+      let start = at
+      switch text[at] {
       case UInt8(ascii: "\""):
-        try scanString()
-      case UInt8(ascii: "{"):
-        try open(object: true)
-        if try !closes(with: UInt8(ascii: "}")) {
-          let found = try scanKey()
-          if levels.depth == 1 { key = found }
+        let hasEscapes = try scanString(&at)
+        append(JSONWord(.string, from: start, to: at, flag: hasEscapes))
+      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let isInteger = try scanNumber(&at)
+        append(JSONWord(.number, from: start, to: at, flag: !isInteger))
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        guard depth < JSON.maximumDepth else { throw JSONError(.tooDeep, at: at) }
+        depth += 1
+        if depth > deepest { deepest = depth }
+        if container >= 0 { words[container + 2] = members }
+        isObject = text[at] == UInt8(ascii: "{")
+        words[count] = JSONWord(isObject ? .object : .array, from: start).bits
+        words[count + 1] = UInt64(UInt32(truncatingIfNeeded: container)) | members << 32
+        container = count
+        members = 0
+        count += 3
+        at += 1
+        skipSpace(&at)
+        if text[at] != UInt8(ascii: isObject ? "}" : "]") {
+          if isObject { try scanKey(&at, in: container, &members) }
           continue
         }
-      case UInt8(ascii: "["):
-        try open(object: false)
-        if try !closes(with: UInt8(ascii: "]")) { continue }
-      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-        try scanNumber()
-      case UInt8(ascii: "t"): try scanLiteral("true")
-      case UInt8(ascii: "f"): try scanLiteral("false")
-      case UInt8(ascii: "n"): try scanLiteral("null")
+        // An empty one: its end is found below, as if a value had gone before.
+        members &-= 1
+      case UInt8(ascii: "t"):
+        try scanLiteral("true", &at)
+        append(JSONWord(.true, from: start, to: at))
+      case UInt8(ascii: "f"):
+        try scanLiteral("false", &at)
+        append(JSONWord(.false, from: start, to: at))
+      case UInt8(ascii: "n"):
+        try scanLiteral("null", &at)
+        append(JSONWord(.null, from: start, to: at))
       default:
-        throw JSONError(.unexpectedCharacter, at: at, byte: first)
+        throw unexpected(at)
       }
       // A value has ended; close what ends with it.
-      closing: while true {
-        if levels.depth == 0 { return }
-        if levels.depth == 1 && levels.inObject { remember(key: key, value: valueStart..<at) }
-        skipSpace()
-        guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-        switch (byte(at), levels.inObject) {
-        case (UInt8(ascii: ","), true):
+      while true {
+        guard container >= 0 else { return deepest }
+        members &+= 1
+        skipSpace(&at)
+        let next = text[at]
+        if next == UInt8(ascii: ",") {
           at += 1
-          skipSpace()
-          let found = try scanKey()
-          if levels.depth == 1 { key = found }
-          break closing
-        case (UInt8(ascii: ","), false):
-          at += 1
-          skipSpace()
-          break closing
-        case (UInt8(ascii: "}"), true), (UInt8(ascii: "]"), false):
-          at += 1
-          levels.pop()
-        default:
-          throw JSONError(.unexpectedCharacter, at: at, byte: byte(at))
+          skipSpace(&at)
+          if isObject { try scanKey(&at, in: container, &members) }
+          break
         }
+        guard next == UInt8(ascii: isObject ? "}" : "]") else { throw unexpected(at) }
+        at += 1
+        words[container] |= UInt64(at) << 30
+        words[container + 2] = UInt64(count) | members << 32
+        depth -= 1
+        let outer = UInt32(truncatingIfNeeded: words[container + 1])
+        guard outer != JSONIndex.none else { return deepest }
+        container = Int(outer)
+        isObject = JSONWord(bits: words[container]).kind == .object
+        members = words[container + 2]
       }
     }
   }
 
-  private mutating func open(object: Bool) throws {
-    guard levels.depth < JSON.maximumDepth else { throw JSONError(.tooDeep, at: at) }
-    levels.push(object: object)
-    if levels.depth > deepest { deepest = levels.depth }
+  /// A key and its colon, up to the value.
+  @inline(__always)
+  private mutating func scanKey(_ at: inout Int, in object: Int, _ members: inout UInt64) throws {
+    let start = at
+    guard text[at] == UInt8(ascii: "\"") else { throw unexpected(at) }
+    let hasEscapes = try scanString(&at)
+    let key = JSONWord(.string, from: start, to: at, flag: hasEscapes)
+    let bit = UInt64(1) << (32 + hash(key))
+    if members & bit != 0 || hasEscapes { compare(key, with: object, count: UInt32(truncatingIfNeeded: members)) }
+    members |= bit
+    append(key)
+    skipSpace(&at)
+    guard text[at] == UInt8(ascii: ":") else { throw unexpected(at) }
     at += 1
-    skipSpace()
+    skipSpace(&at)
   }
 
-  /// Whether the container just opened is empty; steps over its end then.
-  private mutating func closes(with closer: UInt8) throws -> Bool {
-    guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-    guard byte(at) == closer else { return false }
-    at += 1
-    levels.pop()
-    return true
-  }
-
-  /// A key and its colon, up to the value; gives the range between the quotes.
-  private mutating func scanKey() throws -> Range<Int> {
-    guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-    guard byte(at) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedCharacter, at: at, byte: byte(at)) }
-    let start = at + 1
-    try scanString()
-    let key = start..<(at - 1)
-    skipSpace()
-    guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-    guard byte(at) == UInt8(ascii: ":") else { throw JSONError(.unexpectedCharacter, at: at, byte: byte(at)) }
-    at += 1
-    skipSpace()
-    return key
-  }
-
-  private mutating func remember(key: Range<Int>, value: Range<Int>) {
-    guard members.count < JSONDocument.rememberedMembers else {
-      complete = false
-      return
+  /// A number from 0 to 31 made of a key's first and last eight bytes.
+  @inline(__always)
+  private func hash(_ key: JSONWord) -> UInt64 {
+    let bytes = UnsafeRawPointer(text)
+    var first = bytes.loadUnaligned(fromByteOffset: key.textStart, as: UInt64.self)
+    if key.textCount < 8 {
+      first &= 1 << (UInt64(key.textCount) * 8) - 1
+    } else {
+      first ^= bytes.loadUnaligned(fromByteOffset: key.end - 9, as: UInt64.self) &* 31
     }
-    if members.isEmpty { members.reserveCapacity(8) }
-    members.append(JSONDocument.Member(key: key, value: value))
+    return (first &* 0x9E37_79B9_7F4A_7C15) >> 59
+  }
+
+  /// Sets the object's flag if one of its keys so far may be the same name as `key`: for sure, if it has not many.
+  private mutating func compare(_ key: JSONWord, with object: Int, count members: UInt32) {
+    guard !JSONWord(bits: words[object]).flag else { return }
+    var isRepeated = key.flag || members > 40
+    if !isRepeated {
+      let reader = JSONReader(text: text, words: words)
+      var position = object + 3
+      for _ in 0..<members where !isRepeated {
+        isRepeated = reader.areSame(JSONWord(bits: words[position]), key)
+        position = reader.next(position + 1)
+      }
+    }
+    if isRepeated { words[object] |= 1 << 63 }
   }
 
   @inline(__always)
-  private mutating func skipSpace() {
-    while at < end, JSONReader.isSpace(byte(at)) { at += 1 }
+  private mutating func append(_ word: JSONWord) {
+    words[count] = word.bits
+    count += 1
   }
 
-  /// RFC 8259 §8.1 lets a parser ignore the mark; PHP and .NET servers send it.
-  private mutating func skipByteOrderMark() {
-    if end >= 3, byte(0) == 0xEF, byte(1) == 0xBB, byte(2) == 0xBF { at = 3 }
+  private mutating func resize(to capacity: Int) {
+    let larger = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
+    larger.moveInitialize(from: words, count: count)
+    words.deallocate()
+    words = larger
+    self.capacity = capacity
   }
 
-  /// One bit per open level: set for an object.
-  private struct Levels {
-    private var bits: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
-    private(set) var depth = 0
-    private(set) var inObject = false
+  @inline(__always)
+  private func skipSpace(_ at: inout Int) {
+    while JSONReader.isSpace(text[at]) { at += 1 }
+  }
 
-    @inline(__always)
-    mutating func push(object: Bool) {
-      let (word, bit) = (depth >> 6, UInt64(1) << UInt64(depth & 63))
-      let value = object
-      withUnsafeMutableBytes(of: &bits) { raw in
-        let words = raw.assumingMemoryBound(to: UInt64.self)
-        if value { words[word] |= bit } else { words[word] &= ~bit }
-      }
-      depth += 1
-      inObject = object
-    }
-
-    @inline(__always)
-    mutating func pop() {
-      depth -= 1
-      guard depth > 0 else {
-        inObject = false
-        return
-      }
-      let level = depth - 1
-      inObject = withUnsafeBytes(of: &bits) { raw in
-        raw.assumingMemoryBound(to: UInt64.self)[level >> 6] & (UInt64(1) << UInt64(level & 63)) != 0
-      }
-    }
+  func unexpected(_ at: Int) -> JSONError {
+    at < end ? JSONError(.unexpectedCharacter, at: at, byte: text[at]) : JSONError(.unexpectedEnd, at: end)
   }
 }

@@ -1,6 +1,9 @@
 import Foundation
 
 /// Turns JSON into models; the one place to put another parser (article rows 1.16, 3.6).
+///
+/// ``JSONModelDecoder`` is the default. Foundation's `JSONDecoder` is one, too: `Backend(…, decoder: JSONDecoder())`,
+/// `.map(User.self, decoder: JSONDecoder())`.
 public protocol ModelDecoder: Sendable {
   /// A model made of `json`.
   ///
@@ -9,6 +12,13 @@ public protocol ModelDecoder: Sendable {
   ///
   /// - Throws: `DecodingError`, from which the error's coding path is taken, or any other error.
   func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model
+}
+
+extension JSONDecoder: ModelDecoder {
+  /// Parses the value's own bytes, a second time, and decodes them as Foundation does.
+  public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+    try LargeStack.run(depth: json.document.index.depth) { try decode(type, from: json.data) }
+  }
 }
 
 extension JSON {

@@ -1,0 +1,90 @@
+import Foundation
+
+extension DecodingSession {
+  /// The keys that lead to a place, made only when somebody asks.
+  func path(to place: DecodingPlace, adding last: (any CodingKey)? = nil) -> [any CodingKey] {
+    var path = prefix
+    read { reader in
+      // Containers from the place up to the root.
+      var steps: [(position: Int, parent: Int, ordinal: Int)] = []
+      if place.parent != JSONIndex.none {
+        steps.append((Int(place.position), Int(place.parent), Int(place.ordinal)))
+        while let step = steps.last, step.parent != root, let outer = reader.parent(of: step.parent) {
+          steps.append((step.parent, outer.position, outer.ordinal))
+        }
+      }
+      for step in steps.reversed() {
+        if reader.word(step.parent).kind == .object {
+          let name = reader.string(reader.word(step.position - 1))
+          path.append(
+            convertsKeys(of: UInt32(step.parent)) ? JSONKey(converted(name, after: path)) : JSONKey(name))
+        } else {
+          path.append(JSONKey(index: step.ordinal))
+        }
+      }
+    }
+    if let last { path.append(last) }
+    return path
+  }
+
+  /// The name that a key has for the models.
+  func converted(_ name: String, after path: @autoclosure () -> [any CodingKey]) -> String {
+    switch options.keys {
+    case .useDefaultKeys: name
+    case .convertFromSnakeCase: SnakeCase.converted(name)
+    case .custom(let convert): convert(path() + [JSONKey(name)]).stringValue
+    @unknown default: name
+    }
+  }
+
+  func mismatch<Wanted>(_ type: Wanted.Type, at place: DecodingPlace) -> DecodingError {
+    let word = word(place)
+    if word.kind == .null {
+      return .valueNotFound(type, context(place, "Cannot get value of type \(type) -- found null value instead"))
+    }
+    return .typeMismatch(type, context(place, "Expected to decode \(type) but found \(word.kind.words) instead"))
+  }
+
+  /// `[String: Any]` and `[Any]` are what Foundation names where containers were wanted.
+  func mismatch(container: String, at place: DecodingPlace) -> DecodingError {
+    let isKeyed = container == "keyed"
+    let type: Any.Type = isKeyed ? [String: Any].self : [Any].self
+    let word = word(place)
+    if word.kind == .null {
+      return .valueNotFound(
+        type, context(place, "Cannot get \(container) decoding container -- found null value instead"))
+    }
+    return .typeMismatch(type, context(place, "Expected to decode \(type) but found \(word.kind.words) instead"))
+  }
+
+  func corrupted(_ complaint: String, at place: DecodingPlace) -> DecodingError {
+    .dataCorrupted(context(place, complaint))
+  }
+
+  /// A number that is not the one that was wanted.
+  func unrepresentable<Wanted>(_ type: Wanted.Type, at place: DecodingPlace) -> DecodingError {
+    let word = word(place)
+    let text = read { String(decoding: $0.bytes(word), as: UTF8.self) }
+    return corrupted("Number \(text.prefix(64)) is not representable as \(type)", at: place)
+  }
+
+  private func context(_ place: DecodingPlace, _ complaint: String) -> DecodingError.Context {
+    let isThere = place.position != JSONIndex.none
+    return .init(
+      codingPath: path(to: place), debugDescription: isThere ? "\(complaint), at byte \(word(place).start)." : complaint)
+  }
+}
+
+extension JSONWord.Kind {
+  /// What an error calls it.
+  fileprivate var words: String {
+    switch self {
+    case .object: "a dictionary"
+    case .array: "an array"
+    case .string: "a string"
+    case .number: "a number"
+    case .true, .false: "a boolean"
+    case .null: "null"
+    }
+  }
+}

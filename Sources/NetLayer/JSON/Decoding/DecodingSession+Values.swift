@@ -1,0 +1,154 @@
+import Foundation
+
+extension DecodingSession {
+  @inline(__always)
+  func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, at place: DecodingPlace) throws -> Integer {
+    let word = word(place)
+    guard word.kind == .number else { throw mismatch(type, at: place) }
+    guard let value = read({ $0.integer(word, as: type) }) else { throw unrepresentable(type, at: place) }
+    return value
+  }
+
+  @inline(__always)
+  func double(at place: DecodingPlace) throws -> Double {
+    let word = word(place)
+    guard word.kind == .number else { return try nonConforming(Double.self, word, at: place) }
+    guard let value = read({ $0.double(word) }) else { throw unrepresentable(Double.self, at: place) }
+    return value
+  }
+
+  func float(at place: DecodingPlace) throws -> Float {
+    let word = word(place)
+    guard word.kind == .number else { return try nonConforming(Float.self, word, at: place) }
+    guard let value: Float = read({ $0.floating(word) }) else { throw unrepresentable(Float.self, at: place) }
+    return value
+  }
+
+  private func nonConforming<Number: BinaryFloatingPoint>(
+    _ type: Number.Type, _ word: JSONWord, at place: DecodingPlace
+  ) throws -> Number {
+    if word.kind == .string, case .convertFromString(let positive, let negative, let nan) = options.floats {
+      let text = read { $0.string(word) }
+      if text == positive { return .infinity }
+      if text == negative { return -.infinity }
+      if text == nan { return .nan }
+    }
+    throw mismatch(type, at: place)
+  }
+
+  @inline(__always)
+  func string(at place: DecodingPlace) throws -> String {
+    let word = word(place)
+    guard word.kind == .string else { throw mismatch(String.self, at: place) }
+    return read { $0.string(word) }
+  }
+
+  @inline(__always)
+  func bool(at place: DecodingPlace) throws -> Bool {
+    switch word(place).kind {
+    case .true: return true
+    case .false: return false
+    default: throw mismatch(Bool.self, at: place)
+    }
+  }
+
+  /// Any model: what JSON has by hand, what strategies speak of by them, everything else by its own code.
+  func decode<Model: Decodable>(_ type: Model.Type, at place: DecodingPlace) throws -> Model {
+    if Model.self == String.self { return try same(string(at: place)) }
+    if Model.self == Int.self { return try same(integer(Int.self, at: place)) }
+    if Model.self == Double.self { return try same(double(at: place)) }
+    if Model.self == Bool.self { return try same(bool(at: place)) }
+    if Model.self == Date.self { return try same(date(at: place)) }
+    if Model.self == Data.self { return try same(data(at: place)) }
+    if Model.self == URL.self { return try same(url(at: place)) }
+    if Model.self == Decimal.self { return try same(decimal(at: place)) }
+    if Model.self == JSON.self { return try same(json(place)) }
+    switch word(place).kind {
+    case .array:
+      if let list = Model.self as? any DecodableList.Type, let value = try list.list(at: place, in: self) {
+        return try same(value)
+      }
+    case .object:
+      if let dictionary = Model.self as? any DecodableDictionary.Type,
+        let value = try dictionary.dictionary(at: place, in: self)
+      {
+        return try same(value)
+      }
+    default: break
+    }
+    return try Model(from: JSONValueDecoder(session: self, place: place))
+  }
+
+  /// A value of the type that `Model` has been found to be.
+  @inline(__always)
+  func same<Value, Model>(_ value: Value) throws -> Model {
+    guard let model = value as? Model else { preconditionFailure("\(Value.self) is not \(Model.self)") }
+    return model
+  }
+
+  /// The value as it stands, exact numbers and all.
+  func json(_ place: DecodingPlace) -> JSON {
+    place.position == JSONIndex.none
+      ? JSON(nilLiteral: ()) : JSON(document: document, position: Int(place.position))
+  }
+
+  private func decimal(at place: DecodingPlace) throws -> Decimal {
+    let word = word(place)
+    guard word.kind == .number else { throw mismatch(Decimal.self, at: place) }
+    let text = read { String(decoding: $0.bytes(word), as: UTF8.self) }
+    guard let value = Decimal(string: text, locale: nil), !value.isNaN else {
+      throw unrepresentable(Decimal.self, at: place)
+    }
+    return value
+  }
+
+  private func url(at place: DecodingPlace) throws -> URL {
+    let text = try string(at: place)
+    guard let url = URL(string: text) else { throw corrupted("Invalid URL string.", at: place) }
+    return url
+  }
+
+  private func data(at place: DecodingPlace) throws -> Data {
+    switch options.data {
+    case .base64:
+      guard let data = Data(base64Encoded: try string(at: place)) else {
+        throw corrupted("Encountered Data is not valid Base64.", at: place)
+      }
+      return data
+    case .deferredToData: return try Data(from: JSONValueDecoder(session: self, place: place))
+    case .custom(let make): return try make(JSONValueDecoder(session: self, place: place))
+    @unknown default: return try Data(from: JSONValueDecoder(session: self, place: place))
+    }
+  }
+
+  private func date(at place: DecodingPlace) throws -> Date {
+    switch options.dates {
+    case .deferredToDate: return Date(timeIntervalSinceReferenceDate: try double(at: place))
+    case .secondsSince1970: return Date(timeIntervalSince1970: try double(at: place))
+    case .millisecondsSince1970: return Date(timeIntervalSince1970: try double(at: place) / 1000)
+    case .iso8601: return try iso8601(place)
+    #if canImport(Darwin)
+      // Elsewhere `.formatted` is a custom strategy.
+      case .formatted(let formatter):
+        let text = try string(at: place)
+        guard let date = formatter.date(from: text) else {
+          throw corrupted("\(text.debugDescription) is no date in the formatter's format", at: place)
+        }
+        return date
+    #endif
+    case .custom(let make): return try make(JSONValueDecoder(session: self, place: place))
+    @unknown default: return try Date(from: JSONValueDecoder(session: self, place: place))
+    }
+  }
+
+  func iso8601(_ place: DecodingPlace) throws -> Date {
+    let word = word(place)
+    guard word.kind == .string else { throw mismatch(String.self, at: place) }
+    if !word.flag, let date = read({ Date(iso8601: $0.content(word)) }) { return date }
+    let text = try string(at: place)
+    guard word.flag, let date = Date(iso8601: text) else {
+      throw corrupted("\(text.debugDescription) is no ISO 8601 date", at: place)
+    }
+    return date
+  }
+}

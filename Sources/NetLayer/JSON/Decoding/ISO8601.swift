@@ -1,0 +1,100 @@
+import Foundation
+
+extension Date {
+  /// A date as RFC 3339 §5.6 writes it, `2019-12-28T01:02:03.456+08:00`, also with `+0800`; `nil` for anything else.
+  ///
+  /// Days that the month has not, hours from 24 on and minutes from 60 on are no dates; a second 60 is one where leap
+  /// seconds are, at the end of a day in UTC. Years are those of the Gregorian calendar throughout.
+  init?(iso8601 text: String) {
+    var text = text
+    guard let date = text.withUTF8({ Date(iso8601: $0) }) else { return nil }
+    self = date
+  }
+
+  init?(iso8601 text: UnsafeBufferPointer<UInt8>) {
+    var reader = ISO8601Reader(text: text)
+    guard let seconds = reader.seconds() else { return nil }
+    self.init(timeIntervalSinceReferenceDate: seconds)
+  }
+}
+
+private struct ISO8601Reader {
+  let text: UnsafeBufferPointer<UInt8>
+  var at = 0
+
+  /// The seconds since 2001 in UTC.
+  mutating func seconds() -> Double? {
+    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2), take("T"),
+      let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
+      let fraction = fraction(), let offset = offset(), at == text.count
+    else { return nil }
+    guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60 else {
+      return nil
+    }
+    let whole = Self.days(to: year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    guard second < 60 || (second == 60 && whole % 86_400 == 0) else { return nil }
+    return Double(whole) + fraction
+  }
+
+  private mutating func number(_ count: Int) -> Int? {
+    guard at + count <= text.count else { return nil }
+    var value = 0
+    for _ in 0..<count {
+      guard let digit = digit() else { return nil }
+      value = value * 10 + digit
+    }
+    return value
+  }
+
+  private mutating func digit() -> Int? {
+    guard at < text.count, text[at] &- 48 < 10 else { return nil }
+    at += 1
+    return Int(text[at - 1] - 48)
+  }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard at < text.count, text[at] == UInt8(ascii: character) else { return false }
+    at += 1
+    return true
+  }
+
+  /// 0 where there is none; `nil` for a point without digits.
+  private mutating func fraction() -> Double? {
+    guard take(".") else { return 0 }
+    guard var digits = digit() else { return nil }
+    var divisor = 10.0
+    while let digit = digit() {
+      // What a date can't hold anyway is read over.
+      guard divisor < 1e15 else { continue }
+      digits = digits * 10 + digit
+      divisor *= 10
+    }
+    return Double(digits) / divisor
+  }
+
+  /// The seconds that the place is ahead of UTC.
+  private mutating func offset() -> Int? {
+    if take("Z") { return 0 }
+    let isAhead = take("+")
+    guard isAhead || take("-"), let hours = number(2) else { return nil }
+    _ = take(":")
+    guard let minutes = number(2), hours < 24, minutes < 60 else { return nil }
+    return (isAhead ? 1 : -1) * (hours * 3_600 + minutes * 60)
+  }
+
+  private static func days(in month: Int, of year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// The days from 2001-01-01, counted in years that begin in March, so that the leap day comes last.
+  private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
+    // 400 years later, which is a whole number of weeks and leap cycles, so that nothing is negative.
+    let shifted = (month < 3 ? year - 1 : year) + 400
+    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+    return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 876_888
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// A name that is not one of a type's own keys: an index, a member on the way, `super`.
+struct JSONKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(_ name: String) { (stringValue, intValue) = (name, nil) }
+  init(index: Int) { (stringValue, intValue) = ("Index \(index)", index) }
+  init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { (stringValue, self.intValue) = (String(intValue), intValue) }
+}
+
+enum SnakeCase {
+  /// `first_name` as `firstName`: what Foundation's `convertFromSnakeCase` makes of it. Underscores in front and behind
+  /// stay; the letters behind the first one of a word become small, if there is more than one word.
+  static func converted(_ name: String) -> String {
+    guard let first = name.firstIndex(where: { $0 != "_" }), let last = name.lastIndex(where: { $0 != "_" }) else {
+      return name
+    }
+    let words = name[first...last].split(separator: "_")
+    guard let head = words.first, words.count > 1 else { return name }
+    return name[..<first] + head.lowercased() + words.dropFirst().map(\.capitalized).joined()
+      + name[name.index(after: last)...]
+  }
+
+  /// Whether the bytes of a key convert to `wanted`; `nil` where that needs more than ASCII.
+  @inline(__always)
+  static func matches(_ key: UnsafeBufferPointer<UInt8>, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool? {
+    let underscore = UInt8(ascii: "_")
+    var first = 0
+    while first < key.count, key[first] == underscore { first += 1 }
+    guard first < key.count else { return key.elementsEqual(wanted) }
+    // Names differ early, mostly, so look there before looking at the whole.
+    guard first < wanted.count, key[first] >= 0x80 || key[first] | 0x20 == wanted[first] | 0x20 else { return false }
+    var last = key.count
+    while key[last - 1] == underscore { last -= 1 }
+    var hasWords = false
+    for index in first..<last {
+      let byte = key[index]
+      if byte == underscore { hasWords = true } else if !isLetter(byte), byte &- 48 >= 10 { return nil }
+    }
+    guard hasWords else { return key.elementsEqual(wanted) }
+    var at = 0
+    func takes(_ byte: UInt8) -> Bool {
+      guard at < wanted.count, wanted[at] == byte else { return false }
+      at += 1
+      return true
+    }
+    for index in 0..<first where !takes(key[index]) { return false }
+    // In the first word nothing becomes a capital; in the others, what stands first or behind a digit.
+    var isFirstWord = true
+    var isStart = false
+    for index in first..<last {
+      let byte = key[index]
+      if byte == underscore {
+        (isFirstWord, isStart) = (false, true)
+      } else if isLetter(byte) {
+        guard takes(isStart ? byte & 0xDF : byte | 0x20) else { return false }
+        isStart = false
+      } else {
+        guard takes(byte) else { return false }
+        isStart = !isFirstWord
+      }
+    }
+    for index in last..<key.count where !takes(key[index]) { return false }
+    return at == wanted.count
+  }
+
+  @inline(__always)
+  private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
+}

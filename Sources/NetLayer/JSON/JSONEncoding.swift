@@ -1,0 +1,60 @@
+/// How the bytes of a text stand for characters: UTF-8 (RFC 8259 §8.1), or what else JSON was once allowed to be in.
+enum JSONEncoding {
+  case utf8
+  case utf16(bigEndian: Bool)
+  case utf32(bigEndian: Bool)
+}
+
+extension JSONEncoding: Equatable {
+  /// By the byte order mark, else by where the zeros are, as JSON begins with ASCII (RFC 4627 §3).
+  init(of bytes: UnsafeRawBufferPointer) {
+    func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
+    switch (byte(0), byte(1), byte(2), byte(3)) {
+    case (0x00, 0x00, 0xFE, 0xFF), (0x00, 0x00, 0x00, .some(1...)): self = .utf32(bigEndian: true)
+    case (0xFF, 0xFE, 0x00, 0x00), (.some(1...), 0x00, 0x00, 0x00): self = .utf32(bigEndian: false)
+    case (0xFE, 0xFF, _, _), (0x00, .some(1...), _, _): self = .utf16(bigEndian: true)
+    case (0xFF, 0xFE, _, _), (.some(1...), 0x00, _, _): self = .utf16(bigEndian: false)
+    default: self = .utf8
+    }
+  }
+
+  /// The same text in UTF-8.
+  ///
+  /// - Throws: `JSONError.Kind.invalidUnicode` for halves of surrogate pairs, values beyond Unicode and a unit cut short.
+  func transcode(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count)
+    var at = 0
+    /// The unit of `size` bytes at `at`.
+    func unit(_ size: Int, bigEndian: Bool) throws -> UInt32 {
+      guard at + size <= bytes.count else { throw JSONError(.invalidUnicode, at: at) }
+      var value: UInt32 = 0
+      for index in 0..<size { value = value << 8 | UInt32(bytes[at + (bigEndian ? index : size - 1 - index)]) }
+      return value
+    }
+    while at < bytes.count {
+      let start = at
+      var value: UInt32
+      switch self {
+      case .utf8:
+        value = UInt32(bytes[at])
+        at += 1
+      case .utf32(let bigEndian):
+        value = try unit(4, bigEndian: bigEndian)
+        at += 4
+      case .utf16(let bigEndian):
+        value = try unit(2, bigEndian: bigEndian)
+        at += 2
+        if value & 0xFC00 == 0xD800 {
+          let low = try unit(2, bigEndian: bigEndian)
+          guard low & 0xFC00 == 0xDC00 else { throw JSONError(.invalidUnicode, at: start) }
+          value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
+          at += 2
+        }
+      }
+      guard let scalar = UnicodeScalar(value) else { throw JSONError(.invalidUnicode, at: start) }
+      text.append(contentsOf: String(scalar).utf8)
+    }
+    return text
+  }
+}
