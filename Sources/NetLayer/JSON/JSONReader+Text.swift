@@ -33,13 +33,12 @@ extension JSONReader {
       buffer[count] = byte
       count += 1
     }
-    while at < end {
-      let next = text[at]
-      guard next == UInt8(ascii: "\\") else {
-        put(next)
-        at += 1
-        continue
-      }
+    while true {
+      let run = at
+      while at < end, text[at] != UInt8(ascii: "\\") { at += 1 }
+      if let target = buffer.baseAddress { (target + count).initialize(from: text + run, count: at - run) }
+      count += at - run
+      if at == end { return count }
       let escape = text[at + 1]
       at += 2
       switch escape {
@@ -54,7 +53,6 @@ extension JSONReader {
       default: put(escape)
       }
     }
-    return count
   }
 
   /// The character whose first four digits are at `at`; the scanner let whole pairs through only.

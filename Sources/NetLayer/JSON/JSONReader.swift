@@ -27,6 +27,17 @@ struct JSONReader {
     return parent == JSONIndex.none ? nil : (Int(parent), Int(words[container + 1] >> 32))
   }
 
+  /// Calls `body` with the position of each key of an object; that of its value is one more.
+  @inline(__always)
+  func forEachKey(of object: Int, _ body: (Int) -> Void) {
+    let end = end(of: object)
+    var key = object + 3
+    while key < end {
+      body(key)
+      key = next(key + 1)
+    }
+  }
+
   /// The value of the first member of an object that has this name, byte by byte: no Unicode normalisation, as in every
   /// other JSON reader. Linear.
   func value(named name: String, in object: Int) -> Int? {

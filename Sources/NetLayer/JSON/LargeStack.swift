@@ -12,14 +12,16 @@ enum LargeStack {
 
   // Safe: `result` is written before the semaphore is signalled and read after it was waited for; `work` runs meanwhile.
   private final class Job<Value, Failure: Error>: @unchecked Sendable {
-    let work: () throws(Failure) -> Value
+    var work: (() throws(Failure) -> Value)?
     let done = DispatchSemaphore(value: 0)
     var result: Result<Value, Failure>?
 
     init(_ work: @escaping () throws(Failure) -> Value) { self.work = work }
 
     func run() {
-      do throws(Failure) { result = .success(try work()) } catch { result = .failure(error) }
+      do throws(Failure) { if let work { result = .success(try work()) } } catch { result = .failure(error) }
+      // Whoever waits may not find it used any more.
+      work = nil
       done.signal()
     }
   }
@@ -32,7 +34,8 @@ enum LargeStack {
     depth <= shallow ? try work() : try runElsewhere(work)
   }
 
-  private static func runElsewhere<Value, Failure: Error>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+  private static func runElsewhere<Value, Failure: Error>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value
+  {
     let result = withoutActuallyEscaping(work) { work in
       let job = Job(work)
       let thread = Thread { job.run() }

@@ -34,6 +34,18 @@ final class ModelDecoderTests: XCTestCase {
       try JSON(parsing: #"{"id":1,"first_name":"A"}"#).decode(User.self, using: snake), User(id: 1, firstName: "A"))
   }
 
+  func test_foundationsDecoderIsAModelDecoderToo() throws {
+    let json = try JSON(parsing: #"{"data":{"id":1,"firstName":"A"}}"#)["data"]
+    XCTAssertEqual(try json.decode(User.self, using: JSONDecoder()), User(id: 1, firstName: "A"))
+    let deep = onSmallStack {
+      Result { () throws -> [String: JSON] in
+        let text = String(repeating: "{\"a\":", count: 500) + "1" + String(repeating: "}", count: 500)
+        return try JSON(parsing: text).decode([String: JSON].self, using: JSONDecoder())
+      }
+    }
+    XCTAssertEqual(try deep.get()["a"]?.kind, .object)
+  }
+
   func test_aModelAsDeepAsTheScannerAllowsDecodesOnASmallStack() throws {
     let depth = onSmallStack {
       Result {

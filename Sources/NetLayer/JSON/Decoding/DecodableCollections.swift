@@ -1,39 +1,42 @@
 /// Arrays, which are made here with the right capacity and without a container between them and their elements.
 protocol DecodableList {
-  /// The array at a place, as this type; `nil` where its elements are not decodable.
-  static func list(at place: DecodingPlace, in session: DecodingSession) throws -> Self?
+  /// The array at a place; `Model` must be this type.
+  static func list<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model
 }
 
 /// Dictionaries with strings as keys: their keys are data, and not converted as names are.
 protocol DecodableDictionary {
-  /// The dictionary at a place, as this type; `nil` where it has other keys or no decodable values.
-  static func dictionary(at place: DecodingPlace, in session: DecodingSession) throws -> Self?
+  /// The dictionary at a place; `Model` must be this type.
+  static func dictionary<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model
 }
 
 extension Array: DecodableList {
-  static func list(at place: DecodingPlace, in session: DecodingSession) throws -> Self? {
-    guard let element = Element.self as? any Decodable.Type else { return nil }
-    return try session.same(session.list(of: element, at: place))
+  static func list<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model {
+    func list<Item: Decodable>(of type: Item.Type) throws -> Model {
+      session.same(try session.elements(at: place) { try session.decode(type, at: $0) })
+    }
+    guard let element = Element.self as? any Decodable.Type else {
+      return try Model(from: JSONValueDecoder(session: session, place: place))
+    }
+    return try list(of: element)
   }
 }
 
 extension Dictionary: DecodableDictionary {
-  static func dictionary(at place: DecodingPlace, in session: DecodingSession) throws -> Self? {
-    guard Key.self == String.self, let value = Value.self as? any Decodable.Type else { return nil }
-    return try session.same(session.dictionary(of: value, at: place))
+  static func dictionary<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model {
+    func dictionary<Item: Decodable>(of type: Item.Type) throws -> Model {
+      session.same(try session.dictionary(of: type, at: place))
+    }
+    guard Key.self == String.self, let value = Value.self as? any Decodable.Type else {
+      return try Model(from: JSONValueDecoder(session: session, place: place))
+    }
+    return try dictionary(of: value)
   }
 }
 
 extension DecodingSession {
-  fileprivate func list<Element: Decodable>(of type: Element.Type, at place: DecodingPlace) throws -> Any {
-    if type == String.self { return try elements(at: place) { try string(at: $0) } }
-    if type == Int.self { return try elements(at: place) { try integer(Int.self, at: $0) } }
-    if type == Double.self { return try elements(at: place) { try double(at: $0) } }
-    return try elements(at: place) { try decode(type, at: $0) }
-  }
-
   @inline(__always)
-  private func elements<Element>(
+  func elements<Element>(
     at place: DecodingPlace, _ decode: (DecodingPlace) throws -> Element
   ) throws -> [Element] {
     let (count, end) = read { ($0.count(of: Int(place.position)), $0.end(of: Int(place.position))) }

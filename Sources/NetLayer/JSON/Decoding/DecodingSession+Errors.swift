@@ -37,9 +37,9 @@ extension DecodingSession {
     }
   }
 
-  func mismatch<Wanted>(_ type: Wanted.Type, at place: DecodingPlace) -> DecodingError {
+  func mismatch<Wanted>(_ type: Wanted.Type, at place: DecodingPlace, takesNull: Bool = false) -> DecodingError {
     let word = word(place)
-    if word.kind == .null {
+    if word.kind == .null, !takesNull {
       return .valueNotFound(type, context(place, "Cannot get value of type \(type) -- found null value instead"))
     }
     return .typeMismatch(type, context(place, "Expected to decode \(type) but found \(word.kind.words) instead"))
@@ -71,7 +71,8 @@ extension DecodingSession {
   private func context(_ place: DecodingPlace, _ complaint: String) -> DecodingError.Context {
     let isThere = place.position != JSONIndex.none
     return .init(
-      codingPath: path(to: place), debugDescription: isThere ? "\(complaint), at byte \(word(place).start)." : complaint)
+      codingPath: path(to: place), debugDescription: isThere ? "\(complaint), at byte \(word(place).start)." : complaint
+    )
   }
 }
 

@@ -48,50 +48,51 @@ extension DecodingSession {
     switch word(place).kind {
     case .true: return true
     case .false: return false
-    default: throw mismatch(Bool.self, at: place)
+    // A mismatch for null, too, as in Foundation.
+    default: throw mismatch(Bool.self, at: place, takesNull: true)
     }
   }
 
-  /// Any model: what JSON has by hand, what strategies speak of by them, everything else by its own code.
+  /// Any model: what JSON has and what strategies speak of by hand, everything else by its own code.
   func decode<Model: Decodable>(_ type: Model.Type, at place: DecodingPlace) throws -> Model {
-    if Model.self == String.self { return try same(string(at: place)) }
-    if Model.self == Int.self { return try same(integer(Int.self, at: place)) }
-    if Model.self == Double.self { return try same(double(at: place)) }
-    if Model.self == Bool.self { return try same(bool(at: place)) }
-    if Model.self == Date.self { return try same(date(at: place)) }
-    if Model.self == Data.self { return try same(data(at: place)) }
-    if Model.self == URL.self { return try same(url(at: place)) }
-    if Model.self == Decimal.self { return try same(decimal(at: place)) }
-    if Model.self == JSON.self { return try same(json(place)) }
+    if type == String.self { return try same(string(at: place)) }
+    if type == Int.self { return try same(integer(Int.self, at: place)) }
+    if type == Double.self { return try same(double(at: place)) }
+    if type == Bool.self { return try same(bool(at: place)) }
+    if type == Date.self { return try same(date(at: place)) }
+    if type == Data.self { return try same(data(at: place)) }
+    if type == URL.self { return try same(url(at: place)) }
+    if type == Decimal.self { return try same(decimal(at: place)) }
+    if type == JSON.self { return same(json(place)) }
     switch word(place).kind {
     case .array:
-      if let list = Model.self as? any DecodableList.Type, let value = try list.list(at: place, in: self) {
-        return try same(value)
-      }
+      if type == [String].self { return try same(elements(at: place) { try string(at: $0) }) }
+      if type == [Int].self { return try same(elements(at: place) { try integer(Int.self, at: $0) }) }
+      if type == [Double].self { return try same(elements(at: place) { try double(at: $0) }) }
+      if let list = type as? any DecodableList.Type { return try list.list(at: place, in: self) }
     case .object:
-      if let dictionary = Model.self as? any DecodableDictionary.Type,
-        let value = try dictionary.dictionary(at: place, in: self)
-      {
-        return try same(value)
-      }
+      if let list = type as? any DecodableDictionary.Type { return try list.dictionary(at: place, in: self) }
     default: break
     }
     return try Model(from: JSONValueDecoder(session: self, place: place))
   }
 
-  /// A value of the type that `Model` has been found to be.
+  /// A value as the type that it is: callers have found `Model` to be `Value`. A cast would look that up once more, for
+  /// half of the time that an integer takes.
   @inline(__always)
-  func same<Value, Model>(_ value: Value) throws -> Model {
-    guard let model = value as? Model else { preconditionFailure("\(Value.self) is not \(Model.self)") }
-    return model
+  func same<Value, Model>(_ value: Value) -> Model {
+    assert(Value.self == Model.self)
+    return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: Model.self).pointee }
   }
 
   /// The value as it stands, exact numbers and all.
+  @inline(never)
   func json(_ place: DecodingPlace) -> JSON {
     place.position == JSONIndex.none
       ? JSON(nilLiteral: ()) : JSON(document: document, position: Int(place.position))
   }
 
+  @inline(never)
   private func decimal(at place: DecodingPlace) throws -> Decimal {
     let word = word(place)
     guard word.kind == .number else { throw mismatch(Decimal.self, at: place) }
@@ -102,12 +103,14 @@ extension DecodingSession {
     return value
   }
 
+  @inline(never)
   private func url(at place: DecodingPlace) throws -> URL {
     let text = try string(at: place)
     guard let url = URL(string: text) else { throw corrupted("Invalid URL string.", at: place) }
     return url
   }
 
+  @inline(never)
   private func data(at place: DecodingPlace) throws -> Data {
     switch options.data {
     case .base64:
@@ -121,6 +124,7 @@ extension DecodingSession {
     }
   }
 
+  @inline(never)
   private func date(at place: DecodingPlace) throws -> Date {
     switch options.dates {
     case .deferredToDate: return Date(timeIntervalSinceReferenceDate: try double(at: place))

@@ -1,76 +1,86 @@
 extension JSONKeyedContainer {
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try session.bool(at: place(key)) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try session.string(at: place(key)) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try session.double(at: place(key)) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try session.float(at: place(key)) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try session.integer(type, at: place(key)) }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try session.integer(type, at: place(key)) }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try session.integer(type, at: place(key)) }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try session.integer(type, at: place(key)) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try session.integer(type, at: place(key)) }
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try session.integer(type, at: place(key)) }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try session.integer(type, at: place(key)) }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try session.integer(type, at: place(key)) }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try session.integer(type, at: place(key)) }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try session.integer(type, at: place(key)) }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try session.integer(type, at: place(key)) }
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try session.integer(type, at: place(key)) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try members.session.bool(at: place(key)) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try members.session.string(at: place(key)) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try members.session.double(at: place(key)) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try members.session.float(at: place(key)) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+    try members.session.integer(type, at: place(key))
+  }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try members.session.integer(type, at: place(key)) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+    try members.session.integer(type, at: place(key))
+  }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+    try members.session.integer(type, at: place(key))
+  }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+    try members.session.integer(type, at: place(key))
+  }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+    try members.session.integer(type, at: place(key))
+  }
   func decode<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model {
-    try session.decode(type, at: place(key))
+    try members.session.decode(type, at: place(key))
   }
 }
 
 // Otherwise each would look for its key three times.
 extension JSONKeyedContainer {
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try presentPlace(key).map { try session.bool(at: $0) }
+    try members.present(key.stringValue).map { try members.session.bool(at: $0) }
   }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try presentPlace(key).map { try session.string(at: $0) }
+    try members.present(key.stringValue).map { try members.session.string(at: $0) }
   }
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try presentPlace(key).map { try session.double(at: $0) }
+    try members.present(key.stringValue).map { try members.session.double(at: $0) }
   }
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try presentPlace(key).map { try session.float(at: $0) }
+    try members.present(key.stringValue).map { try members.session.float(at: $0) }
   }
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-    try presentPlace(key).map { try session.integer(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.integer(type, at: $0) }
   }
   func decodeIfPresent<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model? {
-    try presentPlace(key).map { try session.decode(type, at: $0) }
+    try members.present(key.stringValue).map { try members.session.decode(type, at: $0) }
   }
 }

@@ -8,7 +8,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard session.word(place).kind == .object else { throw session.mismatch(container: "keyed", at: place) }
-    return KeyedDecodingContainer(JSONKeyedContainer<Key>(session, place))
+    return KeyedDecodingContainer(JSONKeyedContainer<Key>(members: JSONMembers(session, place)))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "JSONBenchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "NetLayer", path: "../..")],
+  targets: [
+    .target(name: "CountMalloc"),
+    .executableTarget(
+      name: "JSONBenchmarks",
+      dependencies: [
+        "CountMalloc",
+        .product(name: "Streams", package: "NetLayer"),
+        .product(name: "NetLayer", package: "NetLayer"),
+      ]
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,53 @@
+import CountMalloc
+import Foundation
+
+/// Two ways to the same models, taking turns, so that a slow moment hits both.
+struct Row {
+  let name: String
+  let bytes: Int
+  /// How often each runs per round.
+  let times: Int
+  let ours: () -> Bool
+  let foundation: () -> Bool
+
+  func run(rounds: Int) -> [String: Any] {
+    var mine: [Double] = []
+    var theirs: [Double] = []
+    _ = (micros(ours), micros(foundation))
+    for _ in 0..<rounds {
+      mine.append(micros(ours))
+      theirs.append(micros(foundation))
+    }
+    let allocations = (Self.allocations(ours), Self.allocations(foundation))
+    let (a, b) = (mine.median, theirs.median)
+    say(
+      name.padding(toLength: 34, withPad: " ", startingAt: 0)
+        + String(
+          format: "%10d%12.1f%12.1f%8.2f%10.0f%9d%9d", bytes, a, b, b / a, Double(bytes) / a, allocations.0,
+          allocations.1))
+    return [
+      "name": name, "bytes": bytes, "unit": "µs", "ours": a, "jsonDecoder": b, "ratio": b / a,
+      "allocations": allocations.0, "jsonDecoderAllocations": allocations.1,
+    ]
+  }
+
+  private func micros(_ work: () -> Bool) -> Double {
+    var good = true
+    let time = ContinuousClock().measure { for _ in 0..<times { good = work() && good } }
+    if !good { say("\(name): a pass failed") }
+    return time / Duration.microseconds(1) / Double(times)
+  }
+
+  private static func allocations(_ work: () -> Bool) -> Int {
+    let before = count_malloc()
+    _ = work()
+    return count_malloc() - before
+  }
+}
+
+extension [Double] {
+  var median: Double { isEmpty ? .nan : sorted()[count / 2] }
+}
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -1,0 +1,78 @@
+import Foundation
+import NetLayer
+import Streams
+
+// options: --rounds N (medians of so many, 7), --only NAME (rows whose names contain it), --json FILE,
+//          --ours (without Foundation, for profilers)
+var rounds = 7
+var only = ""
+var file: String?
+nonisolated(unsafe) var withPeers = true
+var arguments = CommandLine.arguments.dropFirst()
+while let option = arguments.popFirst() {
+  switch option {
+  case "--ours": withPeers = false
+  case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
+  case "--only": only = arguments.popFirst() ?? only
+  case "--json": file = arguments.popFirst()
+  default:
+    say("unknown option \(option)")
+    exit(2)
+  }
+}
+
+// Safe: set and read on the one thread that subscribes.
+final class Flag: @unchecked Sendable {
+  var value = false
+}
+
+func decoding<Payload: Codable & Sendable>(
+  _ name: String, _ type: Payload.Type, _ bytes: Data, times: Int,
+  configure: @escaping @Sendable (JSONDecoder) -> Void = { $0.dateDecodingStrategy = .secondsSince1970 }
+) -> [Row] {
+  let own = JSONModelDecoder(configure)
+  let foundation = JSONDecoder()
+  configure(foundation)
+  let response = Response(request: Request(url: URL(filePath: "/")), body: bytes)
+  let chain = Observable.just(response).common(Envelope()).data(Payload.self)
+  func layer() -> Bool {
+    let seen = Flag()
+    _ = chain.subscribe(onNext: { _ in seen.value = true })
+    return seen.value
+  }
+  func pass() -> Bool {
+    guard withPeers else { return true }
+    return (try? foundation.decode(Wrapped<Payload>.self, from: bytes))?.code == 200
+  }
+  return [
+    Row(
+      name: "\(name), decoded", bytes: bytes.count, times: times,
+      ours: { (try? JSON(bytes).decode(Wrapped<Payload>.self, using: own))?.code == 200 }, foundation: pass),
+    Row(name: "\(name), .common().data()", bytes: bytes.count, times: times, ours: layer, foundation: pass),
+  ]
+}
+
+func scanning(_ name: String, _ bytes: Data, times: Int) -> Row {
+  Row(
+    name: "\(name), scanned", bytes: bytes.count, times: times, ours: { (try? JSON(bytes))?.exists == true },
+    foundation: { !withPeers || (try? JSONSerialization.jsonObject(with: bytes)) != nil })
+}
+
+let seconds = JSONModelDecoder { $0.dateDecodingStrategy = .secondsSince1970 }
+try Network.setDefault(Network(Backend(baseURL: URL(filePath: "/"), decoder: seconds)))
+
+let small = Payloads.envelope(Payloads.user(7))
+let large = Payloads.envelope((0..<1_500).map(Payloads.user))
+let dated = Payloads.envelope((0..<1_500).map(Payloads.user), dates: .iso8601)
+var rows: [Row] = []
+rows += decoding("700 B", User.self, small, times: 4_000)
+rows += decoding("1 MB", [User].self, large, times: 4)
+rows += decoding("1 MB, ISO 8601", [User].self, dated, times: 4) { $0.dateDecodingStrategy = .iso8601 }.prefix(1)
+rows.append(scanning("1 MB", large, times: 20))
+rows.append(scanning("700 B", small, times: 20_000))
+
+say(
+  "".padding(toLength: 34, withPad: " ", startingAt: 0)
+    + "     bytes     ours µs JSONDecoder   ratio  MB/s ours  mallocs   theirs")
+let results = rows.filter { only.isEmpty || $0.name.contains(only) }.map { $0.run(rounds: rounds) }
+if let file { try JSONSerialization.data(withJSONObject: ["rows": results]).write(to: URL(filePath: file)) }

@@ -1,0 +1,103 @@
+/// The members of an object, found by name: what a keyed container does that its type of keys has no part in.
+struct JSONMembers {
+  let session: DecodingSession
+  let object: DecodingPlace
+  private let search: Search
+  /// The values by name, for `Search.table`.
+  private let table: [String: UInt32]?
+
+  /// How members are found.
+  private enum Search {
+    /// On from where the last one was.
+    case cursor
+    /// From the first one, as two may have the same name.
+    case start
+    /// From the first one, whose name may be in snake case.
+    case snakeCase
+    /// In a table made before: there are many, or their names come from a closure.
+    case table
+  }
+
+  init(_ session: DecodingSession, _ object: DecodingPlace) {
+    self.session = session
+    self.object = object
+    (search, table) = session.read { reader in
+      let position = Int(object.position)
+      let isLarge = reader.count(of: position) > 128
+      if session.convertsKeys(of: object.position) {
+        if !isLarge, case .convertFromSnakeCase = session.options.keys { return (.snakeCase, nil) }
+        return (.table, Self.table(session, object, reader))
+      }
+      if !reader.word(position).flag { return (.cursor, nil) }
+      return isLarge ? (.table, Self.table(session, object, reader)) : (.start, nil)
+    }
+  }
+
+  private static func table(
+    _ session: DecodingSession, _ object: DecodingPlace, _ reader: JSONReader
+  ) -> [String: UInt32] {
+    var table: [String: UInt32] = [:]
+    table.reserveCapacity(reader.count(of: Int(object.position)))
+    let converts = session.convertsKeys(of: object.position)
+    let path = converts ? session.path(to: object) : []
+    reader.forEachKey(of: Int(object.position)) { key in
+      let name = reader.string(reader.word(key))
+      let known = converts ? session.converted(name, after: path) : name
+      if table[known] == nil { table[known] = UInt32(truncatingIfNeeded: key + 1) }
+    }
+    return table
+  }
+
+  func find(_ name: String) -> DecodingPlace? {
+    let position: UInt32? = session.read { reader in
+      switch search {
+      case .cursor: session.value(named: name, in: object, reader)
+      case .start: reader.value(named: name, in: Int(object.position)).map { UInt32(truncatingIfNeeded: $0) }
+      case .snakeCase:
+        reader.value(namedInSnakeCase: name, in: Int(object.position)).map { UInt32(truncatingIfNeeded: $0) }
+      case .table: table?[name]
+      }
+    }
+    return position.map { DecodingPlace(position: $0, in: object) }
+  }
+
+  /// The place of a member that may be missing or null.
+  func present(_ name: String) -> DecodingPlace? {
+    guard let place = find(name), session.word(place).kind != .null else { return nil }
+    return place
+  }
+
+  func missing(_ key: any CodingKey) -> DecodingError {
+    let complaint = "No value associated with key \(key.stringValue.debugDescription) in the object"
+    return .keyNotFound(
+      key, .init(codingPath: codingPath, debugDescription: "\(complaint) at byte \(session.word(object).start)."))
+  }
+
+  var codingPath: [any CodingKey] { session.path(to: object) }
+
+  /// The names in the order of the text, each once.
+  var names: [String] {
+    session.read { reader in
+      var names: [String] = []
+      names.reserveCapacity(reader.count(of: Int(object.position)))
+      var seen: Set<String> = []
+      let converts = session.convertsKeys(of: object.position)
+      let mayRepeat = converts || reader.word(Int(object.position)).flag
+      let path = converts ? codingPath : []
+      reader.forEachKey(of: Int(object.position)) { position in
+        var name = reader.string(reader.word(position))
+        if converts { name = session.converted(name, after: path) }
+        if !mayRepeat || seen.insert(name).inserted { names.append(name) }
+      }
+      return names
+    }
+  }
+
+  /// The decoder of a member; of one that is not there, a decoder of null.
+  func decoder(_ key: any CodingKey) -> any Decoder {
+    if let place = find(key.stringValue) { return JSONValueDecoder(session: session, place: place) }
+    let nothing = DecodingSession(
+      session.document, root: session.root, options: session.options, prefix: session.path(to: object, adding: key))
+    return JSONValueDecoder(session: nothing, place: DecodingPlace(position: nil))
+  }
+}

@@ -1,0 +1,175 @@
+import XCTest
+
+@testable import NetLayer
+
+/// What the decoder promises beyond being like Foundation's, which `DifferentialTests` looks after.
+final class JSONDecodingTests: XCTestCase {
+  private func decode<Model: Decodable>(
+    _ type: Model.Type = Model.self, _ text: String, _ configure: (JSONDecoder) -> Void = { _ in }
+  ) throws -> Model {
+    try JSON(parsing: text).decode(type, using: JSONModelDecoder(configure))
+  }
+
+  private struct Pair: Decodable, Equatable {
+    var a: Int
+    var b: Int
+    init(_ a: Int, _ b: Int) { (self.a, self.b) = (a, b) }
+  }
+  private struct Reversed: Decodable, Equatable {
+    var b: Int
+    var a: Int
+  }
+
+  func test_ofADuplicateKeyTheFirstCountsInWhateverOrderTheModelAsks() throws {
+    for text in [
+      #"{"a":1,"b":2,"a":3,"b":4}"#, #"{"a":1,"a":3,"b":2}"#, #"{"\u0061":1,"b":2,"a":3}"#,
+      #"{"b":2,"a":1,"\u0061":3}"#,
+      #"{"x":{"a":9},"a":1,"b":2,"a":3}"#,
+    ] {
+      XCTAssertEqual(try decode(Pair.self, text), Pair(1, 2), text)
+      let reversed = try decode(Reversed.self, text)
+      XCTAssertEqual([reversed.a, reversed.b], [1, 2], text)
+      XCTAssertEqual(try decode([String: JSON].self, text)["a"]?.int, 1, text)
+      let snake = try decode(Reversed.self, text) { $0.keyDecodingStrategy = .convertFromSnakeCase }
+      XCTAssertEqual([snake.a, snake.b], [1, 2], text)
+    }
+  }
+
+  func test_membersAreFoundInObjectsOfEverySize() throws {
+    struct Probe: Decodable {
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        let keys = container.allKeys
+        for key in keys.reversed() + keys {
+          XCTAssertEqual(try container.decode(Int.self, forKey: key), Int(key.stringValue.dropFirst()))
+          XCTAssertNil(try container.decodeIfPresent(Int.self, forKey: JSONKey(key.stringValue + "x")))
+        }
+        XCTAssertFalse(container.contains(JSONKey("k")))
+      }
+    }
+    for count in [0, 1, 2, 31, 32, 33, 41, 100, 128, 129, 300] {
+      var members = (0..<count).map { "\"k\($0)\":\($0)" }
+      _ = try decode(Probe.self, "{\(members.joined(separator: ","))}")
+      members += (0..<count).map { "\"k\($0)\":-1" }
+      _ = try decode(Probe.self, "{\(members.joined(separator: ","))}")
+    }
+  }
+
+  func test_anErrorHasItsPathAndTheByte() throws {
+    struct Model: Decodable {
+      struct Item: Decodable { var id: Int8 }
+      var list: [[String: Item]]
+    }
+    let text = #"{"list":[{},{"x":{"id":300}}]}"#
+    XCTAssertThrowsError(try decode(Model.self, text)) { error in
+      guard case DecodingError.dataCorrupted(let context) = error else { return XCTFail("\(error)") }
+      XCTAssertEqual(context.codingPath.map(\.stringValue), ["list", "Index 1", "x", "id"])
+      XCTAssertEqual(context.codingPath[1].intValue, 1)
+      XCTAssertTrue(context.debugDescription.contains("Number 300"), context.debugDescription)
+      XCTAssertTrue(context.debugDescription.contains("at byte 23"), context.debugDescription)
+    }
+    // Below a part of a text, paths begin at that part, and offsets at the whole.
+    XCTAssertThrowsError(try JSON(parsing: text)["list"][1].decode([String: Pair].self)) { error in
+      guard case DecodingError.keyNotFound(let key, let context) = error else { return XCTFail("\(error)") }
+      XCTAssertEqual(key.stringValue, "a")
+      XCTAssertEqual(context.codingPath.map(\.stringValue), ["x"])
+      XCTAssertTrue(context.debugDescription.contains("at byte 17"), context.debugDescription)
+    }
+  }
+
+  func test_aDictionarysKeysAreNotConvertedAndItsModelsAre() throws {
+    struct Model: Decodable {
+      struct Item: Decodable { var someID: Int? }
+      var byName: [String: Item]
+    }
+    func snake(_ decoder: JSONDecoder) { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+    let model = try decode(Model.self, #"{"by_name":{"a_b":{"some_ID":1}}}"#, snake)
+    XCTAssertEqual(Array(model.byName.keys), ["a_b"])
+    XCTAssertThrowsError(try decode(Model.self, #"{"by_name":{"a_b":{"some_ID":1}, "c_d":[]}}"#, snake)) { error in
+      guard case DecodingError.typeMismatch(_, let context) = error else { return XCTFail("\(error)") }
+      XCTAssertEqual(context.codingPath.map(\.stringValue), ["byName", "c_d"])
+    }
+  }
+
+  func test_aMemberThatIsJSONKeepsItsText() throws {
+    struct Model: Decodable {
+      var extra: JSON
+      var list: [JSON]
+      var map: [String: JSON?]
+      var none: JSON?
+    }
+    let text =
+      #"{"extra":{ "n": [18446744073709551615, 0.10, 1e400, "\u00e9"] },"list":[1.0, {"a":1 }],"map":{"x":2e0,"y":null}}"#
+    let model = try decode(Model.self, text)
+    XCTAssertEqual(model.extra.description, #"{ "n": [18446744073709551615, 0.10, 1e400, "\u00e9"] }"#)
+    XCTAssertEqual(model.extra["n"][0].integer(UInt64.self), .max)
+    XCTAssertEqual(model.extra["n"][1].decimal?.description, "0.1")
+    XCTAssertEqual(model.list.map(\.description), ["1.0", #"{"a":1 }"#])
+    XCTAssertEqual(model.map["x"]??.description, "2e0")
+    XCTAssertNil(model.none)
+  }
+
+  func test_whatIsKeptBeyondTheDecodeStaysValid() throws {
+    struct Keeper: Decodable {
+      let decoder: any Decoder
+      let keyed: KeyedDecodingContainer<JSONKey>
+      let unkeyed: any UnkeyedDecodingContainer
+      init(from decoder: any Decoder) throws {
+        self.decoder = decoder
+        keyed = try decoder.container(keyedBy: JSONKey.self)
+        unkeyed = try keyed.nestedUnkeyedContainer(forKey: JSONKey("list"))
+      }
+    }
+    func make() throws -> Keeper {
+      try decode(Keeper.self, #"{"text":"\#(String(repeating: "long ", count: 100))","list":["a","b"]}"#)
+    }
+    let keepers = try (0..<100).map { _ in try make() }
+    for keeper in keepers {
+      XCTAssertEqual(try keeper.keyed.decode(String.self, forKey: JSONKey("text")).count, 500)
+      var unkeyed = keeper.unkeyed
+      XCTAssertEqual(try unkeyed.decode(String.self) + unkeyed.decode(String.self), "ab")
+      XCTAssertThrowsError(try keeper.decoder.unkeyedContainer())
+    }
+  }
+
+  func test_userInfoReachesTheModels() throws {
+    struct Model: Decodable {
+      let info: String?
+      init(from decoder: any Decoder) throws {
+        info = CodingUserInfoKey(rawValue: "k").flatMap { decoder.userInfo[$0] as? String }
+      }
+    }
+    let key = try XCTUnwrap(CodingUserInfoKey(rawValue: "k"))
+    XCTAssertEqual(try decode([Model].self, "[1]") { $0.userInfo[key] = "v" }.first?.info, "v")
+  }
+
+  func test_integersAreExactToTheLastBit() throws {
+    XCTAssertEqual(try decode([Int128].self, "[170141183460469231731687303715884105727]"), [.max])
+    XCTAssertEqual(try decode([UInt128].self, "[340282366920938463463374607431768211455]"), [.max])
+    XCTAssertThrowsError(try decode([UInt128].self, "[340282366920938463463374607431768211456]"))
+    XCTAssertEqual(try decode([Int].self, "[92233720368547758070e-1]"), [.max])
+    XCTAssertThrowsError(try decode([Int].self, "[1.00000000000000000001]"), "no integer, however near")
+    XCTAssertThrowsError(try decode([Int].self, "[131165135024763747.2]"))
+    XCTAssertThrowsError(try decode([Int].self, "[1e1000000000]"))
+    XCTAssertEqual(try decode([Int].self, "[0e1000000000,-0.000]"), [0, 0])
+  }
+
+  func test_equalityPrettyPrintingAndEncodingOfDeepValuesFitOnASmallStack() throws {
+    let texts = [("[", "]"), ("{\"a\":", "}")].map { open, close in
+      String(repeating: open, count: 511) + "[1]" + String(repeating: close, count: 511)
+    }
+    for text in texts {
+      let outcome = onSmallStack {
+        Result {
+          let json = try JSON(parsing: text)
+          let other = try JSON(parsing: text)
+          return (json == other, try JSON(parsing: json.pretty()) == json, json.description.count)
+        }
+      }
+      let (isEqual, isPretty, count) = try outcome.get()
+      XCTAssertTrue(isEqual)
+      XCTAssertTrue(isPretty)
+      XCTAssertEqual(count, text.count)
+    }
+  }
+}
