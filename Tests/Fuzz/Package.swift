@@ -1,0 +1,16 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Built and run by `Tests/Fuzz/run`, which adds the sanitizers and libFuzzer.
+let package = Package(
+  name: "Fuzz",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "NetLayer", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [.product(name: "NetLayer", package: "NetLayer")]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
