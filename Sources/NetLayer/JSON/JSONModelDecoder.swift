@@ -3,7 +3,7 @@ import Foundation
 /// The default decoder: makes models of a `JSON` without parsing it a second time.
 ///
 /// It does what `JSONDecoder` does, several times as fast, and is set up with the same strategies. Where they differ, which
-/// is where JSON is malformed or a number or date is out of range, `docs/decisions/0006-own-json-decoder.md` says how.
+/// is where JSON is malformed or a number or date is out of range, `docs/decisions/0007-own-json-decoder.md` says how.
 public struct JSONModelDecoder: ModelDecoder {
   /// Foundation's defaults: keys as they are, dates as seconds since 2001, data in base64.
   public static let `default` = JSONModelDecoder()

@@ -3,7 +3,7 @@ import XCTest
 @testable import NetLayer
 
 /// Our decoder beside Foundation's over more than 100,000 generated texts: the same value, or an error of the same case at
-/// the same place. What differs is decided and listed in `docs/decisions/0006-own-json-decoder.md`.
+/// the same place. What differs is decided and listed in `docs/decisions/0007-own-json-decoder.md`.
 final class DifferentialTests: XCTestCase {
   /// What became of a decode.
   private enum Outcome<Model: Equatable>: Equatable {
