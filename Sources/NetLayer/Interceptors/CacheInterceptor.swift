@@ -11,8 +11,8 @@ import Streams
 /// (RFC 9111): what is kept, for how long and what must be confirmed follows from the header fields. A `CachePolicy` of the
 /// call, of the endpoint or of this interceptor says otherwise. `Response.origin` tells where an answer came from.
 ///
-/// Downloads to a file, streamed bodies, requests that bring conditions or ranges of their own, and requests with a body go past it; a
-/// method that changes something removes what is kept for its URL.
+/// Downloads to a file, streamed answers, requests that bring conditions or ranges of their own, and requests with a body
+/// go past it; a method that changes something removes what is kept for its URL.
 public struct CacheInterceptor: Interceptor {
   /// Where answers are kept.
   public let cache: Cache
@@ -27,8 +27,9 @@ public struct CacheInterceptor: Interceptor {
   ///   - cache: where answers are kept.
   ///   - policy: what calls and endpoints that say nothing do.
   ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread. By default the
-  ///     header fields with credentials, `Authorization`, `Cookie` and the usual names of tokens, stand for the account. They must have
-  ///     been set by then: with an interceptor behind the cache that adds them, nothing is kept until `account` is given.
+  ///     header fields with credentials, `Authorization`, `Cookie` and the usual names of tokens, and the jar's cookies
+  ///     stand for the account. With an interceptor behind the cache that adds some, as `AuthenticationInterceptor` does,
+  ///     nothing is kept until `account` is given.
   ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
   ///     back end's envelope, and those that are no JSON where that was asked for. Called on the `mapping` scheduler.
   public init(
@@ -87,7 +88,10 @@ extension CacheInterceptor {
 
   private func account(of request: Request) -> String? {
     if let account { return account(request) }
-    return Self.credentials(request.headers)
+    let credentials = Self.credentials(request.headers)
+    // The transport adds them behind all interceptors.
+    guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
+    return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
   }
 
   /// Whether `sent`, as it left, is of the account that the cache took it for.

@@ -78,12 +78,14 @@ final class CacheVisit: Sendable {
   /// Gives what was found where `fetched` has no answer, or one that says that the server has a problem (RFC 5861 §4).
   private func saving(_ fetched: Observable<Exchange>, by found: Found) -> Observable<Exchange> {
     fetched.map { [self] in [500, 502, 503, 504].contains($0.response.status) ? exchange(found) : $0 }
-      .catchError { [self] error in
-        let kind = (error as? NetworkError)?.kind
-        // These are no failure of the network.
-        let own: [NetworkError.Kind] = [.cancelled, .invalidRequest, .encoding, .file, .other]
-        return kind.map(own.contains) ?? true ? .error(error) : .just(exchange(found))
-      }
+      .catchError { [self] error in Self.isOutage(error) ? .just(exchange(found)) : .error(error) }
+  }
+
+  /// Whether there was no answer. A token that could not be renewed for that reason is no other case.
+  private static func isOutage(_ error: (any Error)?) -> Bool {
+    guard let error = error as? NetworkError else { return false }
+    if error.kind == .authentication { return isOutage(error.underlying) }
+    return [.connection, .unknownHost, .timeout, .tls, .redirect].contains(error.kind)
   }
 
   /// The server's answer, kept if it may be; with something to validate, the server may confirm that instead.

@@ -33,7 +33,8 @@ public final class CoalescingInterceptor: Interceptor {
     else { return next(request) }
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
-      let key = Key(method: request.method, url: request.url, headers: request.headers)
+      let key = Key(
+        method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy)
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Exchange?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.observers.append((subscription, emit)) }
@@ -114,6 +115,7 @@ extension CoalescingInterceptor {
     let method: HTTPMethod
     let url: URL
     let headers: HTTPHeaders
+    let policy: CachePolicy?
   }
 
   /// One exchange and those who share it.

@@ -360,4 +360,43 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.network])
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached, "nor what it has replaced")
   }
+
+  func test_cookiesOfTheJarTellAccountsApart() {
+    let jar = CookieJar()
+    let base = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    let network = base.network.with { $0.options.cookies = jar }
+    func get() -> [String] { base.run(network.response(.get, "/a")).bodies }
+    let url = base.network.backend.baseURL ?? URL(filePath: "/")
+    XCTAssertEqual(get(), ["1"])
+    jar.store(["Set-Cookie": "session=ada"], from: url)
+    XCTAssertEqual(get(), ["2"])
+    XCTAssertEqual(get(), ["2"])
+    jar.store(["Set-Cookie": "session=bob"], from: url)
+    XCTAssertEqual(get(), ["3"])
+    jar.removeAll()
+    XCTAssertEqual(get(), ["1"])
+  }
+
+  func test_streamedAnswersGoPastTheCache() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    for number in ["1", "2"] {
+      var request = Request(url: URL(string: "http://h/a")!)
+      request.isStreamed = true
+      XCTAssertEqual(fixture.run(fixture.network.send(request).asObservable()).bodies, [number])
+    }
+  }
+
+  func test_callsThatShareAnExchangeHaveTheSamePolicy() {
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
+    let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in
+      network.responses(Call(Plain(cachePolicy: policy))).map { String(decoding: $0.body, as: UTF8.self) }
+        .catchErrorJustReturn("none")
+    }
+    let observer = fixture.scheduler.createObserver([String].self)
+    let subscription = Observable.zip(calls).subscribe(observer)
+    fixture.scheduler.start()
+    subscription.dispose()
+    XCTAssertEqual(observer.events.compactMap(\.value.element), [["1", "1", "none"]])
+  }
 }

@@ -87,6 +87,24 @@ final class CachePolicyTests: XCTestCase {
     }
   }
 
+  func test_networkElseCacheStandsInForATokenThatCannotBeRenewedOfflineButNotForOneThatIsRefused() {
+    struct Failing: Interceptor {
+      let cause: NetworkError.Kind
+
+      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+        .error(
+          NetworkError(
+            kind: .authentication, reason: "no token", underlying: NetworkError(kind: cause, reason: "for a reason")))
+      }
+    }
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    fixture.get(.networkOnly)
+    for (cause, bodies) in [(NetworkError.Kind.connection, ["1"]), (.status, [])] {
+      let network = fixture.network.with { $0.interceptors.append(Failing(cause: cause)) }
+      XCTAssertEqual(fixture.run(Plain().cache(.networkElseCache).request(on: network)).bodies, bodies)
+    }
+  }
+
   func test_networkElseCacheWithoutAStoredAnswerFails() {
     let fixture = CacheFixture { _ in .failure(.connection) }
     XCTAssertEqual(fixture.get(.networkElseCache).failure, .connection)
