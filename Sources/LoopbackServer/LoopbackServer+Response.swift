@@ -26,8 +26,8 @@ extension LoopbackServer {
       case bytes([UInt8])
       /// With the chunked transfer coding (RFC 9112 §7.1), one chunk after the other.
       case chunked([Chunk])
-      /// With the chunked transfer coding, the same chunk over and over until the client goes away.
-      case endless(Chunk)
+      /// With the chunked transfer coding, `first` and then the same chunk over and over until the client goes away.
+      case endless(first: [UInt8], Chunk)
       /// With a Content-Length of `promised`, of which only `chunks` are sent.
       case promised(Int, [Chunk])
       /// Exactly these bytes, head included; status and headers are ignored.
@@ -115,7 +115,7 @@ extension LoopbackServer.Response {
   }
 
   /// Fault: content without end, `chunk` over and over, each after its delay.
-  public static func endless(_ chunk: Chunk) -> Self { Self(body: .endless(chunk)) }
+  public static func endless(_ chunk: Chunk) -> Self { Self(body: .endless(first: [], chunk)) }
 
   /// Content of known length, one byte every `interval` seconds.
   public static func drip(_ bytes: [UInt8], every interval: Double) -> Self {

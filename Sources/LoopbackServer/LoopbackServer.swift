@@ -27,14 +27,26 @@ public final class LoopbackServer: Sendable {
   ///     answer, and the connection is closed.
   ///   - handler: answers each request.
   /// - Throws: `Failure` when the system grants no socket, port or pipe.
-  public init(
+  public convenience init(
     logLimit: Int = 256, expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler
+  ) throws {
+    try self.init(log: RequestLog(limit: logLimit), expectation: expectation, handler: handler)
+  }
+
+  /// One that accepts nothing: the system's backlog does.
+  convenience init(isSilent: Bool) throws {
+    try self.init(log: RequestLog(limit: 0), expectation: { _ in 100 }, accepts: !isSilent) { _ in .status(500) }
+  }
+
+  private init(
+    log: RequestLog, expectation: @escaping @Sendable (Request) -> Int, accepts: Bool = true,
+    handler: @escaping Handler
   ) throws {
     let listener = try Socket.listenOnLoopback()
     do {
       port = try listener.localPort()
       loop = try ServerLoop(
-        listener: listener, log: RequestLog(limit: logLimit), expectation: expectation, handler: handler)
+        listener: listener, log: log, expectation: expectation, accepts: accepts, handler: handler)
     } catch {
       listener.close()
       throw error

@@ -35,8 +35,9 @@ struct ResponseScript {
       pieces = [first]
       for chunk in chunks where !chunk.bytes.isEmpty { pieces.append(Self.coded(chunk)) }
       pieces.append(Piece(delay: 0, bytes: Array("0\r\n\r\n".utf8)))
-    case .endless(let chunk):
+    case .endless(let start, let chunk):
       pieces = [first]
+      if !start.isEmpty { pieces.append(Self.coded(.init(start))) }
       repeated = Self.coded(chunk)
     case .raw: break
     }

@@ -23,12 +23,12 @@ final class ServerLoop: @unchecked Sendable {
   private var descriptors: [pollfd] = []
   private var timed = 0
   private var anyClosed = false
-  private var acceptsMore = true
+  private var acceptsMore: Bool
   private var accepted = 0
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (LoopbackServer.Request) -> Int,
+    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (LoopbackServer.Request) -> Int, accepts: Bool,
     handler: @escaping LoopbackServer.Handler
   ) throws {
     var ends: [Int32] = [-1, -1]
@@ -40,6 +40,7 @@ final class ServerLoop: @unchecked Sendable {
     self.log = log
     self.handler = handler
     self.expectation = expectation
+    acceptsMore = accepts
   }
 
   deinit {

@@ -23,7 +23,7 @@
       }
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
       switch code {
-      case 1 where underlying.text.contains("HTTP/0.9"), 8:
+      case 1 where !underlying.text.contains("not supported or disabled"), 8:
         return make(.connection, "what \(place) answered is no HTTP: \(underlying.text); check the port")
       case 1, 3:
         return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
@@ -59,6 +59,14 @@
         return make(.connection, "the body from \(place) is not coded as its Content-Encoding says; see the server")
       default: return make(.connection, "the exchange with \(said) failed (libcurl error \(code))")
       }
+    }
+
+    /// libcurl takes a head that ends with the connection for a whole one.
+    static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
+      NetworkError(
+        kind: .connection,
+        reason: "\(transfer.hop.url.hostAndPort) closed the connection in the middle of the head; try again",
+        request: transfer.request)
     }
 
     static func timeout(_ transfer: CurlTransfer, _ limit: String, _ seconds: Double) -> NetworkError {

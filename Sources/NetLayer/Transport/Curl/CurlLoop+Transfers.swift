@@ -97,8 +97,10 @@
         transfer.hasRefusedExpectation = true
         return .hop(transfer.hop, isRedirect: false)
       }
-      guard code == 0 else {
-        var error = CurlFailure.error(code, handle: handle, transfer: transfer)
+      guard code == 0, handle.answer.isHeadComplete else {
+        var error =
+          code == 0
+          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer)
         error.metrics = handle.metrics(of: transfer, at: now)
         return .done(.failure(error))
       }

@@ -43,6 +43,8 @@ enum SessionFailure {
     // A redirect's body is not handed out on Linux.
     guard flight.hop.method != .head, response.statusCode != 204, !(300..<400).contains(response.statusCode),
       response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+      // Chunks count, and not a length beside them (RFC 9112 §6.3).
+      response.value(forHTTPHeaderField: "Transfer-Encoding") == nil,
       let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), flight.received < length
     else { return nil }
     return SessionCore.error(

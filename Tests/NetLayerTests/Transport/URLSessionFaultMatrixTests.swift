@@ -1,0 +1,27 @@
+import LoopbackServer
+import XCTest
+
+@testable import NetLayer
+
+/// The matrix over Foundation's session; what it can't do on Linux is in docs/reliability.md.
+final class URLSessionFaultMatrixTests: FaultMatrixTests {
+  override func makeTransport() throws -> any Transport { URLSessionTransport() }
+
+  // Without one of its own, a subclass is not found on Linux.
+  func testTheTransportIsTheSession() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
+
+  #if canImport(FoundationNetworking)
+    override var faults: [LoopbackServer.Fault] {
+      // A head that is cut short ends the process (a fatalError of Foundation's); what comes faster than it is handed out
+      // piles up in its queue, and the end of the task behind it.
+      LoopbackServer.Fault.allCases.filter { ![.headCutShort, .endlessBody, .gzipBomb].contains($0) }
+    }
+
+    override func known(_ fault: LoopbackServer.Fault) -> Expected? { fault == .twoLengths ? .success : nil }
+
+    // A POST on a connection that is gone is never completed: our own limit ends it.
+    override var diedUnderAPost: (kind: NetworkError.Kind, limits: Request.Timeouts) {
+      (.timeout, Request.Timeouts(connect: 0.3, idle: 0.3, total: 10))
+    }
+  #endif
+}
