@@ -5,7 +5,12 @@ import Foundation
 ///
 /// A new one is a line here and, if it likes, a folder with examples in `Seeds`.
 let targets: [String: @Sendable (Data) -> Void] = [
-  "json": fuzzJSON
+  "cache": fuzzCache,
+  "events": fuzzEvents,
+  "json": fuzzJSON,
+  "lines": fuzzLines,
+  "multipart": fuzzMultipart,
+  "requests": fuzzRequests,
 ]
 
 private let chosen: @Sendable (Data) -> Void = {
