@@ -104,6 +104,7 @@ extension ObservableType {
 
 extension ObservableType {
   /// The last element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none.
+  @inlinable
   package func lastAsSingle() -> Single<Element> {
     let source = asObservable()
     return Single(

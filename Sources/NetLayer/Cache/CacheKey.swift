@@ -6,12 +6,14 @@ struct CacheKey {
 
   init(_ text: String = "") { self.text = text }
 
-  /// Adds a part; `nil` is another one than the empty text.
+  /// Adds a part; `nil` is another one than the empty text. What ends it stands in no method, header field or URL.
   mutating func append(_ part: String?) {
-    guard let part else { return text += "-" }
-    text += String(part.utf8.count)
-    text += ":"
-    text += part
+    if let part {
+      text += part
+      text += "\u{1}"
+    } else {
+      text += "\u{2}"
+    }
   }
 
   /// The key of `request` for `account`; `nil` for a body that is not in memory.
@@ -22,6 +24,7 @@ struct CacheKey {
   ///   - hasBody: whether the body is part of it.
   init?(_ request: Request, method: HTTPMethod? = nil, account: String?, own: String? = nil, hasBody: Bool = false) {
     text = ""
+    text.reserveCapacity(128)
     append((method ?? request.method).rawValue)
     append(account)
     // It decides whether a transport decodes the body.

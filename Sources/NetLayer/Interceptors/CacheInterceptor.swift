@@ -146,7 +146,14 @@ extension CacheInterceptor {
 extension Exchange {
   /// One hop for one element, cheaper than `observeOn`, which makes a queue.
   fileprivate func emitted(on scheduler: any ImmediateSchedulerType) -> Observable<Exchange> {
-    Single.create { observer in scheduler.schedule { observer(.success(self)) } }.asObservable()
+    Observable(push: { subscription, next in
+      subscription.own(
+        scheduler.schedule {
+          guard !subscription.isStopped else { return }
+          subscription.deliver(self, to: next)
+          subscription.complete()
+        })
+    })
   }
 }
 

@@ -80,24 +80,37 @@ for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: dir
   usleep(50_000)
 }
 let only = CommandLine.arguments.dropFirst(2).first
-let rows: [(name: String, target: String, run: () -> Double)] = [
-  ("the hop alone", "-", { measureHops(50_000) }),
-  ("memory hit, without the hop", "5", { measureInline(inMemory, 50_000, of: items) }),
-  ("memory hit, 1 in flight", "5", { measure(inMemory, 50_000, inFlight: 1, of: items) }),
-  ("memory hit, 64 in flight", "5", { measure(inMemory, 50_000, inFlight: 64, of: items) }),
-  ("disk hit of 4 KB, 1 in flight", "100", { measure(onDisk, 5000, inFlight: 1, of: items) }),
-  ("disk hit of 4 KB, 64 in flight", "100", { measure(onDisk, 5000, inFlight: 64, of: items) }),
+let rows: [(name: String, target: String, count: Int, run: () -> Double)] = [
+  ("the hop alone", "-", 50_000, { measureHops(50_000) }),
+  ("memory hit, without the hop", "5", 50_000, { measureInline(inMemory, 50_000, of: items) }),
+  ("memory hit, 1 in flight", "5", 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
+  ("memory hit, 64 in flight", "5", 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
+  ("disk hit of 4 KB, 1 in flight", "100", 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
+  ("disk hit of 4 KB, 64 in flight", "100", 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
 ].filter { row in only.map { row.0.contains($0) } ?? true }
-var seen = rows.map { _ in [Double]() }
+/// Seconds of CPU that this process has used.
+func cpu() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+var seen = rows.map { _ in [(wall: Double, cpu: Double)]() }
 for _ in 0..<rounds {
-  for (index, row) in rows.enumerated() { seen[index].append(row.run()) }
+  for (index, row) in rows.enumerated() {
+    let start = cpu()
+    let wall = row.run()
+    seen[index].append((wall, (cpu() - start) / Double(row.count)))
+  }
 }
 guard stub.requests.count == 2 * items else {
   fatalError("\(stub.requests.count) requests were sent, not \(2 * items)")
 }
-for (row, seconds) in zip(rows, seen) {
-  let sorted = seconds.sorted().map { $0 * 1e6 }
-  guard let least = sorted.first, let most = sorted.last else { continue }
-  let numbers = String(format: "%7.2f µs   (%.2f to %.2f)", sorted[sorted.count / 2], least, most)
+for (row, times) in zip(rows, seen) where !times.isEmpty {
+  let wall = times.map { $0.wall * 1e6 }.sorted()
+  let cpu = times.map { $0.cpu * 1e6 }.sorted()
+  let numbers = String(
+    format: "%7.2f µs (%.2f to %.2f), %.2f of CPU", wall[wall.count / 2], wall[0], wall[wall.count - 1],
+    cpu[cpu.count / 2])
   print("\(row.name.padding(toLength: 34, withPad: " ", startingAt: 0))\(numbers)   target \(row.target)")
 }
