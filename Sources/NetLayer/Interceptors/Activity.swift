@@ -4,6 +4,8 @@ import Synchronization
 /// Counts the requests in flight: one atomic step for each, as long as nobody watches.
 final class Activity: Sendable {
   private let current = Atomic<Int>(0)
+  /// How many watch: asking the subject would take longer than the rest.
+  private let watchers = Atomic<Int>(0)
   private let changed = PublishSubject<Void>()
 
   /// The count, at once and after each change.
@@ -12,8 +14,11 @@ final class Activity: Sendable {
   /// comes behind the subscription, so no change is missed.
   var count: Observable<Int> {
     Observable.merge(changed.asObservable(), .just(()))
-      .map { [self] in current.load(ordering: .acquiring) }
+      .map { [self] in current.load(ordering: .sequentiallyConsistent) }
       .distinctUntilChanged()
+      .do(
+        onSubscribe: { [self] in watchers.add(1, ordering: .sequentiallyConsistent) },
+        onDispose: { [self] in watchers.subtract(1, ordering: .acquiringAndReleasing) })
   }
 
   /// Counts one more until what it returns is disposed, any number of times.
@@ -23,7 +28,8 @@ final class Activity: Sendable {
   }
 
   private func add(_ change: Int) {
-    current.add(change, ordering: .acquiringAndReleasing)
-    if changed.hasObservers { changed.onNext(()) }
+    // In one order with the watchers' own count, so that one who comes meanwhile sees the change or is told.
+    current.add(change, ordering: .sequentiallyConsistent)
+    if watchers.load(ordering: .sequentiallyConsistent) > 0 { changed.onNext(()) }
   }
 }

@@ -37,20 +37,35 @@ struct Call: Sendable {
 
 /// Makes the request that goes to the transport, or says why there is none (article row 2.13).
 struct RequestBuilder: Sendable {
-  var baseURL: URL?
-  var headers: HTTPHeaders = [:]
-  var commonParameters: @Sendable () -> Parameters = { [:] }
-  var timeouts = Request.Timeouts()
+  let baseURL: URL?
+  var headers: HTTPHeaders
+  var commonParameters: @Sendable () -> Parameters
+  var timeouts: Request.Timeouts
   var options: Request.OptionsBox?
   var signer: (any Signer)?
+  private let base: BaseURL?
+
+  init(
+    baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
+    timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil
+  ) {
+    self.baseURL = baseURL
+    self.headers = headers
+    self.commonParameters = commonParameters
+    self.timeouts = timeouts
+    self.options = options
+    self.signer = signer
+    base = baseURL.flatMap(BaseURL.init)
+  }
 
   /// The request for `call`. Method and header fields are not looked at here: every transport refuses those that would
   /// break the request. `accept` is the `Accept` field unless someone has set one.
   ///
   /// - Throws: `NetworkError` of kind `encoding` or `invalidRequest`, with the request as far as it was built.
   func request(for call: Call, accept: String? = nil) throws -> Request {
-    let url = try call.target.url(below: call.baseURL ?? baseURL)
-    let isOwn = isOwn(url)
+    let plain = call.baseURL == nil ? base?.url(for: call.target) : nil
+    let url = try plain ?? call.target.url(below: call.baseURL ?? baseURL)
+    let isOwn = plain != nil || isOwn(url)
     var fields = isOwn ? headers.merging(call.headers) : call.headers
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)

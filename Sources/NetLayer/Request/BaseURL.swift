@@ -1,0 +1,31 @@
+import Foundation
+
+/// A back end's base URL, checked and taken apart once: nearly every call is a plain path below it.
+struct BaseURL: Sendable {
+  /// Up to the last component of the path, without the slash behind it.
+  private let root: String
+  private let query: String
+
+  /// `nil` for one that can't be requested: the call then says why.
+  init?(_ url: URL) {
+    guard let url = try? url.url(below: nil) else { return nil }
+    let text = url.absoluteString.prefix { $0 != "#" }
+    let path = text.prefix { $0 != "?" }
+    query = String(text.dropFirst(path.count))
+    root = String(path.reversed().drop { $0 == "/" }.reversed())
+  }
+
+  /// The URL of `target` below this one; `nil` for a target that needs a closer look.
+  func url(for target: any URLConvertible) -> URL? {
+    // A colon may end a scheme.
+    guard let path = target as? String, !path.isEmpty, URLPath.isPlain(path), !path.utf8.contains(UInt8(ascii: ":"))
+    else {
+      return nil
+    }
+    return URL(string: root + "/" + path.utf8.drop { $0 == UInt8(ascii: "/") } + query)
+  }
+}
+
+extension String {
+  fileprivate static func + (text: String, bytes: Substring.UTF8View) -> String { text + Substring(bytes) }
+}
