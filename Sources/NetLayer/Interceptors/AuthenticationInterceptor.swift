@@ -71,38 +71,51 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// The token in force; `nil` when nobody is signed in.
-  public var token: Token? { try? keeper.current() }
+  public var token: Token? { try? keeper.current().token }
 
   /// Replaces the token, after a sign-in, or with `nil` after a sign-out; a refresh under way is then of no account.
+  ///
+  /// Requests that have gone out with the former token are not repeated with this one: their 401 is their answer.
   ///
   /// - Throws: what the store throws; the token is in force nevertheless.
   public func setToken(_ token: Token?) throws { try keeper.replace(with: token) }
 
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    guard origins.contains(where: { RedirectPolicy.sameOrigin($0, request.url) }), !request.isPartOfRefresh,
-      request.headers.values(of: "Authorization").isEmpty
-    else { return next(request) }
+    guard isFor(request.url), !request.isPartOfRefresh, request.headers.values(of: "Authorization").isEmpty else {
+      return next(request)
+    }
     return Observable.deferred { [self] in
-      guard let token = try keeper.current() else { return sent(request, with: nil, next) }
-      guard let expiry = token.expiry else { return sent(request, with: token, next) }
+      let held = try keeper.current()
+      guard let expiry = held.token?.expiry else { return sent(request, with: held, next) }
       let left = expiry.timeIntervalSince(keeper.scheduler.now)
-      guard left < leeway else { return sent(request, with: token, next) }
-      let fresh = replacement(of: token, request, nil)
+      guard left < leeway else { return sent(request, with: held, next) }
+      let fresh = replacement(of: held, request, nil)
       // As long as the old one is good, a refresh that fails is no reason to fail.
-      return (left > 0 ? fresh.catchErrorJustReturn(token) : fresh).flatMap { [self] in sent(request, with: $0, next) }
+      return (left > 0 ? fresh.catchErrorJustReturn(held) : fresh)
+        .flatMap { [self] in sent(request, with: $0 ?? held, next) }
     }
   }
 
-  private func sent(_ request: Request, with token: Token?, _ next: Chain) -> Observable<Exchange> {
-    next(carrying(token, request)).flatMap { [self] exchange -> Observable<Exchange> in
-      guard exchange.response.status == 401, request.body.isRepeatable else { return .just(exchange) }
-      return replacement(of: token, request, exchange.response).flatMap { [self] in next(carrying($0, request)) }
+  /// Whether `url` is of one of the origins.
+  func isFor(_ url: URL) -> Bool { origins.contains { RedirectPolicy.sameOrigin($0, url) } }
+
+  private func sent(_ request: Request, with held: TokenKeeper.Held, _ next: Chain) -> Observable<Exchange> {
+    next(carrying(held.token, request)).flatMap { [self] exchange -> Observable<Exchange> in
+      // Another origin, behind a redirect, has never had the token.
+      guard exchange.response.status == 401, request.body.isRepeatable, isFor(exchange.response.url) else {
+        return .just(exchange)
+      }
+      return replacement(of: held, request, exchange.response).flatMap { [self] fresh in
+        fresh.map { next(carrying($0.token, request)) } ?? .just(exchange)
+      }
     }
   }
 
-  private func replacement(of token: Token?, _ request: Request, _ response: Response?) -> Observable<Token> {
-    keeper.token(inPlaceOf: token).asObservable().mapError { error in
+  private func replacement(
+    of held: TokenKeeper.Held, _ request: Request, _ response: Response?
+  ) -> Observable<TokenKeeper.Held?> {
+    keeper.replacement(of: held).asObservable().mapError { error in
       var known = NetworkError.wrapping(error)
       known.request = request
       known.response = known.response ?? response

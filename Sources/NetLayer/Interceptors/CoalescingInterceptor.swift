@@ -11,17 +11,28 @@ import Streams
 /// nothing behind, so the next such request is sent. Within a window, if there is one, a repetition gets the last answer
 /// instead; errors are never repeated.
 ///
+/// One user never gets what another asked for: the token of an `AuthenticationInterceptor` further inside tells them
+/// apart, as do the header fields. Where something else further inside adds credentials, give an `account`.
+///
 /// It belongs in front of all that sends, repeats or caches; what hears of every call, such as a logger, in front of it.
 public final class CoalescingInterceptor: Interceptor {
   private let window: Duration
   private let scheduler: any SchedulerType
+  private let account: (@Sendable (Request) -> String?)?
   private let flights = Locked<[Key: Flight]>([:])
 
   /// Shares what is in flight, and answers for `window` behind it; `scheduler` times that.
+  ///
+  /// - Parameters:
+  ///   - window: how long an answer is given to repetitions; none by default.
+  ///   - account: who is signed in, where the request does not say so yet; asked on the subscribing thread.
+  ///   - scheduler: times the window.
   public init(
-    window: Duration = .zero, scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+    window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil,
+    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) {
     self.window = window
+    self.account = account
     self.scheduler = scheduler
   }
 
@@ -34,7 +45,8 @@ public final class CoalescingInterceptor: Interceptor {
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
       let key = Key(
-        method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy)
+        method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy,
+        account: account.map { $0(request) } ?? Self.token(for: request, next))
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Exchange?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.observers.append((subscription, emit)) }
@@ -44,13 +56,18 @@ public final class CoalescingInterceptor: Interceptor {
         flights[key] = flight
         return (flight, true, nil)
       }
-      if let answer {
-        subscription.deliver(answer, to: emit)
-        return subscription.complete()
-      }
+      if let answer { return Observable.just(answer).observeOn(next.mapping).run(subscription, emit) }
       subscription.own(Disposables.create { [self] in leave(flight, subscription) })
       if isNew { start(flight, next(request)) }
     })
+  }
+
+  /// The token that the request will carry.
+  private static func token(for request: Request, _ next: Chain) -> String? {
+    for case let inner as AuthenticationInterceptor in next.interceptors where inner.isFor(request.url) {
+      return inner.token?.access
+    }
+    return nil
   }
 
   private func start(_ flight: Flight, _ exchanges: Observable<Exchange>) {
@@ -72,6 +89,8 @@ public final class CoalescingInterceptor: Interceptor {
   /// Who gets `exchange`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
   /// makes them ask again.
   private func answered(_ flight: Flight, _ exchange: Exchange) -> [Flight.Observer] {
+    // What a cache gives for the time being is not the answer.
+    if exchange.response.cached?.isProvisional == true { return flights.withLock { _ in flight.observers } }
     let (observers, former, begins) = flights.withLock { flights in
       let former = flight.answer
       let isKept = window > .zero && flights[flight.key] === flight
@@ -80,7 +99,9 @@ public final class CoalescingInterceptor: Interceptor {
     }
     withExtendedLifetime(former) {}  // released outside the lock
     if begins {
-      _ = scheduler.scheduleRelative(window) { [weak self] in self?.flights.withLock { Self.forget(flight, &$0) } }
+      _ = scheduler.scheduleRelative(window) { [weak self] in
+        self?.flights.withLock { Self.forget(flight, &$0) }
+      }
     }
     return observers
   }
@@ -116,6 +137,7 @@ extension CoalescingInterceptor {
     let url: URL
     let headers: HTTPHeaders
     let policy: CachePolicy?
+    let account: String?
   }
 
   /// One exchange and those who share it.

@@ -66,7 +66,8 @@ struct LimitQueue<Item> {
     if let rate {
       let perSecond = Double(max(1, rate.count)) / max(1e-9, rate.span / .seconds(1))
       tokens = min(Double(max(1, rate.count)), tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
-      filled = max(filled, now)
+      // Also backwards: a clock that is set back must not stop everything until it has caught up.
+      filled = now
       // What was added up in fractions is a hair less than one.
       guard tokens > 1 - 1e-6 else { return .wait(now.addingTimeInterval((1 - tokens) / perSecond)) }
       tokens -= 1

@@ -68,7 +68,11 @@ public struct NetworkLogger: Interceptor {
       let hasEnded = Locked(false)
       logger.output(logger.entry(request))
       return next(request).do(
-        onNext: { logger.output(logger.entry($0.response, logger.milliseconds(since: start))) },
+        onNext: { exchange in
+          // Before all that follows: a retry ends this with its answer.
+          hasEnded.withLock { $0 = true }
+          logger.output(logger.entry(exchange.response, logger.milliseconds(since: start)))
+        },
         onError: { error in
           hasEnded.withLock { $0 = true }
           logger.output(logger.entry(NetworkError.wrapping(error), request, logger.milliseconds(since: start)))

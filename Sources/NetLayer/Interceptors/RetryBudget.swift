@@ -33,7 +33,7 @@ public final class RetryBudget: Sendable {
       // A tenth added ten times is a hair less than one.
       guard lack + 1 <= capacity + 1e-9 else { return false }
       // A client of very many hosts must not grow without end.
-      if missing.count >= 4096 { missing = missing.filter { $0.value > 1 } }
+      if missing.count >= 4096 { missing = [:] }
       missing[host ?? ""] = lack + 1
       return true
     }

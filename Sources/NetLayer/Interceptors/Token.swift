@@ -76,20 +76,25 @@ public struct FileTokenStore: TokenStore {
         if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
         return
       }
-      // Created with its mode, as a chmod afterwards would leave a moment in which others can read it.
+      // Made with its mode, as a chmod afterwards would leave a moment in which others can read it.
       let temporary = file.appendingPathExtension(UUID().uuidString)
-      guard
-        FileManager.default.createFile(
-          atPath: temporary.path, contents: try JSONEncoder().encode(token), attributes: [.posixPermissions: 0o600])
-      else { throw CocoaError(.fileWriteUnknown) }
-      guard rename(temporary.path, file.path) == 0 else {
+      let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw Self.systemError }
+      do {
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try handle.write(contentsOf: JSONEncoder().encode(token))
+        try handle.synchronize()
+        guard rename(temporary.path, file.path) == 0 else { throw Self.systemError }
+      } catch {
         try? FileManager.default.removeItem(at: temporary)
-        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        throw error
       }
     } catch {
       throw failure("written", error)
     }
   }
+
+  private static var systemError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 
   private func failure(_ verb: String, _ error: any Error) -> NetworkError {
     let remedy = "remove it, or choose another file for the FileTokenStore"

@@ -20,6 +20,8 @@ final class BodyBuffer: Sendable {
     var head = 0
     var bytes = 0
     var isPaused = false
+    /// Whether there was room again before there was a control to say so to.
+    var resumesLate = false
     var end: NetworkError??
     var control: (any StreamControl)?
     /// Called, once, on the mapping scheduler when there is something to take.
@@ -42,11 +44,11 @@ final class BodyBuffer: Sendable {
 
   /// The transport's control; disposed at once if nobody wants the body any more.
   func attach(_ control: any StreamControl) {
-    let isOver = state.withLock { state in
+    let (isOver, resumes) = state.withLock { state in
       if state.end == nil { state.control = control }
-      return state.end != nil
+      return (state.end != nil, state.resumesLate)
     }
-    if isOver { control.dispose() }
+    if isOver { control.dispose() } else if resumes { control.resume() }
   }
 
   /// Keeps `chunk`; says whether there is room for another.
@@ -76,8 +78,10 @@ final class BodyBuffer: Sendable {
   /// The consumer has left: the transport is stopped, and what has come is dropped.
   func cancel() {
     let (chunks, control, waiter) = state.withLock { state in
-      let cancelled = NetworkError(kind: .cancelled, reason: "the reader of the body has left")
-      if state.end == nil { state.end = .some(cancelled) }
+      // Also behind the end, when not all has been read: what was cut off must not look complete.
+      if state.end == nil || state.head < state.chunks.count {
+        state.end = .some(NetworkError(kind: .cancelled, reason: "the reader of the body has left"))
+      }
       defer {
         state.chunks = []
         state.head = 0
@@ -108,6 +112,7 @@ final class BodyBuffer: Sendable {
       }
       guard state.isPaused, state.bytes <= Self.highWater / 2 else { return (.chunk(chunk), nil) }
       state.isPaused = false
+      if state.control == nil { state.resumesLate = true }
       return (.chunk(chunk), state.control)
     }
     control?.resume()

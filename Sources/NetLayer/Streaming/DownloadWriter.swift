@@ -63,7 +63,11 @@ final class DownloadWriter: Disposable {
         throw response.failure("the answer is 206 without a Content-Range that can be read (RFC 9110 §15.3.7)")
       }
       if first == 0 { try state.part.restart(note(of: response)) }
-      guard first == state.part.count else { return .restart }
+      guard first == state.part.count, first == 0 || isSame(response, as: state.part.note) else {
+        // Another range than was asked for, or of another version (RFC 9110 §15.3.7.3).
+        try state.part.restart(nil)
+        return .restart
+      }
       state.total = range.total
       return .read
     case 416:
@@ -88,8 +92,25 @@ final class DownloadWriter: Disposable {
     guard coding.lowercased() == "identity", response.headers["Accept-Ranges"]?.lowercased() != "none" else {
       return nil
     }
-    if let tag = response.headers.values(of: "ETag").first, tag.hasPrefix("\"") { return .init(validator: tag) }
-    return response.headers.values(of: "Last-Modified").first.map { .init(validator: $0) }
+    if let tag = response.headers.values(of: "ETag").first {
+      return tag.hasPrefix("\"") ? .init(validator: tag) : nil
+    }
+    // A date tells versions apart only when it was past by a second (RFC 9110 §8.8.2.2, §13.1.5).
+    guard let changed = response.headers.values(of: "Last-Modified").first, let date = seconds(changed),
+      let sent = response.headers.values(of: "Date").first.flatMap(seconds), sent - date >= 1
+    else { return nil }
+    return .init(validator: changed)
+  }
+
+  private static func seconds(_ date: String) -> Double? {
+    HTTPDate.seconds(date, now: Date().timeIntervalSinceReferenceDate)
+  }
+
+  /// Whether `response` says nothing else than `note`.
+  private static func isSame(_ response: Response, as note: PartialFile.Note?) -> Bool {
+    guard let validator = note?.validator else { return false }
+    let name = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
+    return response.headers.values(of: name).allSatisfy { $0 == validator }
   }
 
   func write(_ chunk: Data, to observer: AnyObserver<Transfer<URL>>) {

@@ -27,7 +27,8 @@ extension Network {
     Observable<Transfer<URL>>.using {
       DownloadWriter(try PartialFile(destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
-      self.attempt(writer, try endpoint(), mayRestart: true)
+      // Let go of before the error is heard of below: a retry goes on with the file at once.
+      self.attempt(writer, try endpoint(), mayRestart: true).do(onError: { _ in writer.dispose() })
     }
     .mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
   }

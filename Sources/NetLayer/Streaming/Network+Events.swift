@@ -23,7 +23,7 @@ extension Network {
   ) -> Observable<ServerSentEvent> {
     Observable<ServerSentEvent>.deferred {
       let session = EventSession(lastEventID)
-      return self.connection(endpoint, session)
+      return self.connection(endpoint, session, reconnect)
         // The end of a connection is a reason to connect anew, like its failure.
         .concat(Observable.deferred { session.isOver ? .empty() : .error(EventSession.Ended()) })
         .retryWhen { errors in
@@ -35,13 +35,16 @@ extension Network {
     }
   }
 
-  private func connection(_ endpoint: some Endpoint, _ session: EventSession) -> Observable<ServerSentEvent> {
+  private func connection(
+    _ endpoint: some Endpoint, _ session: EventSession, _ reconnect: RetryPolicy
+  ) -> Observable<ServerSentEvent> {
     Observable.deferred {
       var call = Call(endpoint)
       let id = session.lastID
-      if !id.isEmpty { call.headers["Last-Event-ID"] = id }
+      // One that no header can carry is left out, as a connection without it is better than none.
+      if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
-      return self.bodies(call, accept: "text/event-stream", idle: 0).flatMap {
+      return self.bodies(call, accept: "text/event-stream", idle: 0, patience: reconnect.scheduler).flatMap {
         streamed -> Observable<ServerSentEvent> in
         guard try session.opens(streamed.response) else { return .empty() }
         return .create { observer in

@@ -40,16 +40,25 @@ extension Network {
   }
 
   /// The answer, if its status is a success; else the error with the body that explains it.
-  func bodies(_ call: Call, accept: String? = nil, idle: Double? = nil) -> Observable<StreamedResponse> {
+  ///
+  /// - Parameter patience: what ends the wait for an explanation after 10 s, where no idle limit does.
+  func bodies(
+    _ call: Call, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
+  ) -> Observable<StreamedResponse> {
     open(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
       guard !(200...299).contains(streamed.response.status) else { return .just(streamed) }
-      return self.explained(streamed).map { _ in streamed }
+      return self.explained(streamed, patience).map { _ in streamed }
     }
   }
 
   /// Fails with the status and as much of the body as an envelope may have; for a success, gives the answer with that.
-  func explained(_ streamed: StreamedResponse) -> Observable<Response> {
-    streamed.body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)
+  func explained(
+    _ streamed: StreamedResponse, _ patience: (any SchedulerType)? = nil
+  ) -> Observable<Response> {
+    // A body that breaks off, or never ends, explains as much as it has.
+    var body = streamed.body.catchError { _ in .empty() }
+    if let patience { body = body.timeout(.seconds(10), other: .empty(), scheduler: patience) }
+    return body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)
       .map { body in
         var response = streamed.response
         response.body = body

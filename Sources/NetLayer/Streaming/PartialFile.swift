@@ -38,12 +38,16 @@ final class PartialFile {
     guard destination.isFileURL else {
       throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
     }
-    descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw error("can't be made") }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      throw NetworkError(
-        kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
-    }
+    repeat {
+      letGo()
+      descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard descriptor >= 0 else { throw error("can't be made") }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        throw NetworkError(
+          kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
+      }
+      // Another may have moved the file to its place between the two steps: then this is the finished one.
+    } while !isStillThere
     note = (try? Data(contentsOf: sidecar)).flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
     count = Int64(lseek(descriptor, 0, SEEK_END))
     if count <= 0 || note == nil { try restart(nil) }
@@ -56,6 +60,13 @@ final class PartialFile {
     guard descriptor >= 0 else { return }
     _ = close(descriptor)
     descriptor = -1
+  }
+
+  /// Whether the name still leads to the file that is open.
+  private var isStillThere: Bool {
+    var (mine, named) = (stat(), stat())
+    return fstat(descriptor, &mine) == 0 && stat(part.path, &named) == 0 && mine.st_ino == named.st_ino
+      && mine.st_dev == named.st_dev
   }
 
   /// Throws away what there is; what comes is of the version that `note` says, `nil` if no other run can go on from it.

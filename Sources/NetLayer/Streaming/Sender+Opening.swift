@@ -32,30 +32,32 @@ extension Sender {
     return Observable.create { observer in
       let flight = sender.activity.begin()
       let buffer = BodyBuffer(sender.mapping)
-      // Whoever has the head has the reader, and ends the request by letting go of it.
-      let isHandedOut = Locked(false)
+      // Whoever has the head has the reader, and ends the request by letting go of it: so the transport must not hold, by
+      // way of the observer, a head that waits for its hop.
+      let receiver = Locked<AnyObserver<Exchange>?>(observer)
       let control = sender.transport.stream(
         request,
         head: { response in
+          guard let observer = receiver.withLock({ $0.take() }) else { return }
           var response = response
           response.rules = sender.rules
           response.reader = BodyReader(buffer)
-          isHandedOut.withLock { $0 = true }
           observer.onNext(Exchange(request: request, response: response))
           observer.onCompleted()
         }, chunk: buffer.push,
         completion: { result in
           flight.dispose()
           switch result {
-          case .success:
-            buffer.finish(nil)
+          case .success: buffer.finish(nil)
           case .failure(let error):
             buffer.finish(error)
-            observer.onError(error.ruled(by: sender.rules))
+            receiver.withLock { $0.take() }?.onError(error.ruled(by: sender.rules))
           }
         })
       buffer.attach(control)
-      return Disposables.create { if !isHandedOut.withLock({ $0 }) { buffer.cancel() } }
+      return Disposables.create {
+        if receiver.withLock({ $0.take() }) != nil { buffer.cancel() }
+      }
     }
     .observeOn(mapping)
   }

@@ -12,6 +12,21 @@ extension VirtualNetwork {
   }
 }
 
+/// A store that tells what it is about to save.
+private final class HookedStore: TokenStore {
+  private let memory: MemoryTokenStore
+  let hook = Locked<(@Sendable (Token?) -> Void)?>(nil)
+
+  init(_ token: Token?) { memory = MemoryTokenStore(token) }
+
+  func load() -> Token? { memory.load() }
+
+  func save(_ token: Token?) {
+    hook.withLock { $0 }?(token)
+    memory.save(token)
+  }
+}
+
 final class AuthenticationInterceptorTests: XCTestCase {
   private let refreshes = Notes()
 
@@ -232,6 +247,60 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertNil(authentication.token)
     XCTAssertNil(store.load())
     XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
+  }
+
+  func test_signingOutWhileTheNewTokenIsSavedEndsWithNothingSaved() throws {
+    let virtual = server { "new" }
+    let store = HookedStore(Token(access: "old"))
+    let authentication = try interceptor(virtual, store: store) { _ in .just(Token(access: "new")) }
+    store.hook.withLock { $0 = { token in if token != nil { try? authentication.setToken(nil) } } }
+    virtual.note("", virtual.network(authentication).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertNil(authentication.token)
+    XCTAssertNil(store.load())
+  }
+
+  func test_whatOneUserAskedForIsNotRepeatedAsAnother() throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
+    let authentication = try interceptor(virtual, Token(access: "anna")) { _ in throw TestError() }
+    virtual.note("", virtual.network(authentication).response(.post, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "bert"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["401 who? @1000"])
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_signingInDuringARefreshMakesItOfNoAccount() throws {
+    let virtual = server { "bert" }
+    let authentication = try interceptor(virtual, Token(access: "anna")) { _ in
+      virtual.after(.seconds(1), Token(access: "")).map { _ in throw TestError() }
+    }
+    let network = virtual.network(authentication)
+    virtual.note("anna ", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "bert"))
+    virtual.note("bert ", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["bert 200 ok @500", "anna 401 who? @1000"])
+  }
+
+  func test_aRefusalByAnotherOriginBehindARedirectIsNoReasonToRefresh() throws {
+    struct Redirected: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+        next(request).map { exchange in
+          var exchange = exchange
+          exchange.response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
+          return exchange
+        }
+      }
+    }
+    let virtual = server { "new" }
+    let network = virtual.network(try interceptor(virtual) { _ in throw TestError() }, Redirected())
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
+    XCTAssertEqual(refreshes.all, [])
   }
 
   func test_aRefreshThatNeverEndsIsGivenUp() throws {

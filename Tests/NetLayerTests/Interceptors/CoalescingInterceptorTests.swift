@@ -73,6 +73,39 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2)
   }
 
+  func test_row_3_14_nobodyGetsWhatAnotherUserAskedFor() throws {
+    let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: 1) }
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "anna")),
+      scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
+    let network = virtual.network(
+      .ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler), authentication)
+    virtual.note("anna: ", network.response(.get, "/me"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "bert"))
+    virtual.note("bert: ", network.response(.get, "/me"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["anna: 200 Bearer anna @1000", "bert: 200 Bearer bert @1500"])
+    let user = Locked("a")
+    let own = virtual.network(CoalescingInterceptor(account: { _ in user.withLock { $0 } }))
+    virtual.note("", own.response(.get, "/other"))
+    user.withLock { $0 = "b" }
+    virtual.note("", own.response(.get, "/other"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths.filter { $0 == "/other" }.count, 2)
+  }
+
+  func test_row_3_14_theWindowsAnswerArrivesOnTheMappingScheduler() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceBy(1)
+    virtual.note("", network.response(.get, "/x"))
+    XCTAssertEqual(virtual.notes.all.count, 1)
+    virtual.scheduler.advanceBy(1)
+    XCTAssertEqual(virtual.notes.all.count, 2)
+  }
+
   func test_row_3_14_whoAsksAgainBecauseOfTheAnswerIsNotGivenItAgain() {
     let virtual = VirtualNetwork(.sequence([.json("1"), .json("2")]))
     let network = virtual.network(.coalescing)

@@ -68,6 +68,15 @@ final class LimitInterceptorTests: XCTestCase {
       Array(virtual.notes.all.suffix(4)), ["200 ok @2500", "200 ok @2500", "200 ok @3000", "200 ok @3500"])
   }
 
+  func test_aClockThatIsSetBackStopsNothing() {
+    let start = Date(timeIntervalSinceReferenceDate: 10_000)
+    var queue = LimitQueue<Int>(total: nil, perHost: nil, rate: .init(1, per: .seconds(1)), now: start)
+    for item in 0..<3 { _ = queue.add(item, host: "h", priority: .normal) }
+    guard case .start(0) = queue.next(now: start) else { return XCTFail("the first may run") }
+    guard case .wait = queue.next(now: start - 3600) else { return XCTFail("the second waits") }
+    guard case .start(1) = queue.next(now: start - 3599) else { return XCTFail("for a second, not an hour") }
+  }
+
   func test_thoseWhoWaitGoByPriorityThenInTheOrderTheyCame() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)

@@ -58,6 +58,21 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(errors.all, ["NetworkError(timeout, -1212): stubbed failure (attempt 2)"])
   }
 
+  func test_aLoggerFurtherInsideHearsOfEveryAttemptAndOfNoCancellation() {
+    let virtual = sequence(.json("busy", status: 503), .json("ok"))
+    let log = Notes()
+    let network = virtual.network(
+      RetryInterceptor(policy: policy(virtual)), NetworkLogger(clock: virtual.scheduler) { log.add($0) })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      log.all,
+      [
+        "--> GET http://h/x", "<-- 503 GET http://h/x (0 ms, 4 bytes)", "--> GET http://h/x (attempt 2)",
+        "<-- 200 GET http://h/x (0 ms, 2 bytes) (attempt 2)",
+      ])
+  }
+
   func test_onlyWhatIsSafeToSendTwiceIsSentTwice() {
     let attempts: [(HTTPMethod, HTTPHeaders, Int)] = [
       (.get, [:], 2), (.head, [:], 2), (.put, [:], 2), (.delete, [:], 2), (.options, [:], 2), (.post, [:], 1),

@@ -91,7 +91,10 @@ final class DownloadTests: XCTestCase {
 
   func test_aFailureLeavesWhatHasComeAndLastModifiedServesWithoutATag() throws {
     _ = subscribe()
-    end(try flight(200, ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT", "ETag": "W/\"weak\""], "abc"), .connection)
+    let dates: HTTPHeaders = [
+      "Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT", "Date": "Mon, 01 Jan 2001 00:00:01 GMT",
+    ]
+    end(try flight(200, dates, "abc"), .connection)
     _ = subscribe()
     let flight = try flight(206, ["Content-Range": "bytes 3-5/*"], "def")
     XCTAssertEqual(flight.request.headers["If-Range"], "Mon, 01 Jan 2001 00:00:00 GMT")
@@ -108,7 +111,12 @@ final class DownloadTests: XCTestCase {
   }
 
   func test_withoutAValidatorNothingIsGoneOnFrom() throws {
-    for headers: HTTPHeaders in [[:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"]] {
+    let date = "Mon, 01 Jan 2001 00:00:00 GMT"
+    for headers: HTTPHeaders in [
+      [:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"], ["Last-Modified": date],
+      ["Last-Modified": date, "Date": date],
+      ["ETag": "W/\"1\"", "Last-Modified": date, "Date": "Mon, 01 Jan 2001 00:00:09 GMT"],
+    ] {
       _ = subscribe()
       end(try flight(200, headers, "abc"), .connection)
       _ = subscribe()
@@ -133,6 +141,21 @@ final class DownloadTests: XCTestCase {
     XCTAssertNil(again.request.headers["Range"])
     end(again)
     XCTAssertEqual(try Data(contentsOf: destination), Data("xy".utf8))
+  }
+
+  func test_aRangeOfAnotherVersionOrPlaceIsNotPutBehindWhatThereIs() throws {
+    for headers: HTTPHeaders in [
+      ["Content-Range": "bytes 3-5/6", "ETag": "\"v2\""], ["Content-Range": "bytes 4-5/6", "ETag": "\"v1\""],
+    ] {
+      _ = subscribe()
+      end(try flight(200, ["ETag": "\"v1\""], "abc"), .connection)
+      _ = subscribe()
+      _ = try flight(206, headers)
+      let again = try flight(200, ["ETag": "\"v2\""], "123456")
+      XCTAssertNil(again.request.headers["Range"], "\(headers)")
+      end(again)
+      XCTAssertEqual(try Data(contentsOf: destination), Data("123456".utf8))
+    }
   }
 
   func test_aBodyThatIsShortOfItsLengthIsNoFile() throws {
@@ -222,8 +245,7 @@ final class DownloadTests: XCTestCase {
     })
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))
-    let policy = RetryPolicy(attempts: 3, initialDelay: .milliseconds(1))
-    let transfers = record(network.download(to: destination) { FileCall() }.retry(policy))
+    let transfers = record(network.download(to: destination) { FileCall() }.retry(3))
     XCTAssertEqual(transfers.elements.last?.result, destination)
     XCTAssertEqual(try [UInt8](Data(contentsOf: destination)), content)
     XCTAssertEqual(ranges.all, ["all", "bytes=100000-"])

@@ -85,6 +85,29 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
+  func test_anIDThatNoHeaderCanCarryIsLeftOut() throws {
+    let subscription = subscribe()
+    let flight = try open()
+    flight.send("id: a\u{1}\ndata: x\n\n")
+    scheduler.advanceBy(0)
+    flight.end()
+    scheduler.advanceTo(3000)
+    XCTAssertEqual(transport.flights.count, 2)
+    XCTAssertNil(transport.flights.last?.request.headers["Last-Event-ID"])
+    subscription.dispose()
+  }
+
+  func test_anExplanationThatNeverEndsIsNotWaitedFor() throws {
+    _ = subscribe()
+    let flight = try XCTUnwrap(transport.flights.last)
+    flight.answer(503)
+    scheduler.advanceBy(0)
+    flight.send("half a")
+    scheduler.advanceTo(20_000)
+    XCTAssertEqual(notes.all, ["status @10000"])
+    XCTAssertTrue(flight.isOver)
+  }
+
   func test_attemptsAreLimitedOnRequest() throws {
     let subscription = subscribe(attempts: 2, lastEventID: "41")
     XCTAssertEqual(transport.flights.first?.request.headers["Last-Event-ID"], "41")

@@ -87,6 +87,40 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
 
+  func test_disposingBeforeTheHeadHasArrivedBelowEndsTheRequest() throws {
+    let network = network()
+    let subscription = network.stream(Feed()).subscribe()
+    let flight = try flight()
+    flight.answer()
+    subscription.dispose()
+    XCTAssertTrue(flight.isOver)
+    scheduler.advanceBy(1)
+    XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
+  }
+
+  func test_aPauseThatEndedBeforeTheTransportGaveItsControlIsNotForgotten() {
+    final class Control: StreamControl {
+      let resumed = Locked(0)
+      func resume() { resumed.withLock { $0 += 1 } }
+      func dispose() {}
+    }
+    let buffer = BodyBuffer(scheduler)
+    guard case .pause = buffer.push(Data(count: BodyBuffer.highWater)) else { return XCTFail("full") }
+    guard case .chunk = buffer.take(orCall: {}) else { return XCTFail("there is one") }
+    let control = Control()
+    buffer.attach(control)
+    XCTAssertEqual(control.resumed.withLock { $0 }, 1)
+  }
+
+  func test_aReaderThatLeavesBeforeTheEndSeesNoEnd() {
+    let buffer = BodyBuffer(scheduler)
+    _ = buffer.push(Data(count: 3))
+    buffer.finish(nil)
+    buffer.cancel()
+    guard case .end(let error?) = buffer.take(orCall: {}) else { return XCTFail("it must not look complete") }
+    XCTAssertEqual(error.kind, .cancelled)
+  }
+
   func test_lettingGoOfAnAnswerThatWasNotReadEndsTheRequest() throws {
     let head = Locked<StreamedResponse?>(nil)
     let subscription = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
