@@ -15,6 +15,14 @@ let package = Package(
         .product(name: "NetLayer", package: "NetLayer"),
       ]
     ),
+    .executableTarget(
+      name: "NetworkSoak",
+      dependencies: [
+        .product(name: "Streams", package: "NetLayer"),
+        .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "LoopbackServer", package: "NetLayer"),
+      ]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )
