@@ -1,10 +1,14 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+// async-http-client takes minutes to build, so it takes part only when asked for: PEERS=1 in the environment.
+let peers = Context.environment["PEERS"] != nil
+
 let package = Package(
   name: "NetworkBenchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "NetLayer", path: "../..")],
+  dependencies: [.package(name: "NetLayer", path: "../..")]
+    + (peers ? [.package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0")] : []),
   targets: [
     .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .executableTarget(
@@ -13,6 +17,14 @@ let package = Package(
         "CurlLoop",
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
+      ] + (peers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : [])
+    ),
+    .executableTarget(
+      name: "NetworkSoak",
+      dependencies: [
+        .product(name: "Streams", package: "NetLayer"),
+        .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "LoopbackServer", package: "NetLayer"),
       ]
     ),
   ],

@@ -8,8 +8,10 @@ public struct EventMonitor: Interceptor {
     /// It goes out.
     case started(Request)
     /// It was answered, whatever the status, after `seconds`.
+    /// What the transport measured of it is in `exchange.response.metrics`.
     case answered(Exchange, seconds: Double)
     /// It failed, after `seconds`.
+    /// What the transport had measured by then is in the error's `metrics`.
     case failed(Request, NetworkError, seconds: Double)
     /// The caller gave it up, after `seconds`.
     case cancelled(Request, seconds: Double)

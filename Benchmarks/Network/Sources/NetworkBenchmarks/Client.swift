@@ -33,6 +33,9 @@ enum Clients {
     clients.append(try curl(url, bytes))
     clients.append(urlSession("URLSession", url) { $0?.count == bytes })
     clients.append(try netLayer(url))
+    #if canImport(AsyncHTTPClient)
+      clients += AsyncHTTPClientPeer.clients(url, bytes: bytes)
+    #endif
     let decoder = JSONDecoder()
     clients.append(
       urlSession("URLSession+JSONDecoder", url) { data in
@@ -87,7 +90,7 @@ enum Clients {
   }
 
   /// A client that sends the next request from the completion of the one before.
-  private static func looping(
+  static func looping(
     _ name: String, _ send: @escaping @Sendable (_ done: @escaping @Sendable (Bool) -> Void) -> Void
   ) -> Client {
     Client(name: name) { inFlight, seconds in

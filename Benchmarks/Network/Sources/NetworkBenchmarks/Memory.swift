@@ -63,7 +63,7 @@ struct Memory {
   }
 
   /// Bytes in memory, as the kernel counts them.
-  private static var resident: Double? {
+  static var resident: Double? {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
     let fields = text.split(separator: " ")
     guard fields.count > 1, let pages = Double(fields[1]) else { return nil }

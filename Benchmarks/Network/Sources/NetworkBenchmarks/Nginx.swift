@@ -62,6 +62,12 @@ final class Nginx {
     return nil
   }
 
+  /// One more file to serve, of `size` zeros that take no room; `false` when it can't be made.
+  func addSparseFile(_ name: String, size: Int) -> Bool {
+    let file = folder.appending(path: "root/\(name)")
+    return FileManager.default.createFile(atPath: file.path, contents: nil) && truncate(file.path, off_t(size)) == 0
+  }
+
   func stop() {
     if process.isRunning {
       process.terminate()

@@ -57,15 +57,19 @@ struct Throughput {
     let loop = rows.first { $0.client == "C loop" }
     let session = rows.first { $0.client == "URLSession" }
     let decoding = rows.first { $0.client == "URLSession+JSONDecoder" }
-    say("\(inFlight) in flight".padded(26) + "     req/s   CPU µs   × C loop   × URLSession   × URLSession+JSONDecoder")
+    let peer = rows.first { $0.client == "AsyncHTTPClient" }
+    let peerDecoding = rows.first { $0.client == "AsyncHTTPClient+JSONDecoder" }
+    say(
+      "\(inFlight) in flight".padded(28) + "     req/s   CPU µs   × C loop   × URLSession   × the same, decoded"
+        + "   × AHC   × AHC, decoded")
     for row in rows {
       func ratio(_ other: Row?, _ width: Int) -> String {
         String(repeating: " ", count: width - 8)
           + (other.map { String(format: "%8.2f", row.requestsPerSecond / $0.requestsPerSecond) } ?? "       –")
       }
       say(
-        row.client.padded(26) + String(format: "%10.0f%9.1f", row.requestsPerSecond, row.cpuMicros) + ratio(loop, 11)
-          + ratio(session, 15) + ratio(decoding, 26))
+        row.client.padded(28) + String(format: "%10.0f%9.1f", row.requestsPerSecond, row.cpuMicros) + ratio(loop, 11)
+          + ratio(session, 15) + ratio(decoding, 21) + ratio(peer, 8) + ratio(peerDecoding, 17))
     }
     say("")
   }

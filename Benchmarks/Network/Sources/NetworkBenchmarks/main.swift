@@ -7,7 +7,7 @@ guard let nginx = Nginx(serving: [path: Payloads.small]) else { exit(0) }
 do {
   let url = nginx.url.appending(path: path)
   let clients = try Clients.all(url, bytes: Payloads.small.count)
-  let known = Options.inFlight.map(String.init) + ["decode", "memory"] + clients.map(\.name)
+  let known = Options.inFlight.map(String.init) + ["decode", "memory", "download"] + clients.map(\.name)
   let unknown = options.only.subtracting(known)
   guard unknown.isEmpty else {
     nginx.stop()
@@ -19,6 +19,9 @@ do {
   if options.wants("memory") { rows += try Memory(clients: clients).run() }
   rows += Throughput(options: options, clients: clients).run().map(\.json)
   if options.wants("decode") { rows += Decoding(rounds: options.rounds).run() }
+  #if os(Linux)
+    if options.wants("download") { rows += try Download(nginx: nginx, rounds: options.rounds).run() }
+  #endif
   if let file = options.file {
     let data = try JSONSerialization.data(withJSONObject: ["rows": rows], options: [.prettyPrinted, .sortedKeys])
     try data.write(to: URL(filePath: file))

@@ -1,0 +1,73 @@
+#if os(Linux)
+  import Foundation
+  import NetLayer
+  import Streams
+  import Synchronization
+
+  /// Very many requests at once to an endpoint that does not answer, each on a connection of its own; then all are
+  /// cancelled, which must take less than a second.
+  struct Crowd {
+    let server: URL
+
+    func run(_ count: Int) throws -> Bool {
+      guard Limits.allowDescriptors(count + 200) else {
+        say("crowd: skipped, the system allows too few descriptors (ulimit -Hn) for \(count) connections")
+        return true
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: count, maxConnections: count))
+      let observer = try CurlTransport()
+      let ended = Atomic<Int>(0)
+      let wrong = Atomic<Int>(0)
+      let finished = DispatchSemaphore(value: 0)
+      let before = Limits.openDescriptors
+      let begin = ContinuousClock.now
+      var flights: [any Disposable] = []
+      let limits = Request.Timeouts(connect: 60, idle: 600, total: 600)
+      for _ in 0..<count {
+        let request = Request(url: server.appending(path: "slow"), timeouts: limits)
+        flights.append(
+          transport.send(request) { result in
+            if case .failure(let error) = result, error.kind == .cancelled {} else { wrong.add(1, ordering: .relaxed) }
+            if ended.add(1, ordering: .relaxed).newValue == count { finished.signal() }
+          })
+      }
+      while Self.open(observer, server) < count {
+        guard ContinuousClock.now - begin < .seconds(120), ended.load(ordering: .relaxed) == 0 else {
+          say("FAILED: only \(Self.open(observer, server)) of \(count) connections stand")
+          return false
+        }
+        Thread.sleep(forTimeInterval: 0.1)
+      }
+      let connected = (ContinuousClock.now - begin) / Duration.seconds(1)
+      let cancel = ContinuousClock.now
+      for flight in flights { flight.dispose() }
+      let isOver = finished.wait(timeout: .now() + 60) == .success
+      let seconds = (ContinuousClock.now - cancel) / Duration.seconds(1)
+      transport.shutdown()
+      Thread.sleep(forTimeInterval: 0.5)
+      let left = Limits.openDescriptors - before
+      say(
+        String(
+          format: "crowd: %d in flight after %.1f s, all cancelled in %.2f s; %d descriptors left over", count,
+          connected,
+          seconds, left))
+      let isGood = isOver && wrong.load(ordering: .relaxed) == 0 && seconds < 1 && left < 20
+      if !isGood { say("FAILED: all must end as cancelled within 1 s, and leave nothing") }
+      return isGood
+    }
+
+    /// How many connections the server has open.
+    private static func open(_ transport: CurlTransport, _ server: URL) -> Int {
+      let answer = Mutex(0)
+      let done = DispatchSemaphore(value: 0)
+      _ = transport.send(Request(url: server.appending(path: "open"))) { result in
+        if let body = try? result.get().body {
+          answer.withLock { $0 = Int(String(decoding: body, as: UTF8.self)) ?? 0 }
+        }
+        done.signal()
+      }
+      done.wait()
+      return answer.withLock { $0 }
+    }
+  }
+#endif

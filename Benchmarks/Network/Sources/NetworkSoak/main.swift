@@ -1,0 +1,27 @@
+import Foundation
+
+/// Whether the transport stays what it is under load: see docs/reliability.md.
+///
+/// `NetworkSoak [REQUESTS]` starts itself a second time as the server (`NetworkSoak serve`), and exits with 1 if
+/// anything was not as it must be.
+let arguments = Array(CommandLine.arguments.dropFirst())
+#if os(Linux)
+  if arguments.first == "serve" {
+    try Server.run()
+  } else {
+    guard let requests = arguments.isEmpty ? 100_000 : arguments.first.flatMap({ Int($0) }), requests > 0 else {
+      say("usage: NetworkSoak [REQUESTS]")
+      exit(2)
+    }
+    let server = try ServerProcess()
+    var isGood = try Soak(server: server.url).run(requests)
+    isGood = try Crowd(server: server.url).run(10_000) && isGood
+    server.stop()
+    exit(isGood ? 0 : 1)
+  }
+#else
+  say("NetworkSoak reads /proc, so it runs on Linux only")
+#endif
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
