@@ -14,7 +14,7 @@ import Foundation
 ///
 /// So a sibling is one step away, and the way up, which error paths need, is as short as the value is deep.
 ///
-/// Memory: the text is copied (0.1 ms for 1 MB), so that no pointer ever depends on how long a `Data` keeps its bytes in
+/// Memory: the text is copied, so that no pointer ever depends on how long a `Data` keeps its bytes in
 /// place; the index takes about as much as the text, at most 8 bytes per byte (`[[],[],…]`). Both are freed with this
 /// object, and pointers to them do not leave `read`.
 // Safe: nothing is written after `init`.

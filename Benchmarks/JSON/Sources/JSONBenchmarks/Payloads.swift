@@ -47,7 +47,7 @@ enum Payloads {
         longitude: -0.1352 - Double(id) / 7_000),
       biography: String(repeating: "The engine weaves algebraic patterns as the loom weaves flowers. ", count: 2)
         + "\n— A. L.",
-      tags: ["mathematics", "engine", "notes", "北京"], friends: (0..<12).map { id * 7 + $0 * 31 },
+      tags: ["mathematics", "engine", "notes", "poetry", "London", "北京"], friends: (0..<20).map { id * 7 + $0 * 31 },
       ratings: [4.5, 3.25, 5, 0.1 + Double(id)])
   }
 
