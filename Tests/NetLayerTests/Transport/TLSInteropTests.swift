@@ -14,6 +14,9 @@
       return value
     }
 
+    // Here, as a skip thrown inside an assertion is a failure.
+    override func setUpWithError() throws { _ = try value("FILES") }
+
     private func url(_ name: String) throws -> URL {
       try XCTUnwrap(URL(string: try value(name))).appending(path: "user.json")
     }
