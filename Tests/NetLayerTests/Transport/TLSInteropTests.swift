@@ -14,6 +14,9 @@
       return value
     }
 
+    // Here, as a skip thrown inside an assertion is a failure.
+    override func setUpWithError() throws { _ = try value("FILES") }
+
     private func url(_ name: String) throws -> URL {
       try XCTUnwrap(URL(string: try value(name))).appending(path: "user.json")
     }
@@ -64,6 +67,30 @@
     func testTheOldestVersionIsKeptTo() throws {
       XCTAssertEqual(try outcome(url("OLD")).get().status, 200)
       XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minimumVersion = .v1_3 }), .tls)
+    }
+
+    func testASecondConnectionResumesTheSessionOfTheFirst() throws {
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let request = Request(
+        url: try url("OLD").appending(queryItems: [.init(name: "resumed", value: "")]), headers: ["Connection": "close"]
+      )
+      let first = Flight(self)
+      _ = first.send(request, on: transport)
+      _ = try first.outcome().get()
+      // The second of two at once has a handle that has never connected.
+      let both = [Flight(self), Flight(self)]
+      for flight in both { _ = flight.send(request, on: transport) }
+      for flight in both { _ = try flight.outcome().get() }
+      let log = try file("access.log")
+      func lines() -> [String] {
+        ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").filter {
+          $0.contains("?resumed=")
+        }
+        .map { $0.contains(#""resumed":"r""#) ? "resumed" : "new" }
+      }
+      let written = expectation(for: NSPredicate { _, _ in lines().count == 3 }, evaluatedWith: nil)
+      wait(for: [written], timeout: 20)
+      XCTAssertEqual(lines(), ["new", "resumed", "resumed"])
     }
 
     func testAThousandRequestsOverOneConnection() throws {
