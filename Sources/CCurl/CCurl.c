@@ -47,6 +47,9 @@ static struct {
   int (*easy_setopt)(void *, int, ...);
   int (*easy_getinfo)(void *, int, ...);
   int (*easy_pause)(void *, int);
+  void *(*share_init)(void);
+  int (*share_cleanup)(void *);
+  int (*share_setopt)(void *, int, ...);
   void *(*multi_init)(void);
   int (*multi_cleanup)(void *);
   int (*multi_setopt)(void *, int, ...);
@@ -85,6 +88,9 @@ static void load(void) {
     {"curl_easy_setopt", (void **)&curl.easy_setopt},
     {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
     {"curl_easy_pause", (void **)&curl.easy_pause},
+    {"curl_share_init", (void **)&curl.share_init},
+    {"curl_share_cleanup", (void **)&curl.share_cleanup},
+    {"curl_share_setopt", (void **)&curl.share_setopt},
     {"curl_multi_init", (void **)&curl.multi_init},
     {"curl_multi_cleanup", (void **)&curl.multi_cleanup},
     {"curl_multi_setopt", (void **)&curl.multi_setopt},
@@ -174,6 +180,13 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy) {
   curl.easy_getinfo(easy, 0x100020, &metrics.address);
   return metrics;
 }
+
+void *ccurl_share_init(void) {
+  void *share = curl.share_init();
+  if (share != NULL) curl.share_setopt(share, 1, 4);  // CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION
+  return share;
+}
+void ccurl_share_cleanup(void *share) { curl.share_cleanup(share); }
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }
 void ccurl_multi_cleanup(void *multi) { curl.multi_cleanup(multi); }

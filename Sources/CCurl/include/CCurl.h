@@ -35,7 +35,7 @@ enum {
   CCURL_SEEKFUNCTION = 20167, CCURL_SEEKDATA = 10168, CCURL_PROTOCOLS = 181, CCURL_PATH_AS_IS = 234,
   CCURL_PIPEWAIT = 237, CCURL_PREREQFUNCTION = 20312, CCURL_PREREQDATA = 10313, CCURL_PROTOCOLS_STR = 10318,
   CCURL_QUICK_EXIT = 322, CCURL_NOPROGRESS = 43, CCURL_XFERINFODATA = 10057, CCURL_XFERINFOFUNCTION = 20219,
-  CCURL_NOPROXY = 10177, CCURL_SUPPRESS_CONNECT_HEADERS = 265, CCURL_SSLCERT = 10025, CCURL_SSLKEY = 10087,
+  CCURL_SHARE = 10100, CCURL_NOPROXY = 10177, CCURL_SUPPRESS_CONNECT_HEADERS = 265, CCURL_SSLCERT = 10025, CCURL_SSLKEY = 10087,
   CCURL_KEYPASSWD = 10026, CCURL_CAINFO_BLOB = 40309, CCURL_PINNEDPUBLICKEY = 10230, CCURL_SSLVERSION = 32,
   CCURL_EXPECT_100_TIMEOUT_MS = 227
 };
@@ -91,6 +91,10 @@ typedef struct {
   const char *address;  // until the handle is used again
 } ccurl_metrics;
 ccurl_metrics ccurl_easy_get_metrics(void *easy);
+
+// Shares TLS sessions among the easy handles of one thread.
+void *ccurl_share_init(void);
+void ccurl_share_cleanup(void *share);
 
 void *ccurl_multi_init(void);
 void ccurl_multi_cleanup(void *multi);

@@ -69,6 +69,30 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minimumVersion = .v1_3 }), .tls)
     }
 
+    func testASecondConnectionResumesTheSessionOfTheFirst() throws {
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let request = Request(
+        url: try url("OLD").appending(queryItems: [.init(name: "resumed", value: "")]), headers: ["Connection": "close"]
+      )
+      let first = Flight(self)
+      _ = first.send(request, on: transport)
+      _ = try first.outcome().get()
+      // The second of two at once has a handle that has never connected.
+      let both = [Flight(self), Flight(self)]
+      for flight in both { _ = flight.send(request, on: transport) }
+      for flight in both { _ = try flight.outcome().get() }
+      let log = try file("access.log")
+      func lines() -> [String] {
+        ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").filter {
+          $0.contains("?resumed=")
+        }
+        .map { $0.contains(#""resumed":"r""#) ? "resumed" : "new" }
+      }
+      let written = expectation(for: NSPredicate { _, _ in lines().count == 3 }, evaluatedWith: nil)
+      wait(for: [written], timeout: 20)
+      XCTAssertEqual(lines(), ["new", "resumed", "resumed"])
+    }
+
     func testAThousandRequestsOverOneConnection() throws {
       let url = try url("TLS")
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))

@@ -44,12 +44,15 @@
     /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
     private static let maxDropped = 1 << 16
 
-    init?(_ configuration: CurlTransport.Configuration) {
+    /// `share` keeps the TLS sessions that all handles resume, so that a second connection to a host costs less.
+    init?(_ configuration: CurlTransport.Configuration, share: UnsafeMutableRawPointer?) {
       guard let easy = ccurl_easy_init() else { return nil }
       self.easy = easy
       self.configuration = configuration
       answer = CurlAnswer()
       errorText.pointee = 0
+      // Survives a reset.
+      if let share { set(CCURL_SHARE, share) }
       setUp()
     }
 

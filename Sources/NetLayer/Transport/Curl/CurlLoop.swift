@@ -9,6 +9,7 @@
   final class CurlLoop: @unchecked Sendable {
     let inbox = CurlInbox()
     let multi: UnsafeMutableRawPointer
+    let share = ccurl_share_init()
     let configuration: CurlTransport.Configuration
     let maxIdleHandles: Int
 
@@ -153,6 +154,7 @@
       idle = []
       lastLane = nil
       ccurl_multi_cleanup(multi)
+      if let share { ccurl_share_cleanup(share) }
     }
 
     fileprivate static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
