@@ -163,7 +163,8 @@ final class CacheVisit: Sendable {
     var response = found.entry.response(to: request, origin: .cache(age: age, isStale: isStale))
     // RFC 9111 §5.1
     response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
-    response.cached = CachedAnswer(cache, key: found.key, isProvisional: isProvisional)
+    response.cached = CachedAnswer(
+      cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
     return Exchange(request: request, response: response)
   }
 
