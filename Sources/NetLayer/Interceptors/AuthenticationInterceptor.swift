@@ -80,9 +80,7 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    guard origins.contains(where: { RedirectPolicy.sameOrigin($0, request.url) }), !request.isPartOfRefresh,
-      request.headers.values(of: "Authorization").isEmpty
-    else { return next(request) }
+    guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
       guard let token = try keeper.current() else { return sent(request, with: nil, next) }
       guard let expiry = token.expiry else { return sent(request, with: token, next) }
@@ -92,6 +90,12 @@ public final class AuthenticationInterceptor: Interceptor {
       // As long as the old one is good, a refresh that fails is no reason to fail.
       return (left > 0 ? fresh.catchErrorJustReturn(token) : fresh).flatMap { [self] in sent(request, with: $0, next) }
     }
+  }
+
+  /// Whether `request` is one that gets the token.
+  func covers(_ request: Request) -> Bool {
+    !request.isPartOfRefresh && origins.contains { RedirectPolicy.sameOrigin($0, request.url) }
+      && request.headers.values(of: "Authorization").isEmpty
   }
 
   private func sent(_ request: Request, with token: Token?, _ next: Chain) -> Observable<Exchange> {

@@ -31,7 +31,7 @@ final class CacheVisit: Sendable {
     case .networkOnly:
       return fetch(nil)
     case .cacheOnly:
-      guard let found else { return .error(CacheInterceptor.notCached(request)) }
+      guard let found else { return CacheInterceptor.notCached(request, next) }
       return deliver(exchange(found))
     case .cacheFirst(let seconds):
       // A clock that was set back makes nothing younger.
@@ -136,9 +136,8 @@ final class CacheVisit: Sendable {
       if isSuccess, found != nil { cache.remove(key) }
       return
     }
-    guard interceptor.knowsAccount(of: exchange.request, for: request), interceptor.allowsStorage(response),
-      request.caching?.allowsStorage?(response) ?? true
-    else { return }
+    guard interceptor.knowsAccount(of: exchange.request, for: request) else { return cache.remove(key) }
+    guard interceptor.allowsStorage(response), request.caching?.allowsStorage?(response) ?? true else { return }
     store(entry)
   }
 
