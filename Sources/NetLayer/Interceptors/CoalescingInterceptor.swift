@@ -34,7 +34,9 @@ public final class CoalescingInterceptor: Interceptor {
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
       let key = Key(
-        method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy)
+        method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy,
+        // The transport adds them behind all interceptors.
+        cookies: request.chosenOptions?.value.cookies?.header(for: request.url))
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Exchange?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.observers.append((subscription, emit)) }
@@ -72,6 +74,8 @@ public final class CoalescingInterceptor: Interceptor {
   /// Who gets `exchange`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
   /// makes them ask again.
   private func answered(_ flight: Flight, _ exchange: Exchange) -> [Flight.Observer] {
+    // The server's follows.
+    if exchange.response.cached?.isProvisional == true { return flights.withLock { _ in flight.observers } }
     let (observers, former, begins) = flights.withLock { flights in
       let former = flight.answer
       let isKept = window > .zero && flights[flight.key] === flight
@@ -116,6 +120,7 @@ extension CoalescingInterceptor {
     let url: URL
     let headers: HTTPHeaders
     let policy: CachePolicy?
+    let cookies: String?
   }
 
   /// One exchange and those who share it.

@@ -32,4 +32,43 @@ final class CacheStorageTests: XCTestCase {
       subscription.dispose()
     }
   }
+
+  func test_repetitionsDoNotGetTheProvisionalAnswer() {
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
+    let network = fixture.network.with { $0.interceptors.insert(repeats, at: 0) }
+    fixture.get(.networkOnly)
+    let call = Plain(cachePolicy: .cacheThenNetwork()).cache.request(on: network)
+    let seen = Locked<[[String]]>([])
+    let subscription = call.map { String(decoding: $0.body, as: UTF8.self) }
+      .flatMap { first in
+        // While the server's is on its way.
+        call.map { String(decoding: $0.body, as: UTF8.self) }.toArray().asObservable().map { [first] + $0 }
+      }
+      .subscribe(onNext: { all in seen.withLock { $0.append(all) } })
+    fixture.scheduler.advanceBy(5)
+    subscription.dispose()
+    XCTAssertEqual(Set(seen.withLock { $0 }), [["1", "2"], ["2", "2"]])
+    XCTAssertEqual(fixture.requests, 2)
+  }
+
+  func test_repetitionsOfAnotherUserAreNotAnswered() throws {
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    let jar = CookieJar()
+    let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
+    let network = fixture.network.with { backend in
+      backend.options.cookies = jar
+      backend.interceptors = [repeats]
+    }
+    func get() -> [String] {
+      let observer = fixture.scheduler.createObserver(Response.self)
+      let subscription = network.response(.get, "/a").subscribe(observer)
+      fixture.scheduler.advanceBy(1)
+      subscription.dispose()
+      return observer.events.compactMap(\.value.element).map { String(decoding: $0.body, as: UTF8.self) }
+    }
+    XCTAssertEqual([get(), get()], [["1"], ["1"]])
+    jar.store(["Set-Cookie": "session=ada"], from: try XCTUnwrap(URL(string: "http://h")))
+    XCTAssertEqual([get(), get()], [["2"], ["2"]])
+  }
 }
