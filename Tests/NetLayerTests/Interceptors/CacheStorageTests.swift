@@ -33,6 +33,14 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
+  func test_redirectsAreNeverKept() {
+    for status in [301, 302, 303, 307, 308] {
+      let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"], status: status))
+      fixture.get()
+      XCTAssertEqual(fixture.get().origins, [.network], "\(status)")
+    }
+  }
+
   func test_repetitionsDoNotGetTheProvisionalAnswer() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
