@@ -41,6 +41,22 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
+  func test_whatAnAppStoresCountsAsNew() throws {
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    let request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
+    let old: HTTPHeaders = ["Age": "500", "Date": "Fri, 01 Dec 2000 00:00:00 GMT", "Cache-Control": "max-age=60"]
+    try Plain().storeCachedResponse(
+      Response(request: request, headers: old, body: Data("mine".utf8)), on: fixture.network)
+    XCTAssertEqual(fixture.get(), .init(bodies: ["mine"], origins: [.cache(age: 0, isStale: false)]))
+    var saved = Response(request: request)
+    saved.file = URL(filePath: "/tmp/x")
+    for bad in [Response(request: request, status: 206), Response(request: request, headers: ["Vary": "*"]), saved] {
+      XCTAssertThrowsError(try Plain().storeCachedResponse(bad, on: fixture.network)) { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest)
+      }
+    }
+  }
+
   func test_repetitionsDoNotGetTheProvisionalAnswer() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
