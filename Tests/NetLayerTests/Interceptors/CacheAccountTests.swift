@@ -77,4 +77,49 @@ final class CacheAccountTests: XCTestCase {
     XCTAssertEqual(fixture.get(.networkOnly).bodies, ["2"])
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
+
+  func test_anAnswerThatCameWhenSomeoneElseHadSignedInIsNobodys() {
+    let user = Locked("ada")
+    let fixture = CacheFixture(account: { _ in user.withLock { $0 } }) { _ in .response(after: 2) }
+    let call = Plain(cachePolicy: .cacheThenNetwork()).cache.request(on: fixture.network)
+    let subscription = call.subscribe()
+    fixture.scheduler.advanceBy(1)
+    user.withLock { $0 = "bob" }
+    fixture.scheduler.start()
+    subscription.dispose()
+    for name in ["ada", "bob"] {
+      user.withLock { $0 = name }
+      XCTAssertEqual(fixture.get(Plain(cachePolicy: .cacheOnly)).failure, .notCached, name)
+    }
+  }
+
+  func test_anAnswerAndAConfirmationThatBringACookieAreNotKeptForWhoHasNone() {
+    let jar = CookieJar()
+    let fixture = CacheFixture { request in
+      jar.store(["Set-Cookie": "session=\(jar.cookies.isEmpty ? "ada" : "bob")"], from: request.url)
+      return .response(headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+    }
+    let network = fixture.network.with { $0.options.cookies = jar }
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
+    jar.removeAll()
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
+  }
+
+  func test_anAnswerChosenByAFieldThatALaterInterceptorSetsIsNotKept() {
+    struct Adds: Interceptor {
+      let name: String
+      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+        var request = request
+        request.headers[name] = "x"
+        return next(request)
+      }
+    }
+    for (name, bodies) in [("X-Theme", ["2"]), ("Authorization", ["1"]), ("X-Other", ["1"])] {
+      let fixture = CacheFixture(
+        account: { _ in "ada" }, behind: [Adds(name: name)],
+        CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "X-Theme, Authorization"]))
+      fixture.get()
+      XCTAssertEqual(fixture.get().bodies, bodies, name)
+    }
+  }
 }
