@@ -8,10 +8,11 @@ import Streams
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
-/// cache's own, which does all its work: no caller ever waits for the disk. What can't be written or read, be the disk full
+/// cache's own, which does all its work: no caller ever waits for the disk, and no search for what is being written. What can't be written or read, be the disk full
 /// or the directory gone, is as if it were not there; `onProblem` hears of it once.
 ///
-/// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only.
+/// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only until
+/// the first has gone.
 /// Files can be read by their owner only; their names are digests, and the URL is not among their content, unless it came by a
 /// redirect.
 public final class Cache: Sendable {
@@ -23,6 +24,8 @@ public final class Cache: Sendable {
     var removals = LeastRecentlyUsed<String, UInt64>(limit: 1000)
     /// The same for all keys that are not among them.
     var removedBefore: UInt64 = 0
+    /// How often something was found.
+    var hits = 0
     /// The bytes that wait to be written.
     var waiting = 0
     /// The keys that are being asked for anew in the background.
@@ -47,6 +50,8 @@ public final class Cache: Sendable {
   private let memoryLimit: Int
   private let disk: DiskStore?
   let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
+  /// Writes files, and waits for the disk to have them.
+  let writing = DispatchQueue(label: "NetLayer.Cache.writing", qos: .utility)
   private let onProblem: @Sendable (NetworkError) -> Void
 
   /// A cache.
@@ -101,8 +106,16 @@ extension Cache {
 
   /// Looks for the answer of `key` for a request with the fields `headers`.
   func find(_ key: String, for headers: HTTPHeaders) -> Found {
-    let (found, changes) = memory.withLock { ($0.match(key, for: headers), $0.changes) }
-    if let found { return .now(live(found)) }
+    let (found, changes, hits) = memory.withLock { memory in
+      let found = memory.match(key, for: headers)
+      if found != nil { memory.hits &+= 1 }
+      return (found, memory.changes, memory.hits)
+    }
+    if let found {
+      // What is always found in memory must not look unused on disk; that of many are as good as all.
+      if hits % 64 == 0 { onDisk { $0.touch(DiskStore.Name(key: found.key)) } }
+      return .now(live(found))
+    }
     guard let disk else { return .now(nil) }
     return .later(
       Single.create { [self] observer in
@@ -177,8 +190,11 @@ extension Cache {
 
   /// Waits until what was begun is on the disk; gives the number of entries there and their bytes.
   func settle() -> (count: Int, bytes: Int) {
-    // Work there may add more, at most once.
-    queue.sync {}
+    // Work there adds more: a search for what chooses, the file, its name, the directory.
+    for _ in 0..<4 {
+      queue.sync {}
+      writing.sync {}
+    }
     return queue.sync { disk?.size ?? (0, 0) }
   }
 
@@ -241,10 +257,7 @@ extension Cache {
       memory.changes += 1
       if disk != nil {
         if memory.reserve(cost) {
-          onDisk { disk in
-            disk.write(entry, DiskStore.Name(key: key))
-            self.release(cost)
-          }
+          onDisk { self.write(entry, DiskStore.Name(key: key), to: $0) }
         } else {
           onDisk { $0.remove(DiskStore.Name(key: key)) }
         }
@@ -252,6 +265,22 @@ extension Cache {
       return memory.entries.insert(entry, for: key, cost: cost)
     }
     withExtendedLifetime(gone) {}  // released outside the lock
+  }
+
+  /// Only files and their names go by the queue that searches; what waits for the disk does not.
+  private func write(_ entry: CacheEntry, _ name: DiskStore.Name, to disk: DiskStore) {
+    guard let file = disk.begin(entry, name) else { return release(entry.cost) }
+    writing.async { [self] in
+      let (size, failure) = file.save()
+      queue.async { [self] in
+        release(entry.cost)
+        guard disk.finish(file, size: size, failure: failure) else { return }
+        writing.async { [self] in
+          guard let failure = file.sync() else { return }
+          queue.async { disk.fail(name, failure) }
+        }
+      }
+    }
   }
 
   private func release(_ cost: Int) { memory.withLock { $0.waiting -= cost } }
