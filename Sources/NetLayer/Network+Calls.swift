@@ -25,8 +25,8 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<String> {
-    response(method, url, parameters: parameters, encoding: encoding, headers: headers).map {
-      try $0.reporting { try $0.validated().text() }
+    response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
+      try $0.reportingLast { try $0.validated().text() }
     }
   }
 
@@ -35,8 +35,8 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<Data> {
-    response(method, url, parameters: parameters, encoding: encoding, headers: headers).map {
-      try $0.reporting { try $0.validated().body }
+    response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
+      try $0.reportingLast { try $0.validated().body }
     }
   }
 

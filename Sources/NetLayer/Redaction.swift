@@ -27,9 +27,11 @@ public struct Redaction: Sendable {
   /// Hides what is secret in most back ends; the default everywhere.
   public static let standard = Redaction(names: [
     "authorization", "proxy-authorization", "cookie", "set-cookie", "token", "access-token", "refresh-token",
-    "id-token", "auth-token", "x-auth-token", "x-access-token", "csrf-token", "x-csrf-token", "xsrf-token",
+    "id-token", "auth-token", "x-token", "x-auth-token", "x-access-token", "private-token", "csrf-token",
+    "x-csrf-token", "xsrf-token",
     "x-xsrf-token", "api-key", "x-api-key", "password", "passwd", "pwd", "passcode", "secret", "client-secret",
-    "app-secret", "private-key", "credential", "credentials", "session", "session-id", "sid", "jwt", "otp", "pin",
+    "app-secret", "private-key", "credential", "credentials", "session", "session-id", "x-session", "x-session-id",
+    "sid", "jwt", "otp", "pin",
     "sign", "signature", "x-signature", "www-authenticate", "card-number", "cvv",
   ])
 
@@ -73,7 +75,35 @@ public struct Redaction: Sendable {
     return scanner.redacted()
   }
 
+  /// The same without signatures: what tells who asks, where those are different each time.
+  var identities: Redaction {
+    var copy = self
+    copy.names.subtract(Self.signatures)
+    return copy
+  }
+
+  /// Whether `identities` hides `name`.
+  func identifies(_ name: String) -> Bool {
+    let name = Self.normal(name)
+    return names.contains(name) && !Self.signatures.contains(name)
+  }
+
+  private static let signatures: Set = ["sign", "signature", "xsignature"]
+
+  /// What tells who asks in most back ends.
+  static let identities = standard.identities
+
   private static func normal(_ name: String) -> String {
-    String(name.lowercased().filter { $0 != "-" && $0 != "_" })
+    let bytes = name.utf8
+    guard bytes.allSatisfy({ $0 < 128 }) else { return name.lowercased().filter { $0 != "-" && $0 != "_" } }
+    // Without a buffer for short names: the cache asks for each field of each request.
+    return String(unsafeUninitializedCapacity: bytes.count) { text in
+      var count = 0
+      for byte in bytes where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
+        text[count] = byte >= 65 && byte <= 90 ? byte | 0x20 : byte
+        count += 1
+      }
+      return count
+    }
   }
 }

@@ -8,17 +8,24 @@ import Streams
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
-/// cache's own, which does all its work: no caller ever waits for the disk. What can't be written or read, be the disk full
+/// cache's own, which does all its work: no caller ever waits for the disk, and no search for what is being written. What can't be written or read, be the disk full
 /// or the directory gone, is as if it were not there; `onProblem` hears of it once.
 ///
-/// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only.
+/// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only until
+/// the first has gone.
 /// Files can be read by their owner only; their names are digests, and the URL is not among their content, unless it came by a
 /// redirect.
 public final class Cache: Sendable {
   struct Memory {
     var entries: LeastRecentlyUsed<String, CacheEntry>
-    /// Counts what was stored and removed: what was read from disk before is not put above it.
+    /// Counts what was stored and removed: what was looked for on disk before is not put above it.
     var changes: UInt64 = 0
+    /// At which count the keys that were removed last were: what was asked for before is not kept.
+    var removals = LeastRecentlyUsed<String, UInt64>(limit: 1000)
+    /// The same for all keys that are not among them.
+    var removedBefore: UInt64 = 0
+    /// How often something was found.
+    var hits = 0
     /// The bytes that wait to be written.
     var waiting = 0
     /// The keys that are being asked for anew in the background.
@@ -42,7 +49,9 @@ public final class Cache: Sendable {
   private let memory: Locked<Memory>
   private let memoryLimit: Int
   private let disk: DiskStore?
-  private let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
+  let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
+  /// Writes files, and waits for the disk to have them.
+  let writing = DispatchQueue(label: "NetLayer.Cache.writing", qos: .utility)
   private let onProblem: @Sendable (NetworkError) -> Void
 
   /// A cache.
@@ -81,12 +90,13 @@ public final class Cache: Sendable {
   public func removeAll() {
     let gone = memory.withLock { memory in
       memory.changes += 1
+      memory.removedBefore = memory.changes
       let gone = memory.entries
       memory.entries = LeastRecentlyUsed(limit: memoryLimit)
+      onDisk { $0.removeAll() }
       return gone
     }
     withExtendedLifetime(gone) {}  // released outside the lock
-    onDisk { $0.removeAll() }
   }
 }
 
@@ -96,27 +106,44 @@ extension Cache {
 
   /// Looks for the answer of `key` for a request with the fields `headers`.
   func find(_ key: String, for headers: HTTPHeaders) -> Found {
-    if let found = inMemory(key, for: headers) { return .now(live(found)) }
+    let (found, changes, hits) = memory.withLock { memory in
+      let found = memory.match(key, for: headers)
+      if found != nil { memory.hits &+= 1 }
+      return (found, memory.changes, memory.hits)
+    }
+    if let found {
+      // What is always found in memory must not look unused on disk; that of many are as good as all.
+      if hits % 64 == 0 { onDisk { $0.touch(DiskStore.Name(key: found.key)) } }
+      return .now(live(found))
+    }
     guard let disk else { return .now(nil) }
     return .later(
       Single.create { [self] observer in
         queue.async {
-          let found = self.onDisk(disk, key, for: headers)
+          let found = self.onDisk(disk, key, for: headers, since: changes)
           observer(.success(found.flatMap(self.live)))
         }
         return Disposables.create()
       })
   }
 
-  /// Keeps `entry` as the answer to a request with the fields `headers`.
-  func store(_ entry: CacheEntry, for key: String, headers: HTTPHeaders) {
+  /// What is stored and removed, counted.
+  var changes: UInt64 { memory.withLock { $0.changes } }
+
+  /// Keeps `entry` as the answer to a request with the fields `headers`, unless `key` was removed since the count of
+  /// changes was `mark`, when it was asked for; now, if that is `nil`.
+  func store(_ entry: CacheEntry, for key: String, headers: HTTPHeaders, since mark: UInt64? = nil) {
     let names = Self.choosing(entry.headers)
-    guard !names.isEmpty else { return put(entry, key) }
+    let mark = mark ?? changes
+    guard !names.isEmpty else { return put(entry, key, of: key, since: mark) }
     let known = memory.withLock { $0.entries.value(for: key) }
-    if known?.isSign == true || disk == nil { return storeVariant(entry, key, names, headers, below: known) }
+    if known?.isSign == true || disk == nil { return storeVariant(entry, key, names, headers, mark, below: known) }
+    // What chooses may be on disk. Waiting for that, it counts as what waits to be written.
+    guard memory.withLock({ $0.reserve(entry.cost) }) else { return remove(key) }
     onDisk { disk in
+      self.release(entry.cost)
       let known = self.read(disk, key, promoting: nil)
-      self.storeVariant(entry, key, names, headers, below: known)
+      self.storeVariant(entry, key, names, headers, mark, below: known)
     }
   }
 
@@ -124,20 +151,27 @@ extension Cache {
   func remove(_ key: String) {
     let gone = memory.withLock { memory in
       memory.changes += 1
+      for (_, count) in memory.removals.insert(memory.changes, for: key, cost: 1) {
+        memory.removedBefore = max(memory.removedBefore, count)
+      }
+      // Inside the lock, so that no search that knows of the removal goes before it.
+      onDisk { $0.remove(DiskStore.Name(key: key)) }
       return memory.entries.remove(key)
     }
     withExtendedLifetime(gone) {}  // released outside the lock
-    onDisk { $0.remove(DiskStore.Name(key: key)) }
   }
 
-  /// Lets the answer of `key` count as stale from now on, as someone could not read it.
-  func distrust(_ key: String) {
-    let isMarked = memory.withLock { memory in
-      guard let entry = memory.entries.value(for: key)?.distrusted else { return false }
-      _ = memory.entries.insert(entry, for: key, cost: entry.cost)
+  /// Lets `entry`, the answer of `key` to a request with the fields `headers`, count as stale from now on, as someone could
+  /// not read it; one that is newer is left alone.
+  func distrust(_ entry: CacheEntry, of key: String, for headers: HTTPHeaders) {
+    let isInMemory = memory.withLock { memory in
+      guard let found = memory.match(key, for: headers) else { return false }
+      guard found.entry === entry else { return true }
+      let distrusted = entry.distrusted
+      _ = memory.entries.insert(distrusted, for: found.key, cost: distrusted.cost)
       return true
     }
-    if !isMarked { remove(key) }
+    if !isInMemory { remove(key) }
   }
 
   /// Runs `work` unless it is running for `key` already; nobody waits for it.
@@ -156,8 +190,11 @@ extension Cache {
 
   /// Waits until what was begun is on the disk; gives the number of entries there and their bytes.
   func settle() -> (count: Int, bytes: Int) {
-    // Work there may add more, at most once.
-    queue.sync {}
+    // Work there adds more: a search for what chooses, the file, its name, the directory.
+    for _ in 0..<4 {
+      queue.sync {}
+      writing.sync {}
+    }
     return queue.sync { disk?.size ?? (0, 0) }
   }
 
@@ -182,17 +219,7 @@ extension Cache {
     return nil
   }
 
-  private func inMemory(_ key: String, for headers: HTTPHeaders) -> Match? {
-    memory.withLock { memory in
-      guard let first = memory.entries.value(for: key) else { return nil }
-      guard first.isSign else { return (first, key) }
-      let variant = first.key(for: headers)
-      return memory.entries.value(for: variant).map { ($0, variant) }
-    }
-  }
-
-  private func onDisk(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders) -> Match? {
-    let changes = memory.withLock { $0.changes }
+  private func onDisk(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders, since changes: UInt64) -> Match? {
     guard let first = read(disk, key, promoting: changes) else { return nil }
     guard first.isSign else { return (first, key) }
     let variant = first.key(for: headers)
@@ -208,39 +235,55 @@ extension Cache {
   }
 
   private func storeVariant(
-    _ entry: CacheEntry, _ key: String, _ names: [String], _ headers: HTTPHeaders, below known: CacheEntry?
+    _ entry: CacheEntry, _ key: String, _ names: [String], _ headers: HTTPHeaders, _ mark: UInt64,
+    below known: CacheEntry?
   ) {
     // Removing the sign hides its answers for good: the next one has another prefix.
     var sign = known?.isSign == true ? known : nil
     if sign?.names != names {
       let fresh = CacheEntry.sign(names: names, prefix: UUID().uuidString, at: now)
-      put(fresh, key)
+      put(fresh, key, of: key, since: mark)
       sign = fresh
     }
-    if let sign { put(entry, sign.key(for: headers)) }
+    if let sign { put(entry, sign.key(for: headers), of: key, since: mark) }
   }
 
-  private static let mostWaiting = 8 << 20
-
-  private func put(_ entry: CacheEntry, _ key: String) {
+  private func put(_ entry: CacheEntry, _ key: String, of base: String, since mark: UInt64) {
     let cost = entry.cost
-    insert(entry, key) { memory in
+    let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
+      guard memory.removals.value(for: base) ?? memory.removedBefore <= mark, memory.removedBefore <= mark else {
+        return []
+      }
       memory.changes += 1
-      return true
+      if disk != nil {
+        if memory.reserve(cost) {
+          onDisk { self.write(entry, DiskStore.Name(key: key), to: $0) }
+        } else {
+          onDisk { $0.remove(DiskStore.Name(key: key)) }
+        }
+      }
+      return memory.entries.insert(entry, for: key, cost: cost)
     }
-    guard disk != nil else { return }
-    // A disk that is slower than the network must not fill the memory.
-    let fits = memory.withLock { memory in
-      guard memory.waiting + cost <= Self.mostWaiting || memory.waiting == 0 else { return false }
-      memory.waiting += cost
-      return true
-    }
-    onDisk { disk in
-      guard fits else { return disk.remove(DiskStore.Name(key: key)) }
-      disk.write(entry, DiskStore.Name(key: key))
-      self.memory.withLock { $0.waiting -= cost }
+    withExtendedLifetime(gone) {}  // released outside the lock
+  }
+
+  /// Only files and their names go by the queue that searches; what waits for the disk does not.
+  private func write(_ entry: CacheEntry, _ name: DiskStore.Name, to disk: DiskStore) {
+    guard let file = disk.begin(entry, name) else { return release(entry.cost) }
+    writing.async { [self] in
+      let (size, failure) = file.save()
+      queue.async { [self] in
+        release(entry.cost)
+        guard disk.finish(file, size: size, failure: failure) else { return }
+        writing.async { [self] in
+          guard let failure = file.sync() else { return }
+          queue.async { disk.fail(name, failure) }
+        }
+      }
     }
   }
+
+  private func release(_ cost: Int) { memory.withLock { $0.waiting -= cost } }
 
   private func insert(_ entry: CacheEntry, _ key: String, if isWanted: (inout Memory) -> Bool) {
     let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
@@ -248,5 +291,25 @@ extension Cache {
       return memory.entries.insert(entry, for: key, cost: entry.cost)
     }
     withExtendedLifetime(gone) {}  // released outside the lock
+  }
+}
+
+extension Cache.Memory {
+  /// A disk that is slower than the network must not fill the memory.
+  private static let mostWaiting = 8 << 20
+
+  /// The answer of `key` to a request with the fields `headers`, and its own key.
+  mutating func match(_ key: String, for headers: HTTPHeaders) -> Cache.Match? {
+    guard let first = entries.value(for: key) else { return nil }
+    guard first.isSign else { return (first, key) }
+    let variant = first.key(for: headers)
+    return entries.value(for: variant).map { ($0, variant) }
+  }
+
+  /// Whether so many bytes more may wait to be written; they do from now on.
+  mutating func reserve(_ cost: Int) -> Bool {
+    guard waiting + cost <= Self.mostWaiting || waiting == 0 else { return false }
+    waiting += cost
+    return true
   }
 }

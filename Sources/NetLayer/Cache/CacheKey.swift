@@ -39,6 +39,18 @@ struct CacheKey {
     }
   }
 
+  /// Adds what tells who asks in the query and the body of `request`.
+  mutating func appendSecrets(of request: Request) {
+    let query = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    for item in query where request.identifies(item.name) {
+      append(item.name)
+      append(item.value)
+    }
+    guard case .data(let data) = request.body else { return }
+    let text = String(decoding: data, as: UTF8.self)
+    if request.identities.contains(where: { $0.text(text) != text }) { append(Digest.sha256(data).hex) }
+  }
+
   /// The URL with its parameters sorted by name: those of one name stay in order. Without fragment, scheme and host in
   /// lower case.
   static func stable(_ url: URL) -> String {
@@ -70,5 +82,18 @@ struct CacheKey {
     }
     let sorted = pairs.sorted { $0.name == $1.name ? $0.index < $1.index : $0.name < $1.name }
     return text[...mark] + sorted.map(\.pair).joined(separator: "&")
+  }
+}
+
+extension Request {
+  /// What hides the names that tell who asks.
+  var identities: [Redaction] {
+    guard let own = chosenOptions?.value.secrets.identities else { return [.identities] }
+    return [.identities, own]
+  }
+
+  /// Whether the value of `name` tells who asks.
+  func identifies(_ name: String) -> Bool {
+    Redaction.identities.hides(name) || chosenOptions?.value.secrets.identifies(name) == true
   }
 }

@@ -22,19 +22,24 @@ final class Caching: Sendable {
 /// The stored answer behind a response: hears of it when the response could not be read.
 final class CachedAnswer: Sendable {
   private let cache: Cache
+  private let entry: CacheEntry
   private let key: String
+  private let headers: HTTPHeaders
   /// Whether the server's answer follows anyway, so that this one may be left out.
   let isProvisional: Bool
   private let wasRefused = Atomic<Bool>(false)
 
-  init(_ cache: Cache, key: String, isProvisional: Bool) {
+  /// `entry` as the answer of `key` to a request with the fields `headers`.
+  init(_ cache: Cache, _ entry: CacheEntry, key: String, headers: HTTPHeaders, isProvisional: Bool = false) {
     self.cache = cache
+    self.entry = entry
     self.key = key
+    self.headers = headers
     self.isProvisional = isProvisional
   }
 
   /// The same where no answer follows.
-  var asLast: CachedAnswer { CachedAnswer(cache, key: key, isProvisional: false) }
+  var asLast: CachedAnswer { CachedAnswer(cache, entry, key: key, headers: headers) }
 
   /// Whether it could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
@@ -42,6 +47,6 @@ final class CachedAnswer: Sendable {
   /// Someone could not make of it what was asked for: whatever is wrong, the next call had better ask the server.
   func refuse() {
     wasRefused.store(true, ordering: .releasing)
-    cache.distrust(key)
+    cache.distrust(entry, of: key, for: headers)
   }
 }

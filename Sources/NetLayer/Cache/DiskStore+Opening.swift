@@ -15,13 +15,11 @@ extension DiskStore {
     case .open(let directory, _): return directory
     case .unavailable: return nil
     case .unopened:
-      state = .unavailable
-      if let (directory, lock) = open() {
-        state = .open(directory: directory, lock: lock)
-        sweep(directory)
-        return directory
-      }
-      return nil
+      guard let (directory, lock) = open() else { return nil }
+      state = .open(directory: directory, lock: lock)
+      sweep(directory)
+      missed = []
+      return directory
     }
   }
 
@@ -30,15 +28,21 @@ extension DiskStore {
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let directory = Self.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard directory >= 0 else {
+      state = .unavailable
       report("the cache directory \(path) can't be used, so answers are kept in memory only: \(reason)")
       return nil
     }
     let lock = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard fchmod(directory, 0o700) == 0, lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      report(
-        lock >= 0 && errno == EWOULDBLOCK
-          ? "another cache uses the directory \(path), so answers are kept in memory only; give each a directory"
-          : "the cache directory \(path) can't be used, so answers are kept in memory only: \(reason)")
+      if lock >= 0, errno == EWOULDBLOCK {
+        if !hasToldOfOther {
+          report("another cache uses the directory \(path), so answers are kept in memory only; give each a directory")
+        }
+        hasToldOfOther = true
+      } else {
+        state = .unavailable
+        report("the cache directory \(path) can't be used, so answers are kept in memory only: \(reason)")
+      }
       if lock >= 0 { _ = close(lock) }
       _ = close(directory)
       return nil
@@ -58,7 +62,7 @@ extension DiskStore {
     #endif
   }
 
-  /// Takes stock: what was being written, what is broken and what has expired is removed.
+  /// Takes stock: what was being written, what is broken, what has expired and what was to be removed is.
   private func sweep(_ directory: Int32) {
     let time = now()
     var found: [(name: String, size: Int, used: Double)] = []
@@ -67,14 +71,16 @@ extension DiskStore {
       guard name.utf8.count == 64, name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 || $0 >= 97 && $0 <= 102 }) else {
         continue
       }
-      if let file = look(at: name, in: directory), file.expiresAt > time {
+      if missed?.contains(name) == false, let file = look(at: name, in: directory), file.expiresAt > time {
         found.append((name, file.size, file.used))
       } else {
         _ = unlinkat(directory, name, 0)
       }
     }
     for file in found.sorted(by: { $0.used < $1.used }) {
-      for gone in files.insert((), for: file.name, cost: file.size) { _ = unlinkat(directory, gone.key, 0) }
+      for gone in files.insert((), for: file.name, cost: Self.blocks(file.size)) {
+        _ = unlinkat(directory, gone.key, 0)
+      }
     }
   }
 

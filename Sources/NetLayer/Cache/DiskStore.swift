@@ -11,9 +11,11 @@ import Foundation
 /// Entries as files of one directory: at most `limit` bytes of them, those used last.
 ///
 /// A file appears under its name, the SHA-256 of its key, only when it is whole and on the disk: it is written under
-/// another name, synced, and renamed. Opened at first use, by one process at a time. Used on one queue only.
+/// another name, synced, and renamed. Opened at first use, by one process at a time. Used on one queue only, but for
+/// `Writing`.
 final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches it
   enum State {
+    /// Also where another cache uses the directory: that may have gone by the next use.
     case unopened
     case open(directory: Int32, lock: Int32)
     /// Only in memory from now on.
@@ -25,8 +27,14 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
   let report: @Sendable (String) -> Void
   var state = State.unopened
   var files: LeastRecentlyUsed<String, Void>
+  /// The files that are being written, by name: a number for each, so that one that was removed meanwhile stays away.
+  private var pending: [String: Int] = [:]
   private var writes = 0
   private var hasFailed = false
+  /// Whether someone was told of another cache in the directory.
+  var hasToldOfOther = false
+  /// What was removed or replaced while another cache was using the directory; `nil` for all.
+  var missed: Set<String>? = []
 
   /// A store in the directory at `path`, made when it is missing. `report` hears of what fails, at most once for opening
   /// and once for writing.
@@ -62,65 +70,89 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     return entry
   }
 
-  /// Keeps `entry`, in place of one that is there. Without success there is none afterwards.
-  func write(_ entry: CacheEntry, _ name: Name) {
-    guard let directory = opened() else { return }
-    guard entry.body.count <= files.limit else { return remove(name) }
-    let bytes = entry.encoded(digest: name.digest)
-    for gone in files.insert((), for: name.text, cost: bytes.count) { _ = unlinkat(directory, gone.key, 0) }
-    guard files.contains(name.text) else { return }
-    writes += 1
-    let temporary = "\(Self.temporaryPrefix)\(writes)"
-    guard save(bytes, as: temporary, in: directory), renameat(directory, temporary, directory, name.text) == 0,
-      fsync(directory) == 0
-    else {
-      let reason = String(cString: strerror(errno))
-      _ = unlinkat(directory, temporary, 0)
-      remove(name)
-      if !hasFailed { report("the cache in \(path) can't be written, so answers are kept in memory only: \(reason)") }
-      hasFailed = true
-      return
+  /// Prepares to keep `entry` in place of one that is there, which is gone from now on; `nil` where it can't be.
+  func begin(_ entry: CacheEntry, _ name: Name) -> Writing? {
+    remove(name, unlinks: false)
+    guard let directory = opened() else { return nil }
+    guard entry.body.count <= files.limit else {
+      _ = unlinkat(directory, name.text, 0)
+      return nil
     }
+    writes += 1
+    pending[name.text] = writes
+    return Writing(entry: entry, name: name, directory: directory, number: writes)
   }
 
-  /// Forgets the entry of `name`.
-  func remove(_ name: Name) {
-    guard let directory = opened(), files.remove(name.text) != nil else { return }
+  /// Puts what was written in its place, if it is still wanted and `failure` is `nil`; says whether it did.
+  func finish(_ writing: Writing, size: Int, failure: Int32?) -> Bool {
+    let (directory, name) = (writing.directory, writing.name)
+    guard pending[name.text] == writing.number else {
+      _ = unlinkat(directory, writing.temporary, 0)
+      return false
+    }
+    pending[name.text] = nil
+    guard failure == nil, renameat(directory, writing.temporary, directory, name.text) == 0 else {
+      let reason = failure ?? errno
+      _ = unlinkat(directory, writing.temporary, 0)
+      fail(name, reason)
+      return false
+    }
+    for gone in files.insert((), for: name.text, cost: Self.blocks(size)) { _ = unlinkat(directory, gone.key, 0) }
+    return true
+  }
+
+  /// Forgets the entry of `name`, which could not be written for `reason`. Without success there is none.
+  func fail(_ name: Name, _ reason: Int32) {
+    remove(name)
+    guard case .open(let directory, _) = state else { return }
     _ = unlinkat(directory, name.text, 0)
+    if !hasFailed {
+      report(
+        "the cache in \(path) can't be written, so answers are kept in memory only: \(String(cString: strerror(reason)))"
+      )
+    }
+    hasFailed = true
+  }
+
+  /// Forgets the entry of `name`, also one that is being written.
+  func remove(_ name: Name) { remove(name, unlinks: true) }
+
+  private func remove(_ name: Name, unlinks: Bool) {
+    guard let directory = opened() else {
+      missed?.insert(name.text)
+      if let count = missed?.count, count > 1000 { missed = nil }
+      return
+    }
+    let isKnown = files.remove(name.text) != nil
+    if pending.removeValue(forKey: name.text) != nil || isKnown, unlinks { _ = unlinkat(directory, name.text, 0) }
   }
 
   /// Forgets all entries.
   func removeAll() {
-    guard let directory = opened() else { return }
-    for name in files.keys {
+    guard let directory = opened() else {
+      missed = nil
+      return
+    }
+    for name in files.keys + pending.keys {
       _ = unlinkat(directory, name, 0)
       _ = files.remove(name)
     }
+    pending = [:]
   }
+
+  /// Notes that the entry of `name` is in use.
+  func touch(_ name: Name) {
+    guard let directory = opened(), files.value(for: name.text) != nil else { return }
+    _ = utimensat(directory, name.text, nil, 0)
+  }
+
+  /// What a file of `size` bytes takes on most disks.
+  static func blocks(_ size: Int) -> Int { (size + 4095) & ~4095 }
 
   /// How many entries there are, and their bytes.
   var size: (count: Int, bytes: Int) {
     _ = opened()
     return (files.count, files.cost)
-  }
-
-  private func save(_ bytes: Data, as name: String, in directory: Int32) -> Bool {
-    let file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { return false }
-    let isWritten = bytes.withUnsafeBytes { bytes in
-      var done = 0
-      while done < bytes.count {
-        let count = Self.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        done += count
-      }
-      return fsync(file) == 0
-    }
-    let reason = errno
-    let isClosed = close(file) == 0
-    if !isWritten { errno = reason }
-    return isWritten && isClosed
   }
 
   private func entry(in file: Int32, _ name: Name) -> CacheEntry? {
@@ -143,17 +175,6 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
       done += count
     }
     return true
-  }
-
-  /// The C function, which the method above hides.
-  private static func write(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    #if canImport(Glibc)
-      Glibc.write(file, bytes, count)
-    #elseif canImport(Musl)
-      Musl.write(file, bytes, count)
-    #else
-      Darwin.write(file, bytes, count)
-    #endif
   }
 
   static let temporaryPrefix = "writing-"

@@ -35,8 +35,8 @@ struct Freshness: Sendable {
   /// The age in seconds. A clock that was set back makes it no younger than the step.
   func age(at now: Double) -> Double { initialAge + abs(now - receivedAt) }
 
-  /// The statuses whose answers may be kept without a word about it (RFC 9110 §15.1), but for 206.
-  static let heuristic: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+  /// The statuses whose answers may be kept without a word about it (RFC 9110 §15.1), but for 206 and redirects.
+  static let heuristic: Set<Int> = [200, 203, 204, 300, 404, 405, 410, 414, 501]
 }
 
 extension Freshness {
@@ -79,10 +79,13 @@ extension Freshness {
   /// Whether a private cache that understands all statuses may keep an answer (RFC 9111 §3).
   static func isStorable(status: Int, headers: HTTPHeaders, wish: CacheControl) -> Bool {
     let control = CacheControl(headers)
-    guard status >= 200, status != 206, status != 304, keeps(control, wish) else { return false }
+    guard status >= 200, status != 206, !redirects.contains(status), keeps(control, wish) else { return false }
     return control.has("public") || control.has("private") || control.has("max-age") || headers["Expires"] != nil
       || heuristic.contains(status)
   }
+
+  /// Whoever follows redirects must not be given a kept one, and keys do not tell who does.
+  private static let redirects: Set<Int> = [301, 302, 303, 304, 307, 308]
 
   /// Whether neither side forbids to keep an answer. Who understands the status need not obey a `no-store` that is there
   /// for those who do not (RFC 9111 §5.2.2.3).

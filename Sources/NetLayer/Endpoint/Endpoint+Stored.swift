@@ -22,16 +22,27 @@ extension Endpoint {
     }
   }
 
-  /// Stores `response` as the endpoint's answer, as if it came just now: for what an app brings along or has learnt
+  /// Stores `response` as the endpoint's answer, as if it were made just now: for what an app brings along or has learnt
   /// otherwise (article row 3.9).
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` where the network has no `CacheInterceptor` or the endpoint can't be cached, and of
-  ///   the kinds that building the request has.
+  /// Interceptors in front of the cache do not see the request; one that changes it makes a call look elsewhere. So do
+  /// `removeCachedResponse` and `cachedResponse`.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` where the network has no `CacheInterceptor`, the endpoint can't be
+  ///   cached, or the response is a part (206), in a file or of `Vary: *`; and of the kinds that building the request has.
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
+    guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "\(response) can't be stored: give a whole body in memory, and no Vary: *", request: request
+      ).ruled(by: network.rules)
+    }
     let now = cache.now
+    var headers = response.headers
+    (headers["Age"], headers["Date"]) = (nil, nil)
     let entry = CacheEntry(
-      status: response.status, headers: response.headers, body: response.body, requestedAt: now, receivedAt: now,
+      status: response.status, headers: headers, body: response.body, requestedAt: now, receivedAt: now,
       hasQuery: request.url.query != nil)
     cache.store(expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }

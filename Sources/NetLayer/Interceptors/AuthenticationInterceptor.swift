@@ -82,9 +82,7 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    guard isFor(request.url), !request.isPartOfRefresh, request.headers.values(of: "Authorization").isEmpty else {
-      return next(request)
-    }
+    guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
       let held = try keeper.current()
       guard let expiry = held.token?.expiry else { return sent(request, with: held, next) }
@@ -97,8 +95,13 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
+  /// Whether `request` is one that gets the token.
+  func covers(_ request: Request) -> Bool {
+    !request.isPartOfRefresh && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
+  }
+
   /// Whether `url` is of one of the origins.
-  func isFor(_ url: URL) -> Bool { origins.contains { RedirectPolicy.sameOrigin($0, url) } }
+  private func isFor(_ url: URL) -> Bool { origins.contains { RedirectPolicy.sameOrigin($0, url) } }
 
   private func sent(_ request: Request, with held: TokenKeeper.Held, _ next: Chain) -> Observable<Exchange> {
     next(carrying(held.token, request)).flatMap { [self] exchange -> Observable<Exchange> in

@@ -26,10 +26,11 @@ public struct CacheInterceptor: Interceptor {
   /// - Parameters:
   ///   - cache: where answers are kept.
   ///   - policy: what calls and endpoints that say nothing do.
-  ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread. By default the
-  ///     header fields with credentials, `Authorization`, `Cookie` and the usual names of tokens, and the jar's cookies
-  ///     stand for the account. With an interceptor behind the cache that adds some, as `AuthenticationInterceptor` does,
-  ///     nothing is kept until `account` is given.
+  ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread, and where an
+  ///     answer came, which is kept if that is the same. By default the header fields that `Redaction` hides, but for
+  ///     signatures, and the jar's cookies stand for the account; so does what it hides in URL and body where an endpoint
+  ///     has a `cachedKey`. A jar's cookie that every answer replaces thus keeps all out. With an interceptor behind the
+  ///     cache that adds some, as `AuthenticationInterceptor` does, nothing is kept until `account` is given.
   ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
   ///     back end's envelope, and those that are no JSON where that was asked for. Called on the `mapping` scheduler.
   public init(
@@ -45,11 +46,12 @@ public struct CacheInterceptor: Interceptor {
   /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
     let policy = request.cachePolicy ?? policy
-    guard let key = key(of: request, policy: policy) else {
-      guard policy != .cacheOnly else { return .error(Self.notCached(request)) }
+    guard let key = key(of: request, policy: policy), knowsAccount(of: request, next) else {
+      guard policy != .cacheOnly else { return Self.notCached(request, next) }
       return next(request).do(onNext: { invalidate(after: $0, of: request) })
     }
     let visit = CacheVisit(interceptor: self, request: request, key: key, policy: policy, next: next)
+    if policy == .networkOnly { return visit.answer(nil) { .just($0) } }
     return .deferred {
       switch cache.find(key, for: request.headers) {
       // The caller's thread may be the main one: from here it goes on to the one for mapping.
@@ -60,10 +62,12 @@ public struct CacheInterceptor: Interceptor {
     }
   }
 
-  static func notCached(_ request: Request) -> NetworkError {
-    NetworkError(
+  /// The failure of what only the cache could answer, off the caller's thread.
+  static func notCached(_ request: Request, _ next: Chain) -> Observable<Exchange> {
+    let error = NetworkError(
       kind: .notCached, reason: "nothing is stored for \(request), and its policy does not ask the server",
       request: request)
+    return Observable.error(error).observeOn(next.mapping)
   }
 }
 
@@ -83,12 +87,14 @@ extension CacheInterceptor {
       guard policy != .http, let caching, caching.hasBody || caching.key != nil else { return nil }
       isKnownByBody = caching.hasBody
     }
-    return CacheKey(request, account: account(of: request), own: caching?.key, hasBody: isKnownByBody)?.text
+    var key = CacheKey(request, account: account(of: request), own: caching?.key, hasBody: isKnownByBody)
+    if account == nil, caching?.key != nil { key?.appendSecrets(of: request) }
+    return key?.text
   }
 
   private func account(of request: Request) -> String? {
     if let account { return account(request) }
-    let credentials = Self.credentials(request.headers)
+    let credentials = Self.credentials(request)
     // The transport adds them behind all interceptors.
     guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
@@ -97,26 +103,36 @@ extension CacheInterceptor {
   /// Whether `sent`, as it left, is of the account that the cache took it for.
   func knowsAccount(of sent: Request, for request: Request) -> Bool {
     guard account == nil else { return true }
-    guard Self.credentials(sent.headers) == Self.credentials(request.headers) else {
-      cache.tell(
-        "an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
+    guard Self.credentials(sent) == Self.credentials(request) else {
+      tellOfCredentials()
       return false
     }
     return true
   }
 
-  private static func credentials(_ headers: HTTPHeaders) -> String? {
+  /// Whether nothing behind the cache adds a token to `request`, or may do so when someone has signed in.
+  private func knowsAccount(of request: Request, _ next: Chain) -> Bool {
+    guard account == nil,
+      next.interceptors.contains(where: { ($0 as? AuthenticationInterceptor)?.covers(request) == true })
+    else { return true }
+    tellOfCredentials()
+    return false
+  }
+
+  private func tellOfCredentials() {
+    cache.tell("an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
+  }
+
+  /// Whether the account stands for the field called `name`.
+  func isOfAccount(_ name: String) -> Bool { account != nil && Redaction.identities.hides(name) }
+
+  private static func credentials(_ request: Request) -> String? {
     var found: String?
-    for field in headers where names.contains(where: { HTTPHeaders.same($0, field.name) }) {
+    for field in request.headers where request.identifies(field.name) {
       found = (found ?? "") + "\(field.name.lowercased()):\(field.value.utf8.count):\(field.value)"
     }
     return found
   }
-
-  private static let names = [
-    "authorization", "cookie", "token", "access-token", "auth-token", "x-token", "x-auth-token", "x-access-token",
-    "api-key", "x-api-key", "session", "session-id", "x-session", "x-session-id", "jwt",
-  ]
 
   /// Whether the field asks for something that only the server or whoever set it can judge.
   private static func isCondition(_ name: String) -> Bool {

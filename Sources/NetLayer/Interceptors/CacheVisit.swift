@@ -6,6 +6,8 @@ final class CacheVisit: Sendable {
   typealias Found = Cache.Match
   /// How an answer of the cache's own gets to where answers are mapped.
   typealias Delivery = @Sendable (Exchange) -> Observable<Exchange>
+  /// When a request was sent: the time, and the cache's count of changes.
+  private typealias Start = (time: Double, changes: UInt64)
 
   let interceptor: CacheInterceptor
   let request: Request
@@ -25,13 +27,16 @@ final class CacheVisit: Sendable {
 
   /// What the policy makes of what was found.
   func answer(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Exchange> {
+    if policy == .http { return http(found, deliver) }
+    // What the server keeps fresh though it is no success is nothing to show in place of one.
+    let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
     switch policy {
     case .http:
       return http(found, deliver)
     case .networkOnly:
       return fetch(nil)
     case .cacheOnly:
-      guard let found else { return .error(CacheInterceptor.notCached(request)) }
+      guard let found else { return CacheInterceptor.notCached(request, next) }
       return deliver(exchange(found))
     case .cacheFirst(let seconds):
       // A clock that was set back makes nothing younger.
@@ -77,9 +82,11 @@ final class CacheVisit: Sendable {
 
   /// Gives what was found where `fetched` has no answer, or one that says that the server has a problem (RFC 5861 §4).
   private func saving(_ fetched: Observable<Exchange>, by found: Found) -> Observable<Exchange> {
-    fetched.map { [self] in [500, 502, 503, 504].contains($0.response.status) ? exchange(found) : $0 }
+    fetched.map { [self] in Self.isOutage($0.response) ? exchange(found) : $0 }
       .catchError { [self] error in Self.isOutage(error) ? .just(exchange(found)) : .error(error) }
   }
+
+  private static func isOutage(_ response: Response) -> Bool { [500, 502, 503, 504].contains(response.status) }
 
   /// Whether there was no answer. A token that could not be renewed for that reason is no other case.
   private static func isOutage(_ error: (any Error)?) -> Bool {
@@ -95,14 +102,16 @@ final class CacheVisit: Sendable {
     if let entry = found?.entry, !entry.isDistrusted { conditional.headers = request.headers.merging(entry.validators) }
     let sent = conditional
     return .deferred { [self] in
-      let start = cache.now
+      let start = (time: cache.now, changes: cache.changes)
       return next(sent).flatMap { [self] exchange -> Observable<Exchange> in
         guard exchange.response.status == 304, let found, sent.headers.count > request.headers.count else {
-          keep(exchange, start, insteadOf: found)
-          return .just(exchange)
+          return .just(kept(exchange, start, insteadOf: found))
         }
-        guard found.entry.isConfirmed(by: exchange.response.headers) else {
-          // It is about an answer that we do not have.
+        let url = found.entry.url.flatMap(URL.init(string:)) ?? request.url
+        guard found.entry.isConfirmed(by: exchange.response.headers),
+          CacheKey.stable(url) == CacheKey.stable(exchange.response.url)
+        else {
+          // It is about an answer that we do not have, as one is that comes by a redirect.
           cache.remove(key)
           return fetch(nil)
         }
@@ -111,49 +120,69 @@ final class CacheVisit: Sendable {
     }
   }
 
-  private func confirmed(_ entry: CacheEntry, by exchange: Exchange, _ start: Double) -> Exchange {
-    let entry = entry.confirmed(by: exchange.response.headers, requestedAt: start, receivedAt: cache.now)
-    store(entry)
-    return Exchange(request: exchange.request, response: entry.response(to: request, origin: .revalidated))
+  private func confirmed(_ entry: CacheEntry, by exchange: Exchange, _ start: Start) -> Exchange {
+    let entry = entry.confirmed(by: exchange.response.headers, requestedAt: start.time, receivedAt: cache.now)
+    let answer = Exchange(request: exchange.request, response: entry.response(to: request, origin: .revalidated))
+    return mayKeep(entry.headers, of: exchange) ? stored(entry, answer, start) : answer
   }
 
-  private func keep(_ exchange: Exchange, _ start: Double, insteadOf found: Found?) {
+  private func kept(_ exchange: Exchange, _ start: Start, insteadOf found: Found?) -> Exchange {
     let response = exchange.response
-    let wish = CacheControl(request.headers)
     let isSuccess = (200...299).contains(response.status) && response.status != 206
-    guard Freshness.keeps(CacheControl(response.headers), wish) else {
-      if isSuccess { cache.remove(key) }
-      return
-    }
-    guard response.file == nil, response.origin == .network, response.headers["Vary"]?.contains("*") != true else {
-      return
-    }
+    guard response.file == nil, response.origin == .network, isSuccess || found == nil || !Self.isOutage(response),
+      mayKeep(response.headers, of: exchange, isSuccess: isSuccess)
+    else { return exchange }
     let entry = CacheEntry(
       status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
-      headers: response.headers, body: response.body, requestedAt: start, receivedAt: cache.now,
+      headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: cache.now,
       hasQuery: request.url.query != nil)
-    guard policy == .http ? isWorthKeeping(entry, wish) : isSuccess else {
+    guard policy == .http ? isWorthKeeping(entry) : isSuccess else {
       if isSuccess, found != nil { cache.remove(key) }
-      return
+      return exchange
     }
-    guard interceptor.knowsAccount(of: exchange.request, for: request), interceptor.allowsStorage(response),
-      request.caching?.allowsStorage?(response) ?? true
-    else { return }
-    store(entry)
+    guard interceptor.allowsStorage(response), request.caching?.allowsStorage?(response) ?? true else {
+      return exchange
+    }
+    return stored(entry, exchange, start)
+  }
+
+  /// Whether an answer with the fields `headers` to what was sent may be kept; where that says that none may, the present
+  /// one goes.
+  private func mayKeep(_ headers: HTTPHeaders, of exchange: Exchange, isSuccess: Bool = true) -> Bool {
+    guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers)),
+      headers["Vary"]?.contains("*") != true
+    else {
+      if isSuccess { cache.remove(key) }
+      return false
+    }
+    guard interceptor.knowsAccount(of: exchange.request, for: request) else {
+      cache.remove(key)
+      return false
+    }
+    // Meanwhile someone else may have signed in, or an interceptor set what the answer was chosen by.
+    return interceptor.key(of: request, policy: policy) == key
+      && Cache.choosing(headers).allSatisfy { name in
+        exchange.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
+      }
   }
 
   /// Whether RFC 9111 allows to keep it and could ever use it: an answer that is never fresh and has nothing to ask for
   /// would only cost a file. One that came by a redirect is the answer of another URL; what the redirect said about itself
   /// is not known here.
-  private func isWorthKeeping(_ entry: CacheEntry, _ wish: CacheControl) -> Bool {
+  private func isWorthKeeping(_ entry: CacheEntry) -> Bool {
+    let wish = CacheControl(request.headers)
     let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true
     return isOwn && Freshness.isStorable(status: entry.status, headers: entry.headers, wish: wish)
       && (entry.freshness.lifetime > 0 || entry.validators.count > 0)
   }
 
-  private func store(_ entry: CacheEntry) {
-    let expiry = request.caching?.expiry
-    cache.store(expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
+  /// `exchange`, whose response says so when `entry`, which is kept, can't be read.
+  private func stored(_ entry: CacheEntry, _ exchange: Exchange, _ start: Start) -> Exchange {
+    let entry = request.caching?.expiry.map(entry.expiring) ?? entry
+    cache.store(entry, for: key, headers: request.headers, since: start.changes)
+    var exchange = exchange
+    exchange.response.cached = CachedAnswer(cache, entry, key: key, headers: request.headers)
+    return exchange
   }
 
   private func exchange(_ found: Found, isProvisional: Bool = false) -> Exchange {
@@ -163,7 +192,8 @@ final class CacheVisit: Sendable {
     var response = found.entry.response(to: request, origin: .cache(age: age, isStale: isStale))
     // RFC 9111 §5.1
     response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
-    response.cached = CachedAnswer(cache, key: found.key, isProvisional: isProvisional)
+    response.cached = CachedAnswer(
+      cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
     return Exchange(request: request, response: response)
   }
 

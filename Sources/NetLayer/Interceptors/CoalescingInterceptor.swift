@@ -46,7 +46,9 @@ public final class CoalescingInterceptor: Interceptor {
     return Observable(push: { [self] subscription, emit in
       let key = Key(
         method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy,
-        account: account.map { $0(request) } ?? Self.token(for: request, next))
+        account: account.map { $0(request) } ?? Self.token(for: request, next),
+        // The transport adds them behind all interceptors.
+        cookies: request.chosenOptions?.value.cookies?.header(for: request.url))
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Exchange?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.observers.append((subscription, emit)) }
@@ -64,7 +66,7 @@ public final class CoalescingInterceptor: Interceptor {
 
   /// The token that the request will carry.
   private static func token(for request: Request, _ next: Chain) -> String? {
-    for case let inner as AuthenticationInterceptor in next.interceptors where inner.isFor(request.url) {
+    for case let inner as AuthenticationInterceptor in next.interceptors where inner.covers(request) {
       return inner.token?.access
     }
     return nil
@@ -138,6 +140,7 @@ extension CoalescingInterceptor {
     let headers: HTTPHeaders
     let policy: CachePolicy?
     let account: String?
+    let cookies: String?
   }
 
   /// One exchange and those who share it.
