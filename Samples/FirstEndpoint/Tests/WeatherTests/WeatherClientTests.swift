@@ -2,8 +2,9 @@ import Foundation
 import NetLayer
 import Streams
 import StreamsTesting
-import Weather
 import XCTest
+
+@testable import Weather
 
 final class WeatherClientTests: XCTestCase {
   func test_aBusyServerIsAskedAgainAfterPauses() {
