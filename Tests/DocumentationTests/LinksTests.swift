@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// What the pages point to is there, and the README stays short.
+/// What the pages point to is there.
 final class LinksTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -24,13 +24,5 @@ final class LinksTests: XCTestCase {
       }
     }
     XCTAssertGreaterThan(count, 30, "the links were not found")
-  }
-
-  func test_theReadmesAreShortAndBeginWithCode() throws {
-    for name in ["README.md", "README.zh.md"] {
-      let text = try String(contentsOf: root.appending(path: name), encoding: .utf8)
-      XCTAssertTrue(text.hasPrefix("```swift\n"), name)
-      XCTAssertLessThanOrEqual(text.split(separator: "\n", omittingEmptySubsequences: false).count, 131, name)
-    }
   }
 }
