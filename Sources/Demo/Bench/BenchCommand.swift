@@ -31,7 +31,7 @@ enum BenchCommand {
     \(RequestOptions.help)
 
     Examples, with the URL that `Demo serve` prints:
-      Demo bench http://127.0.0.1:PORT/cart -n 20000 -c 64
+      swift run -c release Demo bench http://127.0.0.1:PORT/cart -n 20000 -c 64
       Demo bench http://127.0.0.1:PORT/cart --json
 
     Exit code: 0, 1 if any request failed, 2 for bad usage, 130 on interrupt.

@@ -36,7 +36,8 @@ enum ServeCommand {
         "curl \(url)/feed", "Demo get '\(url)/user/detail.do?userid=1' --at data.name", "Demo pages \(url)/feed",
         "Demo download \(url)/file -o file.bin", "Demo events \(url)/events", "Demo bench \(url)/cart",
       ]
-      console.print(([console.style.bold(url)] + commands.map { "  \($0)" }).joined(separator: "\n"))
+      let lines = commands.map { $0.hasPrefix("Demo") ? "  swift run \($0)" : "  \($0)" }
+      console.print(([console.style.bold(url)] + lines).joined(separator: "\n"))
     }
     let interrupted = DispatchSemaphore(value: 0)
     Interrupt.handle { interrupted.signal() }
