@@ -17,10 +17,14 @@ struct DownloadOptions: URLOptions {
     return true
   }
 
-  /// Where the file goes: as said, or named like the URL's last part.
+  /// Where the file goes: as said, or named like the URL's last part, in the directory that was said.
   var destination: URL {
     let name = url?.lastPathComponent ?? ""
-    return URL(filePath: output ?? (name.isEmpty || name == "/" ? "download" : name))
+    let file = name.isEmpty || name == "/" ? "download" : name
+    guard let output else { return URL(filePath: file) }
+    var isDirectory: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory)
+    return exists && isDirectory.boolValue ? URL(filePath: output).appending(path: file) : URL(filePath: output)
   }
 
   private static func digest(_ text: String) throws -> Data {
@@ -41,7 +45,7 @@ enum DownloadCommand {
     and the file has not changed. Until it is whole, the bytes are in FILE.part.
     With --json a line at the end says: file, bytes, resumedAt, seconds.
 
-      -o, --output FILE     where to (the last part of the URL)
+      -o, --output FILE     where to: a file or a directory (the last part of the URL)
       --sha256 HEX          the digest that the file must have
     \(RequestOptions.help)
 

@@ -23,8 +23,8 @@ enum EventsCommand {
   static let help = """
     usage: Demo events [options] URL
 
-    Shows server-sent events as they come, and connects anew, with Last-Event-ID, when the connection ends.
-    With --json a line is an event: id, event, data.
+    Shows server-sent events as they come, and connects anew, with Last-Event-ID, when the connection ends; after six
+    attempts in a row without an event it gives up. With --json a line is an event: id, event, data.
 
       -n, --limit N         stop behind N events
       --last-event-id ID    begin behind that event
@@ -45,7 +45,14 @@ enum EventsCommand {
       if !options.lastID.isEmpty { target.headers["Last-Event-ID"] = options.lastID }
       return DryRun.run(target, network, console)
     }
-    let ending = network.events(target, lastEventID: options.lastID).take(options.limit)
+    let reconnect = RetryPolicy(
+      attempts: 6, initialDelay: .seconds(2),
+      shouldRetry: { error in
+        // The ordinary end of a connection is none of these.
+        if let error = error as? NetworkError { console.complain("\(Problem(error).text); connecting anew") }
+        return true
+      })
+    let ending = network.events(target, lastEventID: options.lastID, reconnect: reconnect).take(options.limit)
       .wait { console.print(text(of: $0, options, console.style)) }
     return console.finish(ending, json: options.request.json)
   }

@@ -59,6 +59,13 @@ final class DownloadTests: XCTestCase {
     XCTAssertFalse(result.lines[0].contains("\u{1B}"))
   }
 
+  func test_aDirectoryGetsAFileNamedLikeTheURL() throws {
+    let server = try PlayServer()
+    let result = try DemoProcess.run("download", "\(server.url)/file?ms=0", "-o", folder.path)
+    XCTAssertEqual(result.code, 0, result.errors)
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["file"])
+  }
+
   func test_anotherDigestIsAnErrorAndLeavesNoFile() throws {
     let server = try PlayServer()
     let digest = String(repeating: "0", count: 64)

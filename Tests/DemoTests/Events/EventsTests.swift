@@ -18,6 +18,16 @@ final class EventsTests: XCTestCase {
     XCTAssertEqual(events.finish().code, 130)
   }
 
+  func test_aServerThatIsAwayIsNamedAndTriedAgain() throws {
+    let terminal = try Terminal()
+    // Nothing listens there.
+    let events = try DemoProcess(["events", "http://127.0.0.1:9/events"], terminal: terminal)
+    let shown = terminal.text { $0.contains("connecting anew") }
+    XCTAssertTrue(shown.contains("no connection to 127.0.0.1:9"), shown)
+    events.interrupt()
+    XCTAssertEqual(events.wait(), 130)
+  }
+
   func test_whatIsNoStreamOfEventsIsAnError() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("events", "\(server.url)/cart")
