@@ -24,7 +24,8 @@ let package = Package(
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "NetLayerTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
-    .testTarget(name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer"]),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
   ],
   swiftLanguageModes: [.v6]
 )

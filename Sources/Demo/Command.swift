@@ -4,32 +4,51 @@ import Foundation
 enum Command {
   static let help = """
     usage: Demo                     a tour of NetLayer on a loopback server
-           Demo get URL…            fetch URLs, one line of JSON per result (Demo get --help)
-           Demo serve               run the tour's server until interrupted; prints its URL
+           Demo get URL…            fetch URLs, one line of JSON per result
+           Demo pages URL           follow a list's cursor from page to page
+           Demo download URL        into a file, going on where the last run was interrupted
+           Demo events URL          show server-sent events as they come
+           Demo bench URL           requests per second, latencies, CPU per request
+           Demo serve               a server to try all of these on; prints its URL
+
+    Each has --help, with examples, and --json for scripts.
     """
 
   /// Runs a command line, without the program's name; gives the exit code.
   static func run(_ arguments: [String]) -> Int32 {
     let console = Console()
+    let rest = Array(arguments.dropFirst())
     switch arguments.first {
-    case nil:
-      return Tour.run(console)
-    case "get":
-      return GetCommand.run(Array(arguments.dropFirst()), console)
-    case "serve":
-      return ServeCommand.run(Array(arguments.dropFirst()), console)
-    case "help", "--help", "-h":
-      return console.print(help) ? 0 : 1
+    case nil: return Tour.run(console)
+    case "--json": return run(TourOptions.self, arguments, Tour.help, console) { Tour.run(console, json: $0.json) }
+    case "get": return run(GetOptions.self, rest, GetCommand.help, console) { try GetCommand.run($0, console) }
+    case "pages": return run(PagesOptions.self, rest, PagesCommand.help, console) { try PagesCommand.run($0, console) }
+    case "download":
+      return run(DownloadOptions.self, rest, DownloadCommand.help, console) { try DownloadCommand.run($0, console) }
+    case "events":
+      return run(EventsOptions.self, rest, EventsCommand.help, console) { try EventsCommand.run($0, console) }
+    case "bench": return run(BenchOptions.self, rest, BenchCommand.help, console) { try BenchCommand.run($0, console) }
+    case "serve": return run(ServeOptions.self, rest, ServeCommand.help, console) { try ServeCommand.run($0, console) }
+    case "help", "--help", "-h": return console.print(help) ? 0 : 1
     case let other?:
-      console.complain("unknown command \(other.debugDescription): use get or serve, or nothing for the tour")
+      console.complain(
+        "unknown command \(other.debugDescription): use get, pages, download, events, bench or serve, "
+          + "or nothing for the tour")
       return 2
     }
   }
-}
 
-/// A command line that cannot be carried out; the message names the value.
-struct UsageError: Error {
-  var message: String
-
-  init(_ message: String) { self.message = message }
+  private static func run<Options: CommandOptions>(
+    _: Options.Type, _ arguments: [String], _ help: String, _ console: Console, _ body: (Options) throws -> Int32
+  ) -> Int32 {
+    do {
+      guard let options = try Options(arguments) else { return console.print(help) ? 0 : 1 }
+      return try body(options)
+    } catch let error as UsageError {
+      console.complain(error.message)
+    } catch {
+      console.complain(Problem(error).text)
+    }
+    return 2
+  }
 }

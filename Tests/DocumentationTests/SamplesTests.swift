@@ -8,7 +8,7 @@ final class SamplesTests: XCTestCase {
       .deletingLastPathComponent()
     let samples = try files(in: root.appending(path: "Tests/DocumentationTests/Samples"), ending: "swift")
       .map { try squeezed(String(contentsOf: $0, encoding: .utf8)) }
-    var pages = [root.appending(path: "README.md")]
+    var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md"].map { root.appending(path: $0) }
     pages += try files(in: root.appending(path: "docs"), ending: "md")
     pages += try files(in: root.appending(path: "Sources"), ending: "md")
     var count = 0

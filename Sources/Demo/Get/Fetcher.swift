@@ -22,12 +22,8 @@ final class Fetcher: Sendable {
   init(_ options: GetOptions, _ console: Console) throws {
     self.options = options
     self.console = console
-    let limit = options.timeout ?? 60
-    network = Network(
-      Backend(
-        headers: options.headers, envelope: options.envelope ?? Envelope(),
-        transport: try Self.transport(options),
-        timeouts: .init(connect: options.timeout ?? 15, idle: limit, total: limit)))
+    network = try options.request.network(
+      concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), console)
     slots = DispatchSemaphore(value: options.concurrency)
   }
 
@@ -36,7 +32,7 @@ final class Fetcher: Sendable {
   /// Fetches a URL that came as text; one that is none is a result, too.
   func fetch(_ text: String) {
     do {
-      fetch(try GetOptions.url(text))
+      fetch(try Target.url(text))
     } catch {
       let reason = (error as? UsageError)?.message ?? "\(error)"
       begin()
@@ -48,6 +44,15 @@ final class Fetcher: Sendable {
   /// Waits for a free slot, then fetches `url` in the background.
   func fetch(_ url: URL) {
     begin()
+    if options.request.curl {
+      let code = DryRun.run(options.target(url), network, console)
+      tally.withLock { tally in
+        tally.running -= 1
+        tally.failed += Int(code)
+      }
+      _ = slots.signal()
+      return
+    }
     fetch(page: url, seen: [])
   }
 
@@ -68,7 +73,7 @@ final class Fetcher: Sendable {
     let subscription = SingleAssignmentDisposable()
     let key = running.insert(subscription)
     let leave: @Sendable () -> Void = { [running] in if let key { running.remove(for: key) } }
-    let current = attempt(Target(url, options), left: options.retries)
+    let current = attempt(options.target(url), left: options.retries)
       .map { [options] in try Reading($0, options) }
       .subscribe(
         onSuccess: { [self] reading in
@@ -145,21 +150,6 @@ final class Fetcher: Sendable {
   }
 }
 
-extension Fetcher {
-  /// A transport with room for as many connections as there are to be requests at once.
-  private static func transport(_ options: GetOptions) throws -> (any Transport)? {
-    #if os(Linux)
-      return try CurlTransport(
-        .init(
-          tls: .init(trust: options.authority.map { .file($0) } ?? .system), maxConnectionsPerHost: options.concurrency,
-          maxConnections: max(64, options.concurrency)))
-    #else
-      if options.authority != nil { throw UsageError("--cacert needs the libcurl transport, which is Linux's") }
-      return nil
-    #endif
-  }
-}
-
 extension NetworkError {
   /// Whether the same request may succeed a little later.
   fileprivate var mayPass: Bool {
@@ -168,36 +158,5 @@ extension NetworkError {
     case .status: code == 429 || code >= 500
     default: false
     }
-  }
-}
-
-/// The endpoint of a URL given on the command line.
-private struct Target: Endpoint {
-  let baseURL: URL?
-  let path = ""
-  let method: HTTPMethod
-  let task: HTTPTask
-
-  init(_ url: URL, _ options: GetOptions) {
-    baseURL = url
-    method = options.method ?? (options.body == nil ? .get : .post)
-    task =
-      options.body.map { body in
-        let isJSON = (try? JSON(body)) != nil
-        return .data(body, contentType: isJSON ? "application/json" : "application/x-www-form-urlencoded")
-      } ?? .plain
-  }
-}
-
-extension URL {
-  /// The URL with one query item of that name.
-  fileprivate func replacingQueryItem(_ name: String, with value: String) -> URL? {
-    guard var components = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return nil }
-    // As the library encodes parameters: URLComponents would leave a plus as it is.
-    let added = try? URLParameterEncoder(destination: .query).text(of: [name: value])
-    let kept = (components.percentEncodedQueryItems ?? []).filter { $0.name.removingPercentEncoding != name }
-    components.percentEncodedQueryItems = kept.isEmpty ? nil : kept
-    components.percentEncodedQuery = [components.percentEncodedQuery, added].compactMap { $0 }.joined(separator: "&")
-    return components.url
   }
 }

@@ -10,7 +10,6 @@ enum GetCommand {
     Prints one line of JSON per result: url, status, ms, bytes, and body or error.
 
       -X METHOD             the method (GET, or POST when there is a body)
-      -H "Name: value"      a header field; may be repeated
       -d TEXT               the body; sent as JSON if it is JSON, else as a form, unless -H gives a Content-Type
       --data-file FILE      the body from a file
       --envelope CODE,MESSAGE,DATA[,CURSOR]
@@ -19,29 +18,20 @@ enum GetCommand {
       --at PATH             print the value at a path such as data.items[0]
       --follow-pages        fetch the next page with the cursor of the last, until there is none
       --concurrency N       at most N requests at once (8)
-      --timeout S           seconds for each attempt, fractions count (60)
       --retry N             try up to N times more after a broken connection, a time-out, 429 or a status from 500
       --raw                 print bodies only, as they came; errors go to standard error
-      --cacert FILE         trust the certificates in a PEM file instead of the system's
-      -h, --help            this text
+    \(RequestOptions.help)
+
+    Examples:
+      Demo get https://api.github.com/repos/swiftlang/swift --at stargazers_count
+      Demo get -X PUT -d '{"on":true}' http://127.0.0.1:8080/lamp --curl
+      sed 's|^|https://example.com/item/|' ids.txt | Demo get - --concurrency 32 --retry 2 > items.ndjson
 
     Exit code: 0 if all succeeded, 1 if any failed, 2 for bad usage, 130 on interrupt.
     """
 
-  static func run(_ arguments: [String], _ console: Console) -> Int32 {
-    do {
-      let options = try GetOptions(arguments)
-      if options.help {
-        console.print(help)
-        return 0
-      }
-      return run(try Fetcher(options, console), options, console)
-    } catch let error as UsageError {
-      console.complain(error.message)
-    } catch {
-      console.complain("\(error)")
-    }
-    return 2
+  static func run(_ options: GetOptions, _ console: Console) throws -> Int32 {
+    run(try Fetcher(options, console), options, console)
   }
 
   private static func run(_ fetcher: Fetcher, _ options: GetOptions, _ console: Console) -> Int32 {

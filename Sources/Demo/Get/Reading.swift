@@ -44,7 +44,8 @@ struct Reading: Sendable {
     raw = bytes + Data("\n".utf8)
   }
 
-  private static func cursor(_ json: JSON) -> String? {
+  /// The text of a cursor; `nil` behind the last page.
+  static func cursor(_ json: JSON) -> String? {
     switch json.kind {
     case .string: json.string.flatMap { $0.isEmpty ? nil : $0 }
     case .number: json.description
@@ -59,7 +60,7 @@ struct Reading: Sendable {
   }
 
   /// JSON without the white space between its tokens: a line of NDJSON must not break.
-  private static func compact(_ json: Data) -> Data {
+  static func compact(_ json: Data) -> Data {
     var result = Data(capacity: json.count)
     var inString = false
     var escaped = false

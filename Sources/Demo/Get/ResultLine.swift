@@ -13,37 +13,25 @@ struct ResultLine {
 
   init(url: String, reading: Reading, milliseconds: Double) {
     var line = Self.head(url, reading.status, milliseconds, reading.byteCount)
-    if let cursor = reading.cursor { line += ",\"cursor\":" + Self.quoted(cursor) }
+    if let cursor = reading.cursor { line = line.adding("cursor", cursor) }
     switch reading.content {
-    case .json(let data): line += ",\"body\":" + String(decoding: data, as: UTF8.self)
-    case .text(let text): line += ",\"body\":" + Self.quoted(text)
-    case .bytes(let data): line += ",\"base64\":" + Self.quoted(data.base64EncodedString())
+    case .json(let data): line = line.adding("body", json: String(decoding: data, as: UTF8.self))
+    case .text(let text): line = line.adding("body", text)
+    case .bytes(let data): line = line.adding("base64", data.base64EncodedString())
     }
-    text = line + "}"
+    text = line.text
     raw = reading.raw
     problem = nil
   }
 
   init(url: String, error: any Error, milliseconds: Double) {
-    let error =
-      error as? NetworkError
-      ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
-    var line = Self.head(url, error.response?.status, milliseconds, error.response?.body.count ?? 0)
-    line += ",\"error\":{\"kind\":\(Self.quoted(error.kind.rawValue)),\"code\":\(error.code)"
-    line += ",\"message\":\(Self.quoted(error.message)),\"reason\":\(Self.quoted(error.reason))"
-    if !error.codingPath.isEmpty { line += ",\"path\":\(Self.quoted(error.codingPath.joined(separator: ".")))" }
-    text = line + "}}"
+    let error = Problem(error)
+    text = Self.head(url, error.status, milliseconds, error.byteCount).adding("error", error.json).text
     raw = Data()
-    problem = "\(url): \(error.kind) \(error.code): \(error.reason)"
+    problem = "\(url): \(error.text)"
   }
 
-  private static func head(_ url: String, _ status: Int?, _ milliseconds: Double, _ bytes: Int) -> String {
-    "{\"url\":\(quoted(url)),\"status\":\(status.map(String.init) ?? "null"),\"ms\":\(milliseconds),\"bytes\":\(bytes)"
-  }
-
-  private static func quoted(_ text: String) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+  private static func head(_ url: String, _ status: Int?, _ milliseconds: Double, _ bytes: Int) -> JSONLine {
+    JSONLine().adding("url", url).adding("status", status).adding("ms", milliseconds).adding("bytes", bytes)
   }
 }

@@ -11,7 +11,11 @@ final class Console: Sendable {
   }
 
   private let state = Locked(State())
-  private let showsProgress = isatty(STDERR_FILENO) == 1
+  private let errorStyle = Style(descriptor: STDERR_FILENO)
+  /// How standard output looks.
+  let style = Style(descriptor: STDOUT_FILENO)
+  /// Whether standard error is a terminal.
+  let showsProgress = isatty(STDERR_FILENO) == 1
 
   /// Prints one line; gives false if nobody reads any more.
   @discardableResult
@@ -31,10 +35,14 @@ final class Console: Sendable {
 
   /// Prints a diagnostic, on one line whatever is in it.
   func complain(_ message: String) {
-    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    log(errorStyle.red("demo:") + " " + message.split(whereSeparator: \.isNewline).joined(separator: " "))
+  }
+
+  /// Prints a remark on standard error.
+  func log(_ text: String) {
     state.withLock { state in
       let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"
-      Self.write(Data("\(erase)demo: \(line)\n\(state.progress)".utf8), to: STDERR_FILENO)
+      Self.write(Data("\(erase)\(text)\n\(state.progress)".utf8), to: STDERR_FILENO)
     }
   }
 
@@ -45,6 +53,25 @@ final class Console: Sendable {
       state.progress = text
       Self.write(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
+  }
+
+  /// Says what went wrong, if something did; gives the exit code.
+  func finish(_ ending: Ending, json: Bool) -> Int32 {
+    switch ending {
+    case .completed, .unread: return 0
+    case .interrupted: return 130
+    case .failed(let error):
+      let problem = Problem(error)
+      if json { print(JSONLine().adding("error", problem.json).text) } else { complain(problem.text) }
+      return 1
+    }
+  }
+
+  /// How wide the terminal is that shows the progress line; 80 where it does not say.
+  var columns: Int {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
   }
 
   /// Writes everything; false on an error, such as a closed pipe.

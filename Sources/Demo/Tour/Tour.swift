@@ -10,7 +10,13 @@ enum Tour {
   /// The time that the whole may take; it needs about two seconds.
   private static let limit = 15
 
-  static func run(_ console: Console) -> Int32 {
+  static let help = """
+    usage: Demo [--json]
+
+    A tour of NetLayer on a server of its own, line by line as results arrive. With --json a line has: stop, text.
+    """
+
+  static func run(_ console: Console, json: Bool = false) -> Int32 {
     do {
       let server = try TourServer.start()
       let silent = try LoopbackServer { _ in .neverAnswering }
@@ -19,20 +25,20 @@ enum Tour {
         silent.stop()
       }
       Interrupt.handle { _exit(130) }
-      return play(try Stops(server: server, silent: silent), console)
+      return play(try Stops(server: server, silent: silent), console, json)
     } catch {
       console.complain("\(error)")
       return 1
     }
   }
 
-  private static func play(_ stops: Stops, _ console: Console) -> Int32 {
+  private static func play(_ stops: Stops, _ console: Console, _ json: Bool) -> Int32 {
     let ended = DispatchSemaphore(value: 0)
     let code = Atomic<Int32>(1)
     let subscription = Observable<String>.concat(stops.all).subscribe(
       onNext: { line in
         // Nobody reads any more: an ordinary end.
-        if !console.print(line) { _exit(0) }
+        if !console.print(json ? jsonLine(line) : styled(line, console.style)) { _exit(0) }
       },
       onError: { error in
         console.complain("the tour failed: \(error)")
@@ -48,4 +54,35 @@ enum Tour {
     }
     return code.load(ordering: .acquiring)
   }
+
+  /// The stop and what it says.
+  private static func parts(of line: String) -> (stop: Substring, text: Substring)? {
+    line.firstRange(of: ": ").map { (line[..<$0.lowerBound], line[$0.upperBound...]) }
+  }
+
+  private static func jsonLine(_ line: String) -> String {
+    let parts = parts(of: line)
+    return JSONLine().adding("stop", parts.map { String($0.stop) } ?? line)
+      .adding("text", parts.map { String($0.text) }).text
+  }
+
+  private static func styled(_ line: String, _ style: Style) -> String {
+    parts(of: line).map { "\(style.bold("\($0.stop):")) \($0.text)" } ?? style.green(line)
+  }
+}
+
+struct TourOptions: CommandOptions {
+  var request = RequestOptions()
+  var json: Bool { request.json }
+
+  mutating func take(word: String) throws {
+    throw UsageError("the tour takes no arguments, but got \(word.debugDescription)")
+  }
+
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name): see --help") }
+    return false
+  }
+
+  func validate() {}
 }

@@ -5,8 +5,11 @@ import LoopbackServer
 /// that names the parts of its envelope differently.
 enum TourServer {
   /// - Throws: what `LoopbackServer` throws when the system gives it no port.
-  static func start() throws -> LoopbackServer {
+  static func start(
+    adding more: (inout LoopbackServer.Routes) -> Void = { _ in }
+  ) throws -> LoopbackServer {
     var routes = LoopbackServer.Routes()
+    more(&routes)
     users(&routes)
     feed(&routes)
     movies(&routes)

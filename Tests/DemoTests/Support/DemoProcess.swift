@@ -11,15 +11,24 @@ final class DemoProcess {
   private let watchdog: DispatchWorkItem
 
   /// Starts `Demo` with `arguments`; it is killed after 20 s, so that a test fails instead of hanging.
-  init(_ arguments: [String], readsInput: Bool = false) throws {
+  ///
+  /// - Parameter terminal: takes output and errors in place of the pipes.
+  init(
+    _ arguments: [String], readsInput: Bool = false, terminal: Terminal? = nil, environment: [String: String] = [:]
+  ) throws {
     process.executableURL = try Self.executable()
     process.arguments = arguments
     process.standardInput = readsInput ? input : FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = errors
+    process.standardOutput = terminal?.program ?? output
+    process.standardError = terminal?.program ?? errors
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 }
+    ) { $1 }
     let process = process
     watchdog = DispatchWorkItem { [process = UncheckedBox(process)] in process.value.terminate() }
     try process.run()
+    // Only the program has it open now, so that reading ends when the program does.
+    try terminal?.program.close()
     DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
   }
 
@@ -61,11 +70,14 @@ final class DemoProcess {
     var rest = buffer
     if readingOutput { rest.append(output.fileHandleForReading.readDataToEndOfFile()) }
     let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+    return Result(output: rest, errors: String(decoding: complaints, as: UTF8.self), code: wait())
+  }
+
+  /// Waits for the end; gives the exit code.
+  func wait() -> Int32 {
     process.waitUntilExit()
     watchdog.cancel()
-    return Result(
-      output: rest, errors: String(decoding: complaints, as: UTF8.self),
-      code: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+    return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
   }
 
   /// Runs to the end.

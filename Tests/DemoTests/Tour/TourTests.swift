@@ -34,6 +34,19 @@ final class TourTests: XCTestCase {
       ])
   }
 
+  func test_theReadmesShowWhatTheTourPrints() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let lines = try DemoProcess.run().lines
+    for name in ["README.md", "README.zh.md"] {
+      let readme = try String(contentsOf: root.appending(path: name), encoding: .utf8)
+      let shown = try XCTUnwrap(
+        readme.components(separatedBy: "```text\n").dropFirst().first?.components(separatedBy: "\n…").first)
+      XCTAssertGreaterThan(shown.split(separator: "\n").count, 4)
+      XCTAssertEqual(lines.prefix(shown.split(separator: "\n").count).joined(separator: "\n"), shown, name)
+    }
+  }
+
   func test_linesComeAsResultsArrive() throws {
     let tour = try DemoProcess([])
     XCTAssertEqual(tour.line()?.hasPrefix("model:"), true)

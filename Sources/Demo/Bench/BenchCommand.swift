@@ -1,0 +1,95 @@
+import Foundation
+import NetLayer
+import Streams
+
+struct BenchOptions: URLOptions {
+  var request = RequestOptions()
+  var url: URL?
+  var count = 1000
+  var concurrency = 16
+
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    switch name {
+    case "-n", "--requests": count = try arguments.number(in: 1...100_000_000)
+    case "-c", "--concurrency": concurrency = try arguments.number(in: 1...10_000)
+    default: return false
+    }
+    return true
+  }
+}
+
+/// `Demo bench`: how fast a server answers, and what that costs here.
+enum BenchCommand {
+  static let help = """
+    usage: Demo bench [options] URL
+
+    Sends the same GET over and over and says how many requests a second were answered, how long answers took, and how
+    much CPU time of this process a request took. An answer with a status other than 2xx counts as failed.
+
+      -n, --requests N      how many in all (1000)
+      -c, --concurrency C   how many at once, each on a connection of its own (16)
+    \(RequestOptions.help)
+
+    Examples, with the URL that `Demo serve` prints:
+      swift run -c release Demo bench http://127.0.0.1:PORT/cart -n 20000 -c 64
+      Demo bench http://127.0.0.1:PORT/cart --json
+
+    Exit code: 0, 1 if any request failed, 2 for bad usage, 130 on interrupt.
+    """
+
+  static func run(_ options: BenchOptions, _ console: Console) throws -> Int32 {
+    let network = try options.request.network(concurrency: options.concurrency, console)
+    let target = try options.target()
+    if options.request.curl { return DryRun.run(target, network, console) }
+    let figures = Locked(BenchFigures())
+    let (start, cpu) = (ContinuousClock.now, processTime())
+    let ending = Observable.range(start: 0, count: options.count)
+      .map { _ in sample(target, network) }
+      .merge(maxConcurrent: options.concurrency)
+      .wait { sample in
+        let done = figures.withLock { figures in
+          figures.add(sample)
+          return figures.count
+        }
+        if done.isMultiple(of: 100) { console.progress("\(done) of \(options.count)") }
+        return true
+      }
+    console.progress("")
+    var result = figures.withLock { $0 }
+    result.seconds = (ContinuousClock.now - start) / .seconds(1)
+    result.processTime = processTime() - cpu
+    if result.count > 0 {
+      let report = BenchReport(result, options)
+      console.print(options.request.json ? report.json : report.text(console.style))
+    }
+    let code = console.finish(ending, json: options.request.json)
+    return code == 0 && result.failed > 0 ? 1 : code
+  }
+
+  /// One request; its failure is a result, too.
+  private static func sample(_ target: Target, _ network: Network) -> Observable<BenchFigures.Sample> {
+    .deferred {
+      let start = ContinuousClock.now
+      return network.request(target).asObservable().map { response in
+        let isSuccess = (200...299).contains(response.status)
+        return .init(
+          milliseconds: (ContinuousClock.now - start) / .milliseconds(1), byteCount: response.body.count,
+          outcome: "\(response.status)", isFailure: !isSuccess)
+      }
+      .catchError { error in
+        let kind = (error as? NetworkError)?.kind ?? .other
+        return .just(
+          .init(
+            milliseconds: (ContinuousClock.now - start) / .milliseconds(1), byteCount: 0, outcome: kind.rawValue,
+            isFailure: true))
+      }
+    }
+  }
+
+  /// Seconds of CPU that this process has taken so far.
+  private static func processTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+}

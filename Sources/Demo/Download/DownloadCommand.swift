@@ -1,0 +1,114 @@
+import Foundation
+import NetLayer
+import Streams
+
+struct DownloadOptions: URLOptions {
+  var request = RequestOptions()
+  var url: URL?
+  var output: String?
+  var sha256: Data?
+
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    switch name {
+    case "-o", "--output": output = try arguments.value()
+    case "--sha256": sha256 = try Self.digest(try arguments.value())
+    default: return false
+    }
+    return true
+  }
+
+  /// Where the file goes: as said, or named like the URL's last part, in the directory that was said.
+  var destination: URL {
+    let name = url?.lastPathComponent ?? ""
+    let file = name.isEmpty || name == "/" ? "download" : name
+    guard let output else { return URL(filePath: file) }
+    var isDirectory: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory)
+    return exists && isDirectory.boolValue ? URL(filePath: output).appending(path: file) : URL(filePath: output)
+  }
+
+  private static func digest(_ text: String) throws -> Data {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == 64, text.count == 64 else {
+      throw UsageError("--sha256 takes 64 hexadecimal digits, not \(text.debugDescription)")
+    }
+    return Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) })
+  }
+}
+
+/// `Demo download`: into a file, going on where the last run was interrupted.
+enum DownloadCommand {
+  static let help = """
+    usage: Demo download [options] URL
+
+    Downloads into a file. Interrupt it with Ctrl-C and run it again: it goes on from there, if the server has ranges
+    and the file has not changed. Until it is whole, the bytes are in FILE.part.
+    With --json a line at the end says: file, bytes, resumedAt, seconds.
+
+      -o, --output FILE     where to: a file or a directory (the last part of the URL)
+      --sha256 HEX          the digest that the file must have
+    \(RequestOptions.help)
+
+    Examples, with the URL that `Demo serve` prints:
+      Demo download http://127.0.0.1:PORT/file -o file.bin
+      Demo download http://127.0.0.1:PORT/file -o file.bin --json 2> log.txt
+
+    Exit code: 0, 1 if it failed, 2 for bad usage, 130 on interrupt.
+    """
+
+  private struct Course {
+    var first: Int64?
+    var last = TransferProgress()
+  }
+
+  static func run(_ options: DownloadOptions, _ console: Console) throws -> Int32 {
+    // Silence ends a download, not its length.
+    let network = try options.request.network(console).with { $0.timeouts.total = .infinity }
+    let target = try options.target()
+    if options.request.curl { return DryRun.run(target, network, console) }
+    let start = ContinuousClock.now
+    let before = partSize(options.destination)
+    let course = Locked(Course())
+    let ending = network.download(to: options.destination, sha256: options.sha256) { target }.wait { transfer in
+      if case .progress(let progress) = transfer {
+        course.withLock { course in
+          course.first = course.first ?? progress.received
+          course.last = progress
+        }
+        console.progress(ProgressBar.text(progress, columns: console.columns))
+      }
+      return true
+    }
+    console.progress("")
+    let seen = course.withLock { $0 }
+    if case .interrupted = ending {
+      let count = partSize(options.destination)
+      console.log("stopped at \(Quantity.bytes(Double(count))): the same command goes on from there")
+    }
+    if case .completed = ending {
+      // A download that began anew has less in its first report than was there before.
+      let resumedAt = before > 0 && (seen.first ?? 0) >= before ? before : 0
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      console.print(text(of: seen.last.received, resumedAt, seconds, options, console.style))
+    }
+    return console.finish(ending, json: options.request.json)
+  }
+
+  private static func partSize(_ destination: URL) -> Int64 {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".part")
+    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+  }
+
+  private static func text(
+    of count: Int64, _ resumedAt: Int64, _ seconds: Double, _ options: DownloadOptions, _ style: Style
+  ) -> String {
+    if options.request.json {
+      return JSONLine().adding("file", options.destination.path).adding("bytes", Int(count))
+        .adding("resumedAt", Int(resumedAt)).adding("seconds", seconds).text
+    }
+    let rate = Quantity.bytes(Double(count - resumedAt) / max(seconds, 1e-3))
+    let resumed = resumedAt > 0 ? ", going on from \(Quantity.bytes(Double(resumedAt)))" : ""
+    return "\(style.green(options.destination.relativePath)): \(Quantity.bytes(Double(count))) "
+      + "in \(String(format: "%.1f", seconds)) s, \(rate)/s\(resumed)"
+  }
+}

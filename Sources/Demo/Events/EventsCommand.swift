@@ -1,0 +1,67 @@
+import Foundation
+import NetLayer
+import Streams
+
+struct EventsOptions: URLOptions {
+  var request = RequestOptions()
+  var url: URL?
+  var limit = Int.max
+  var lastID = ""
+
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    switch name {
+    case "-n", "--limit": limit = try arguments.number(in: 1...1_000_000)
+    case "--last-event-id": lastID = try arguments.value()
+    default: return false
+    }
+    return true
+  }
+}
+
+/// `Demo events`: server-sent events as they come.
+enum EventsCommand {
+  static let help = """
+    usage: Demo events [options] URL
+
+    Shows server-sent events as they come, and connects anew, with Last-Event-ID, when the connection ends; after six
+    attempts in a row without an event it gives up. With --json a line is an event: id, event, data.
+
+      -n, --limit N         stop behind N events
+      --last-event-id ID    begin behind that event
+    \(RequestOptions.help)
+
+    Examples, with the URL that `Demo serve` prints:
+      Demo events http://127.0.0.1:PORT/events
+      Demo events http://127.0.0.1:PORT/events -n 3 --last-event-id 40 --json
+
+    Exit code: 0 when the server has no more (204) or at the limit, 1 for an error, 2 for bad usage, 130 on interrupt.
+    """
+
+  static func run(_ options: EventsOptions, _ console: Console) throws -> Int32 {
+    let network = try options.request.network(console)
+    var target = try options.target()
+    if options.request.curl {
+      target.headers = ["Accept": "text/event-stream"]
+      if !options.lastID.isEmpty { target.headers["Last-Event-ID"] = options.lastID }
+      return DryRun.run(target, network, console)
+    }
+    let reconnect = RetryPolicy(
+      attempts: 6, initialDelay: .seconds(2),
+      shouldRetry: { error in
+        // The ordinary end of a connection is none of these.
+        if let error = error as? NetworkError { console.complain("\(Problem(error).text); connecting anew") }
+        return true
+      })
+    let ending = network.events(target, lastEventID: options.lastID, reconnect: reconnect).take(options.limit)
+      .wait { console.print(text(of: $0, options, console.style)) }
+    return console.finish(ending, json: options.request.json)
+  }
+
+  private static func text(of event: ServerSentEvent, _ options: EventsOptions, _ style: Style) -> String {
+    if options.request.json {
+      return JSONLine().adding("id", event.id).adding("event", event.event).adding("data", event.data).text
+    }
+    let head = style.bold(event.event) + (event.id.isEmpty ? "" : style.dim(" #\(event.id)"))
+    return "\(head)  \(event.data.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  "))"
+  }
+}

@@ -1,0 +1,72 @@
+/// Takes a command line apart: words, options, and options' values, behind a blank or an equals sign.
+struct Arguments {
+  enum Item {
+    case word(String)
+    case option(String)
+  }
+
+  private var rest: ArraySlice<String>
+  private var name = ""
+  private var attached: String?
+  private var onlyWords = false
+
+  init(_ arguments: [String]) { rest = arguments[...] }
+
+  /// The next word or option; `nil` at the end. Behind `--`, all are words.
+  mutating func next() -> Item? {
+    guard let argument = rest.popFirst() else { return nil }
+    if !onlyWords, argument == "--" {
+      onlyWords = true
+      return next()
+    }
+    guard !onlyWords, argument.hasPrefix("-"), argument != "-" else { return .word(argument) }
+    (name, attached) = (argument, nil)
+    if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
+      name = String(argument[..<equals])
+      attached = String(argument[argument.index(after: equals)...])
+    } else if !argument.hasPrefix("--"), argument.count > 2 {
+      name = String(argument.prefix(2))
+      attached = String(argument.dropFirst(2))
+    }
+    return .option(name)
+  }
+
+  /// The value of the option that came last.
+  mutating func value() throws -> String {
+    if let attached { return attached }
+    guard let next = rest.popFirst() else { throw UsageError("the option \(name) needs a value") }
+    return next
+  }
+
+  /// The value as a whole number.
+  mutating func number(in range: ClosedRange<Int>) throws -> Int {
+    let text = try value()
+    guard let number = Int(text), range.contains(number) else {
+      throw UsageError(
+        "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not \(text.debugDescription)")
+    }
+    return number
+  }
+
+  /// The value as a time.
+  mutating func seconds() throws -> Double {
+    let text = try value()
+    guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else {
+      throw UsageError("\(name) takes seconds, more than 0 and at most 86400, not \(text.debugDescription)")
+    }
+    return seconds
+  }
+
+  /// The option stands alone.
+  func flag() throws -> Bool {
+    if let attached { throw UsageError("the option \(name) takes no value, but got \(attached.debugDescription)") }
+    return true
+  }
+}
+
+/// A command line that cannot be carried out; the message names the value.
+struct UsageError: Error {
+  var message: String
+
+  init(_ message: String) { self.message = message }
+}

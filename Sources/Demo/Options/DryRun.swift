@@ -1,0 +1,26 @@
+import NetLayer
+import Streams
+
+/// Prints a request as a `curl` command instead of sending it.
+struct DryRun: Interceptor {
+  let console: Console
+
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    .deferred {
+      console.print(request.curlCommand(redaction: .none))
+      return .error(NetworkError(kind: .cancelled, reason: "printed instead of sent"))
+    }
+  }
+
+  /// Prints the request for `endpoint`.
+  static func run(_ endpoint: some Endpoint, _ network: Network, _ console: Console) -> Int32 {
+    do {
+      _ = try network.with { $0.interceptors = [DryRun(console: console)] }.wait(for: endpoint)
+    } catch let error as NetworkError where error.kind == .cancelled {
+      return 0
+    } catch {
+      console.complain(Problem(error).text)
+    }
+    return 1
+  }
+}

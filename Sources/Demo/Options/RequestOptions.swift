@@ -1,0 +1,96 @@
+import Foundation
+import NetLayer
+
+/// What every command that sends requests takes.
+struct RequestOptions: Sendable {
+  static let help = """
+      -H "Name: value"      a header field; may be repeated
+      --timeout S           seconds for each attempt, fractions count (60)
+      --cacert FILE         trust the certificates in a PEM file instead of the system's
+      --json                lines of JSON on standard output, for scripts
+      --verbose             log requests and answers on standard error, secrets hidden
+      --curl                print the curl command, secrets and all, instead of sending the request
+      -h, --help            this text
+    """
+
+  var headers: HTTPHeaders = [:]
+  var timeout: Double?
+  var authority: URL?
+  var json = false
+  var verbose = false
+  var curl = false
+  var help = false
+
+  /// Takes the option `name`, if it is one of these.
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    switch name {
+    case "-h", "--help": help = try arguments.flag()
+    case "-H": try addHeader(try arguments.value())
+    case "--timeout": timeout = try arguments.seconds()
+    case "--cacert": authority = try Self.readable(try arguments.value())
+    case "--json": json = try arguments.flag()
+    case "--verbose": verbose = try arguments.flag()
+    case "--curl": curl = try arguments.flag()
+    default: return false
+    }
+    return true
+  }
+
+  /// A network with room for as many connections as there are to be requests at once.
+  ///
+  /// - Throws: `NetworkError` if there is no transport with these options.
+  func network(concurrency: Int = 1, envelope: Envelope = Envelope(), _ console: Console) throws -> Network {
+    let limit = timeout ?? 60
+    var interceptors: [any Interceptor] = []
+    if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
+    return Network(
+      Backend(
+        headers: headers, envelope: envelope, transport: try transport(concurrency),
+        timeouts: .init(connect: timeout ?? 15, idle: limit, total: limit), interceptors: interceptors))
+  }
+
+  private func transport(_ concurrency: Int) throws -> (any Transport)? {
+    #if os(Linux)
+      return try CurlTransport(
+        .init(
+          tls: .init(trust: authority.map { .file($0) } ?? .system), maxConnectionsPerHost: concurrency,
+          maxConnections: max(64, concurrency)))
+    #else
+      if authority != nil { throw UsageError("--cacert needs the libcurl transport, which is Linux's") }
+      return nil
+    #endif
+  }
+
+  private mutating func addHeader(_ text: String) throws {
+    guard let colon = text.firstIndex(of: ":") else {
+      throw UsageError("the header \(text.debugDescription) has no colon: write \"Name: value\"")
+    }
+    let name = text[..<colon].trimmingCharacters(in: .whitespaces)
+    let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    guard !name.isEmpty else { throw UsageError("the header \(text.debugDescription) has no name before its colon") }
+    guard !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
+      throw UsageError("the header \(text.debugDescription) has a control character")
+    }
+    headers.append(name, value)
+  }
+
+  private static func readable(_ path: String) throws -> URL {
+    _ = try file(path)
+    return URL(filePath: path)
+  }
+
+  static func file(_ path: String) throws -> Data {
+    do {
+      return try Data(contentsOf: URL(filePath: path))
+    } catch {
+      throw UsageError("cannot read the file \(path.debugDescription): \(Self.cause(of: error))")
+    }
+  }
+
+  private static func cause(of error: any Error) -> String {
+    if let posix = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError, posix.domain == NSPOSIXErrorDomain {
+      return String(cString: strerror(Int32(posix.code)))
+    }
+    return error.localizedDescription
+  }
+}

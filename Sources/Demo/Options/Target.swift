@@ -1,0 +1,57 @@
+import Foundation
+import NetLayer
+
+/// The endpoint of a URL given on the command line.
+struct Target: Endpoint {
+  let baseURL: URL?
+  let path = ""
+  var method = HTTPMethod.get
+  var task = HTTPTask.plain
+  var headers: HTTPHeaders = [:]
+
+  init(_ url: URL) { baseURL = url }
+
+  /// An absolute http or https URL.
+  static func url(_ text: String) throws -> URL {
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), text.contains("://") else {
+      throw UsageError("\(text.debugDescription) is no absolute URL: write http:// or https:// before the host")
+    }
+    guard scheme == "http" || scheme == "https" else {
+      throw UsageError("\(text.debugDescription) has the scheme \(scheme): only http and https can be fetched")
+    }
+    guard let host = url.host(), !host.isEmpty else { throw UsageError("\(text.debugDescription) has no host") }
+    return url
+  }
+}
+
+extension URL {
+  /// The URL with one query item of that name.
+  func replacingQueryItem(_ name: String, with value: String) -> URL? {
+    guard var components = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return nil }
+    // As the library encodes parameters: URLComponents would leave a plus as it is.
+    let added = try? URLParameterEncoder(destination: .query).text(of: [name: value])
+    let kept = (components.percentEncodedQueryItems ?? []).filter { $0.name.removingPercentEncoding != name }
+    components.percentEncodedQueryItems = kept.isEmpty ? nil : kept
+    components.percentEncodedQuery = [components.percentEncodedQuery, added].compactMap { $0 }.joined(separator: "&")
+    return components.url
+  }
+}
+
+extension Envelope {
+  /// `code,message,data[,cursor]`, where the code may say what means success: `status=0`.
+  init(commandLine text: String) throws {
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard (3...4).contains(names.count), names.allSatisfy({ !$0.isEmpty }) else {
+      throw UsageError("the envelope \(text.debugDescription) is not of the form code,message,data[,cursor]")
+    }
+    self.init(message: names[1], data: names[2], cursor: names.count == 4 ? names[3] : "cursor")
+    let code = names[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    self.code = code[0]
+    guard code.count == 2 else { return }
+    switch code[1] {
+    case "true": success = true
+    case "false": success = false
+    default: success = Int(code[1]).map { .init(integerLiteral: $0) } ?? .init(stringLiteral: code[1])
+    }
+  }
+}

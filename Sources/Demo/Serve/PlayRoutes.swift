@@ -1,0 +1,55 @@
+import Foundation
+import LoopbackServer
+
+/// Routes of `Demo serve` beside the tour's: one for each command to be tried on.
+enum PlayRoutes {
+  static func add(to routes: inout LoopbackServer.Routes) {
+    routes.on("GET", "/cart") { _ in .json(#"{"code":200,"message":"ok","data":{"items":2,"total":59.90}}"#) }
+    routes.on("GET", "/file") { file(for: $0) }
+    routes.on("GET", "/events") { events(after: $0) }
+  }
+
+  /// 8 MB whose version never changes; `?ms=` says how many milliseconds lie between two pieces of 64 KB.
+  private static let content: [UInt8] = {
+    // Piece by piece, as the first request must not wait for a loop over every byte.
+    let piece = [UInt8](repeating: 120, count: (64 << 10) - 1)
+    return (0..<128).reduce(into: []) { content, number in content += [UInt8(number)] + piece }
+  }()
+  private static let tag = "\"v1\""
+
+  /// The file or, when asked for, its end (RFC 9110 §14).
+  private static func file(for request: LoopbackServer.Request) -> LoopbackServer.Response {
+    let pause = Double(request.query("ms").flatMap { Int($0) } ?? 40) / 1000
+    var response = LoopbackServer.Response(headers: [
+      ("Content-Type", "application/octet-stream"), ("ETag", tag), ("Accept-Ranges", "bytes"),
+    ])
+    var start = 0
+    let stillThere = request.header("If-Range").map { $0 == tag } ?? true
+    if stillThere, let range = request.header("Range"), let match = range.wholeMatch(of: /bytes=(\d+)-/) {
+      start = Int(match.1) ?? content.count
+      guard start < content.count else {
+        return LoopbackServer.Response(status: 416, headers: [("Content-Range", "bytes */\(content.count)")])
+      }
+      response.status = 206
+      response = response.header("Content-Range", "bytes \(start)-\(content.count - 1)/\(content.count)")
+    }
+    let pieces = stride(from: start, to: content.count, by: 64 << 10).map { offset in
+      LoopbackServer.Response.Chunk(
+        Array(content[offset..<min(offset + 64 << 10, content.count)]), after: offset == start ? 0 : pause)
+    }
+    response.body = .promised(content.count - start, pieces)
+    return response
+  }
+
+  /// Five events behind the last one that the client has seen, then the end of the connection: it comes back.
+  private static func events(after request: LoopbackServer.Request) -> LoopbackServer.Response {
+    let last = request.header("Last-Event-ID").flatMap { Int($0) } ?? 0
+    let names = ["photo", "like", "comment"]
+    let chunks = (1...5).map { step in
+      let id = last &+ step
+      let event = "id: \(id)\nevent: \(names[abs(id % 3)])\ndata: {\"n\":\(id)}\n\n"
+      return LoopbackServer.Response.Chunk((step == 1 ? "retry: 200\n\n" : "") + event, after: step == 1 ? 0 : 0.2)
+    }
+    return .stream(chunks, type: "text/event-stream")
+  }
+}

@@ -1,0 +1,48 @@
+import Dispatch
+import Foundation
+
+struct ServeOptions: CommandOptions {
+  var request = RequestOptions()
+
+  mutating func take(word: String) throws {
+    throw UsageError("serve takes no arguments, but got \(word.debugDescription)")
+  }
+
+  // No request is sent, so none of the others' options make sense here.
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name): see --help") }
+    return false
+  }
+
+  func validate() {}
+}
+
+/// `Demo serve`: a server for the other commands, and for other programs, to play with.
+enum ServeCommand {
+  static let help = """
+    usage: Demo serve [--json]
+
+    Serves on 127.0.0.1, on a port that the system chooses, until it is interrupted. The first line is its URL; below it
+    stand commands to try. With --json there is one line only: url.
+    """
+
+  static func run(_ options: ServeOptions, _ console: Console) throws -> Int32 {
+    let server = try TourServer.start(adding: PlayRoutes.add)
+    let url = server.url.absoluteString
+    if options.request.json {
+      console.print(JSONLine().adding("url", url).text)
+    } else {
+      let commands = [
+        "curl \(url)/feed", "Demo get '\(url)/user/detail.do?userid=1' --at data.name", "Demo pages \(url)/feed",
+        "Demo download \(url)/file -o file.bin", "Demo events \(url)/events", "Demo bench \(url)/cart",
+      ]
+      let lines = commands.map { $0.hasPrefix("Demo") ? "  swift run \($0)" : "  \($0)" }
+      console.print(([console.style.bold(url)] + lines).joined(separator: "\n"))
+    }
+    let interrupted = DispatchSemaphore(value: 0)
+    Interrupt.handle { interrupted.signal() }
+    interrupted.wait()
+    server.stop()
+    return 0
+  }
+}

@@ -1,0 +1,20 @@
+import NetLayer
+
+/// An error, for people and for scripts.
+struct Problem {
+  private let error: NetworkError
+
+  init(_ error: any Error) {
+    self.error = error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
+  }
+
+  var status: Int? { error.response?.status }
+  var byteCount: Int { error.response?.body.count ?? 0 }
+  var text: String { "\(error.kind) \(error.code): \(error.reason)" }
+
+  var json: JSONLine {
+    let line = JSONLine().adding("kind", error.kind.rawValue).adding("code", error.code)
+      .adding("message", error.message).adding("reason", error.reason)
+    return error.codingPath.isEmpty ? line : line.adding("path", error.codingPath.joined(separator: "."))
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Streams
+import XCTest
+
+/// What samples print, so that it can be compared with what their page shows.
+enum Printed {
+  private static let lines = Locked<[String]>([])
+
+  static func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+  /// What has been printed since the last time.
+  static func take() -> [String] {
+    lines.withLock { lines in
+      defer { lines = [] }
+      return lines
+    }
+  }
+}
+
+/// In place of the standard library's, for the samples of this module.
+func print(_ items: Any...) { Printed.add(items.map { "\($0)" }.joined(separator: " ")) }
+
+/// Fails unless the samples have printed what `page` shows in its `number`th block of output.
+func assertPrinted(
+  asIn page: String, _ number: Int = 0, file: StaticString = #filePath, line: UInt = #line
+) throws {
+  let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  let files = FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil)
+  let found = (files?.compactMap { $0 as? URL } ?? []).first { $0.lastPathComponent == page + ".md" }
+  let url = try XCTUnwrap(found, "there is no page \(page)", file: file, line: line)
+  let blocks = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "```text\n").dropFirst()
+    .compactMap { $0.components(separatedBy: "\n```").first }
+  guard blocks.indices.contains(number) else {
+    return XCTFail("\(page) has no block of output \(number)", file: file, line: line)
+  }
+  XCTAssertEqual(Printed.take().joined(separator: "\n"), blocks[number], page, file: file, line: line)
+}

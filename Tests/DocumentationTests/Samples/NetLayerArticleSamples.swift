@@ -1,0 +1,115 @@
+import Dispatch
+import Foundation
+import NetLayer
+import Streams
+import XCTest
+
+struct Book: Decodable, Sendable {
+  var title: String
+}
+
+extension Network {
+  func book(_ id: Int) -> Observable<Book> {
+    json(.get, "/book", parameters: ["id": id]).data()
+  }
+  func newBooks(cursor: String?) -> Observable<Page<Book>> {
+    json(.get, "/books/new", parameters: ["cursor": cursor]).list()
+  }
+  func lend(_ id: Int) -> Observable<Bool> {
+    json(.post, "/book/lend", parameters: ["id": id]).bool()
+  }
+}
+
+struct Customer: Decodable, Sendable {
+  var name: String
+}
+
+struct Headlines: Endpoint {
+  var path: String { "/headlines" }
+}
+
+struct Order: Endpoint {
+  let id: Int
+  var path: String { "/order/\(id)" }
+}
+
+struct AddPhoto: Endpoint {
+  let photo: URL
+  var path: String { "/photos" }
+  var method: HTTPMethod { .post }
+  var task: HTTPTask {
+    var form = MultipartForm(["album": 7])
+    form.append(.file(photo, name: "photo"))
+    return .multipart(form)
+  }
+}
+
+struct Film: Endpoint {
+  let id: Int
+  var path: String { "/film/\(id)" }
+}
+
+func film(_ network: Network, to file: URL) -> Observable<Transfer<URL>> {
+  network.download(to: file) { Film(id: 7) }
+    .retry(RetryPolicy(attempts: 5))
+}
+
+struct Prices: Endpoint {
+  var path: String { "/prices" }
+}
+
+struct Price: Decodable, Sendable {
+  var name: String
+  var cents: Int
+}
+
+func transport(authority: URL) throws -> CurlTransport {
+  try CurlTransport(
+    .init(tls: .init(trust: .file(authority), minimumVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
+}
+
+func capabilities() {
+  if let curl = CurlTransport.capabilities {
+    print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")
+  }
+}
+
+struct RequestID: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    var request = request
+    request.headers["X-Request-ID"] = "r-\(request.url.lastPathComponent)"
+    return next(request)
+  }
+}
+
+struct Slow: Interceptor {
+  let limit: Double
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    next(request).do(onNext: { exchange in
+      if exchange.response.waited > limit { print("slow: \(request.url.path)") }
+    })
+  }
+}
+
+struct Maintenance: Interceptor {
+  let isOn: @Sendable () -> Bool
+  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    .deferred {
+      guard isOn() else { return next(request) }
+      return .error(NetworkError(kind: .connection, message: "维护中", reason: "maintenance"))
+    }
+  }
+}
+
+enum GitHubAPI: Endpoint {
+  case profile(String)
+  var path: String {
+    switch self {
+    case .profile(let name): "/users/\(name.urlEscaped)"
+    }
+  }
+}
+
+func weather(of city: String, on network: Network) async throws -> City {
+  try await network.request(Weather(city: city), as: City.self).value
+}

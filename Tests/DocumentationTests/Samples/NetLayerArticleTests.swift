@@ -1,0 +1,157 @@
+import Dispatch
+import Foundation
+import NetLayer
+import Streams
+import XCTest
+
+final class NetLayerArticleTests: XCTestCase {
+
+  func test_callingABackEnd() async throws {
+    let (bag, done) = (DisposeBag(), Done())
+    let libraryURL = URL(string: "https://library.example")
+    let stub = StubTransport { request in
+      guard request.url.path == "/books/new" else { return .json(#"{"code":200,"data":{"title":"西游记"}}"#) }
+      return request.url.query()?.contains("cursor=2") == true
+        ? .json(#"{"code":200,"data":[{"title":"三国演义"}]}"#)
+        : .json(#"{"code":200,"data":[{"title":"红楼梦"},{"title":"水浒传"}],"cursor":"2"}"#)
+    }
+    let library = Network(
+      Backend(
+        baseURL: libraryURL,
+        headers: ["X-App": "reader"],
+        commonParameters: { ["lang": "zh"] },
+        envelope: Envelope(code: "code", success: 200, message: "message", data: "data", cursor: "cursor"),
+        transport: stub))
+
+    let book = try await library.book(7).asSingle().value
+    print("\(book.title)")
+    try assertPrinted(asIn: "CallingABackEnd", 0)
+
+    Observable<Page<Book>>.pages(startingAt: nil) { library.newBooks(cursor: $0) }
+      .map { $0.items.map(\.title).joined(separator: ", ") }
+      .subscribe(onNext: { print($0) }, onError: { print($0.localizedDescription) }, onDisposed: { done.signal() })
+      .disposed(by: bag)
+    await done.wait()
+    try assertPrinted(asIn: "CallingABackEnd", 1)
+  }
+
+  func test_errors() async throws {
+    let shopURL = URL(string: "https://shop.example")
+    let stub = StubTransport([
+      .init(.get, "/pay", .json(#"{"code":40301,"message":"余额不足"}"#)),
+      .init(.get, "/user", .json(#"{"code":200,"data":{"name":7}}"#)),
+      .init(.get, "/down", .json("{}", status: 503)),
+    ])
+    let shop = Network(Backend(baseURL: shopURL, transport: stub))
+    for path in ["/pay", "/user", "/down"] {
+      do {
+        _ = try await shop.json(.get, path).data(Customer.self).asSingle().value
+      } catch let error as NetworkError {
+        print("\(error.kind) \(error.code) \(error.codingPath)")
+      }
+    }
+    try assertPrinted(asIn: "WhenCallsFail")
+  }
+
+  func test_caching() async throws {
+    let (bag, done) = (DisposeBag(), Done())
+    let newsURL = URL(string: "https://news.example")
+    let fresh = StubTransport.Answer.response(headers: ["Cache-Control": "max-age=60"], body: Data("1".utf8))
+    let stub = StubTransport([
+      .init(.get, "/today", fresh),
+      .init(.get, "/headlines", .sequence([.json(#"{"data":["rain"]}"#), .json(#"{"data":["rain","snow"]}"#)])),
+    ])
+    let cache = Cache(directory: nil)
+    let news = Network(
+      Backend(baseURL: newsURL, transport: stub, interceptors: [CacheInterceptor(cache)]))
+
+    for _ in 1...2 {
+      let response = try await news.response(.get, "/today").asSingle().value
+      print(response.origin.isCache ? "from the cache" : "from the server")
+    }
+    try assertPrinted(asIn: "Caching", 0)
+
+    _ = try await Headlines().cache.request(on: news).toArray().value
+    Headlines().cache.request(on: news)
+      .map([String].self, at: "data")
+      .subscribe(onNext: { print($0.joined(separator: ", ")) }, onDisposed: { done.signal() })
+      .disposed(by: bag)
+    await done.wait()
+    try assertPrinted(asIn: "Caching", 1)
+  }
+
+  func test_authentication() async throws {
+    let shopURL = try XCTUnwrap(URL(string: "https://shop.example"))
+    let stub = StubTransport { request in
+      guard request.headers["Authorization"] == "Bearer new" else { return .json("", status: 401) }
+      return .response(body: Data("order \(request.url.lastPathComponent)".utf8))
+    }
+    let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
+      print("refreshing with \(old?.refresh ?? "nothing")")
+      return .just(Token(access: "new", refresh: "r2"))
+    }
+    try authentication.setToken(Token(access: "old", refresh: "r1"))
+
+    let shop = Network(
+      Backend(baseURL: shopURL, transport: stub, interceptors: [RetryInterceptor(), authentication]))
+    let bodies = try await shop.zip([Order(id: 1), Order(id: 2), Order(id: 3)], as: String.self).value
+    print(bodies.joined(separator: ", "))
+    try assertPrinted(asIn: "Authentication")
+  }
+
+  func test_uploads() async throws {
+    let (bag, done) = (DisposeBag(), Done())
+    let file = FileManager.default.temporaryDirectory.appending(path: "photo-\(UUID().uuidString).jpg")
+    try Data("x".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let stub = StubTransport { request in
+      guard request.url.path == "/prices" else {
+        return .response(status: 201).reporting([.init(sent: 5, toSend: 10), .init(sent: 10, toSend: 10)])
+      }
+      return .chunks([Data(#"{"name":"tea","cents":320}"#.utf8), Data("\n{\"name\":\"rice\",\"cents\":145}\n".utf8)])
+    }
+    let url = URL(string: "https://album.example")
+    let (album, ticker) = (
+      Network(Backend(baseURL: url, transport: stub)), Network(Backend(baseURL: url, transport: stub))
+    )
+    album.transfer(AddPhoto(photo: file))
+      .subscribe(
+        onNext: { transfer in
+          switch transfer {
+          case .progress(let progress): print(progress.fractionSent ?? 0)
+          case .result(let response): print(response.status)
+          }
+        }, onDisposed: { done.signal() }
+      )
+      .disposed(by: bag)
+    await done.wait()
+    try assertPrinted(asIn: "UploadsAndDownloads", 0)
+
+    ticker.lines(Prices(), as: Price.self)
+      .subscribe(onNext: { print("\($0.name) \($0.cents)") }, onDisposed: { done.signal() })
+      .disposed(by: bag)
+    await done.wait()
+    try assertPrinted(asIn: "UploadsAndDownloads", 1)
+  }
+
+  func test_interceptors() async throws {
+    let url = URL(string: "https://news.example")
+    let stub = StubTransport { _ in .json("{}") }
+    let network = Network(
+      Backend(baseURL: url, transport: stub, interceptors: [RequestID(), Maintenance(isOn: { false })]))
+    _ = try await network.with { $0.interceptors.append(Slow(limit: 5)) }.response(.get, "/news").asSingle().value
+    print(stub.requests[0].headers["X-Request-ID"] ?? "none")
+    try assertPrinted(asIn: "WritingAnInterceptor")
+  }
+}
+
+/// A signal that async tests wait for.
+private struct Done: Sendable {
+  private let subject = AsyncStream<Void>.makeStream()
+
+  func signal() { subject.continuation.yield() }
+
+  func wait() async {
+    for await _ in subject.stream { return }
+  }
+}
