@@ -1,7 +1,7 @@
 /// How a call uses the cache of its back end (article rows 3.9 to 3.11).
 ///
-/// All but `http` go by what is stored, whatever the server says about how long it is fresh, and store every success. What
-/// a server sends with `no-store` is never kept.
+/// All but `http` go by the success that is stored, whatever the server says about how long it is fresh, and store every
+/// success. What a server sends with `no-store` is never kept.
 public enum CachePolicy: Sendable, Hashable {
   /// What RFC 9111 makes of the header fields: the default of a back end that has a cache.
   case http

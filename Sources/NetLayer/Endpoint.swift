@@ -31,7 +31,8 @@ public protocol Endpoint: Sendable {
   /// What the stored answer is known by, together with method and account; `nil`, the default, is the URL with its
   /// parameters in a stable order (article row 3.8).
   ///
-  /// For URLs that differ where the answer does not, as with a time stamp or a signature in them.
+  /// For URLs that differ where the answer does not, as with a time stamp or a signature in them. Without an `account` of the
+  /// `CacheInterceptor`, parameters that `Redaction` hides as secrets still count, and so does a body in memory that has some.
   var cachedKey: String? { get }
   /// Whether the body is part of what the stored answer is known by; `false` by default.
   ///

@@ -46,9 +46,9 @@ public final class Cache: Sendable {
   }
 
   let clock: any SchedulerType
-  private let memory: Locked<Memory>
+  let memory: Locked<Memory>
   private let memoryLimit: Int
-  private let disk: DiskStore?
+  let disk: DiskStore?
   let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
   /// Writes files, and waits for the disk to have them.
   let writing = DispatchQueue(label: "NetLayer.Cache.writing", qos: .utility)
@@ -91,6 +91,7 @@ public final class Cache: Sendable {
     let gone = memory.withLock { memory in
       memory.changes += 1
       memory.removedBefore = memory.changes
+      memory.removals = LeastRecentlyUsed(limit: 1000)
       let gone = memory.entries
       memory.entries = LeastRecentlyUsed(limit: memoryLimit)
       onDisk { $0.removeAll() }
@@ -120,7 +121,7 @@ extension Cache {
     return .later(
       Single.create { [self] observer in
         queue.async {
-          let found = self.onDisk(disk, key, for: headers, since: changes)
+          let found = self.search(disk, key, for: headers, since: changes)
           observer(.success(found.flatMap(self.live)))
         }
         return Disposables.create()
@@ -198,7 +199,7 @@ extension Cache {
     return queue.sync { disk?.size ?? (0, 0) }
   }
 
-  private func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {
+  func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {
     guard let disk else { return }
     queue.async { work(disk) }
   }
@@ -208,108 +209,5 @@ extension Cache {
   static func choosing(_ headers: HTTPHeaders) -> [String] {
     guard let vary = headers["Vary"] else { return [] }
     return Set(CacheControl.list(vary).map { $0.lowercased() }).subtracting(["accept-encoding"]).sorted()
-  }
-}
-
-extension Cache {
-  /// What was found, unless it must be forgotten by now.
-  private func live(_ found: Match) -> Match? {
-    if found.entry.expiresAt > now { return (found.entry, found.key) }
-    remove(found.key)
-    return nil
-  }
-
-  private func onDisk(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders, since changes: UInt64) -> Match? {
-    guard let first = read(disk, key, promoting: changes) else { return nil }
-    guard first.isSign else { return (first, key) }
-    let variant = first.key(for: headers)
-    return read(disk, variant, promoting: changes).map { ($0, variant) }
-  }
-
-  /// The entry in memory or on disk; one from disk is kept in memory unless something has changed since `changes`.
-  private func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
-    if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
-    guard let entry = disk.read(DiskStore.Name(key: key)) else { return nil }
-    if let changes { insert(entry, key) { $0.changes == changes } }
-    return entry
-  }
-
-  private func storeVariant(
-    _ entry: CacheEntry, _ key: String, _ names: [String], _ headers: HTTPHeaders, _ mark: UInt64,
-    below known: CacheEntry?
-  ) {
-    // Removing the sign hides its answers for good: the next one has another prefix.
-    var sign = known?.isSign == true ? known : nil
-    if sign?.names != names {
-      let fresh = CacheEntry.sign(names: names, prefix: UUID().uuidString, at: now)
-      put(fresh, key, of: key, since: mark)
-      sign = fresh
-    }
-    if let sign { put(entry, sign.key(for: headers), of: key, since: mark) }
-  }
-
-  private func put(_ entry: CacheEntry, _ key: String, of base: String, since mark: UInt64) {
-    let cost = entry.cost
-    let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
-      guard memory.removals.value(for: base) ?? memory.removedBefore <= mark, memory.removedBefore <= mark else {
-        return []
-      }
-      memory.changes += 1
-      if disk != nil {
-        if memory.reserve(cost) {
-          onDisk { self.write(entry, DiskStore.Name(key: key), to: $0) }
-        } else {
-          onDisk { $0.remove(DiskStore.Name(key: key)) }
-        }
-      }
-      return memory.entries.insert(entry, for: key, cost: cost)
-    }
-    withExtendedLifetime(gone) {}  // released outside the lock
-  }
-
-  /// Only files and their names go by the queue that searches; what waits for the disk does not.
-  private func write(_ entry: CacheEntry, _ name: DiskStore.Name, to disk: DiskStore) {
-    guard let file = disk.begin(entry, name) else { return release(entry.cost) }
-    writing.async { [self] in
-      let (size, failure) = file.save()
-      queue.async { [self] in
-        release(entry.cost)
-        guard disk.finish(file, size: size, failure: failure) else { return }
-        writing.async { [self] in
-          guard let failure = file.sync() else { return }
-          queue.async { disk.fail(name, failure) }
-        }
-      }
-    }
-  }
-
-  private func release(_ cost: Int) { memory.withLock { $0.waiting -= cost } }
-
-  private func insert(_ entry: CacheEntry, _ key: String, if isWanted: (inout Memory) -> Bool) {
-    let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
-      guard isWanted(&memory) else { return [] }
-      return memory.entries.insert(entry, for: key, cost: entry.cost)
-    }
-    withExtendedLifetime(gone) {}  // released outside the lock
-  }
-}
-
-extension Cache.Memory {
-  /// A disk that is slower than the network must not fill the memory.
-  private static let mostWaiting = 8 << 20
-
-  /// The answer of `key` to a request with the fields `headers`, and its own key.
-  mutating func match(_ key: String, for headers: HTTPHeaders) -> Cache.Match? {
-    guard let first = entries.value(for: key) else { return nil }
-    guard first.isSign else { return (first, key) }
-    let variant = first.key(for: headers)
-    return entries.value(for: variant).map { ($0, variant) }
-  }
-
-  /// Whether so many bytes more may wait to be written; they do from now on.
-  mutating func reserve(_ cost: Int) -> Bool {
-    guard waiting + cost <= Self.mostWaiting || waiting == 0 else { return false }
-    waiting += cost
-    return true
   }
 }
