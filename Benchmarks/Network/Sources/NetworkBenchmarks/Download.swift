@@ -28,6 +28,7 @@ import Synchronization
       let transport = try CurlTransport()
       let ways: [(String, () throws -> Bool)] = [
         ("curl to a file", { try Self.tool(curl, url, to: file.path) }),
+        ("curl to a file, saved", { try Self.tool(curl, url, to: file.path) && Self.save(file) }),
         ("CurlTransport to a file", { Self.toFile(transport, url, file) }),
         ("curl to /dev/null", { try Self.tool(curl, url, to: "/dev/null") }),
         ("CurlTransport as a stream", { Self.asStream(transport, url) }),
@@ -64,6 +65,13 @@ import Synchronization
       try process.run()
       process.waitUntilExit()
       return process.terminationStatus == 0
+    }
+
+    /// Waits until the disk has it, as a download does.
+    private static func save(_ file: URL) -> Bool {
+      let descriptor = open(file.path, O_WRONLY)
+      defer { close(descriptor) }
+      return fsync(descriptor) == 0
     }
 
     private static func toFile(_ transport: CurlTransport, _ url: URL, _ file: URL) -> Bool {

@@ -116,6 +116,11 @@
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
         set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
       }
+      if transfer.gate != nil {
+        // Large bodies come with fewer system calls so; per connection, libcurl's 16 KB save memory.
+        needsReset = true
+        set(CCURL_BUFFERSIZE, 1 << 17)
+      }
       if transfer.reportsProgress {
         needsReset = true
         set(CCURL_NOPROGRESS, 0)
