@@ -55,9 +55,10 @@ final class PartialFile {
 
   deinit { letGo() }
 
-  /// Lets go of the file; nothing can be written any more.
+  /// Lets go of the file; nothing can be written any more. One without content leaves nothing behind.
   func letGo() {
     guard descriptor >= 0 else { return }
+    if count == 0, isStillThere { discard() }
     _ = close(descriptor)
     descriptor = -1
   }

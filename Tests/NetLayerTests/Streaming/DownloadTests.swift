@@ -185,6 +185,19 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
   }
 
+  func test_aFailureBeforeTheFirstByteLeavesNothingBehind() throws {
+    _ = subscribe()
+    end(try flight(404, [:], "gone"))
+    XCTAssertEqual(notes.all, ["status"])
+    XCTAssertEqual(files, [])
+  }
+
+  func test_anEmptyFileIsAFile() throws {
+    _ = subscribe()
+    end(try flight(200, ["Content-Length": "0"]))
+    XCTAssertEqual(files, ["file.bin"])
+  }
+
   func test_twoDownloadsNeverWriteIntoOneFile() throws {
     let first = subscribe()
     _ = try flight(200, ["ETag": "\"1\""], "abc")
