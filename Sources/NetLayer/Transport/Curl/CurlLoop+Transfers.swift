@@ -88,6 +88,8 @@
     }
 
     private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
+      // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
+      guard !transfer.isCancelled else { return .done(.failure(Self.cancelledError(transfer))) }
       switch handle.redirect {
       case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next, isRedirect: true)
       case .refuse(let error): return .done(.failure(error))

@@ -157,7 +157,7 @@
       if let share { ccurl_share_cleanup(share) }
     }
 
-    fileprivate static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
+    static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
       let reason = "the caller cancelled the request to \(transfer.hop.url.hostAndPort)"
       return NetworkError(kind: .cancelled, reason: reason, request: transfer.request)
     }
