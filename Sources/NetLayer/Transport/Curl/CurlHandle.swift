@@ -224,12 +224,16 @@
     /// Whether libcurl waits for the request's own body.
     var awaitsBody: Bool { isSendPaused }
 
-    /// Lets libcurl go on, with what is not paused any more.
-    func unpause() {
-      guard isPaused || isSendPaused else { return }
+    /// Lets libcurl go on, with what is not paused any more: it hands out what it held at once.
+    ///
+    /// - Returns: why the transfer can't go on, as libcurl says it here alone; 0 where it can.
+    func unpause() -> Int32 {
+      guard isPaused || isSendPaused else { return 0 }
       isPaused = isPaused && transfer?.gate?.isPaused == true
       isSendPaused = false
-      _ = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      let code = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      // A request that is being sent again has no connection yet, which ends nothing.
+      return code == CCURL_BAD_ARGUMENT ? 0 : code
     }
 
     /// Lets go of the transfer; a handle that did more than a plain GET forgets everything.

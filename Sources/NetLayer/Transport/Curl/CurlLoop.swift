@@ -103,7 +103,10 @@
         resumed: { transfer in
           // The silence so far was our own.
           transfer.lastActivity = now
-          transfer.handle?.unpause()
+          guard let handle = transfer.handle else { return }
+          let code = handle.unpause()
+          guard code != 0 else { return }
+          end(transfer, .failure(failure(of: transfer, handle, code)))
         })
     }
 
