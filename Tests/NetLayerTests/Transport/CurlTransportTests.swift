@@ -102,6 +102,23 @@
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 
+    func testAChangeOfProtocolThatNoOneAskedForIsRefused() throws {
+      for rest in ["", "data"] {
+        let server = try LoopbackServer { _ in
+          .init(
+            body: .raw([.init("HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n\r\n" + rest)]), ending: .hang)
+        }
+        let flight = StreamFlight(self)
+        let transport = try CurlTransport()
+        flight.start(Request(url: server.url("/")), on: transport)
+        guard case .failure(let error) = try flight.outcome() else { return XCTFail("it was let through") }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("101"), error.reason)
+        XCTAssertEqual(flight.order, ["completion"])
+        withExtendedLifetime(transport) {}
+      }
+    }
+
     func testAMissingCAFileIsNamed() throws {
       let file = URL(filePath: "/no/such/ca.pem")
       XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in

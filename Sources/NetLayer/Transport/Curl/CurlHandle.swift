@@ -169,6 +169,8 @@
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else { return false }
+      // No more head follows a change of protocol, and what does is no HTTP.
+      if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return refuseBodyBeforeHead() }
       if !wasComplete, answer.isHeadComplete { return headCompleted() }
       return true
     }
@@ -203,8 +205,15 @@
       }
     }
 
+    private func refuseBodyBeforeHead() -> Bool {
+      abortReason = "the status \(answer.status) came where an answer was to come; look at the server"
+      return false
+    }
+
     /// Takes a piece of a body: what libcurl is to hear.
     func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
+      // No body goes before its head.
+      guard answer.isHeadComplete else { return refuseBodyBeforeHead() ? length : 0 }
       if redirect != nil {
         dropped += length
         hasLeftBody = dropped > Self.maxDropped
