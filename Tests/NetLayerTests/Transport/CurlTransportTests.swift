@@ -119,6 +119,23 @@
       }
     }
 
+    func testPinsAreFoundHoweverTheirHostIsWritten() throws {
+      let pin = "sha256//" + Data(count: 32).base64EncodedString()
+      for (key, url) in [
+        ("API.Example", "https://api.example/"), ("api.example.", "https://api.example/"),
+        ("api.example", "https://API.example./x"), ("[::1]", "https://[::1]:8443/"), ("::1", "https://[::1]/"),
+        ("bücher.example", "https://xn--bcher-kva.example/"),
+      ] {
+        let pins = CurlTransport.TLS(pins: [key: [pin]]).pinsByHost
+        XCTAssertEqual(pins[try XCTUnwrap(URL(string: url)?.plainHost)], [pin], "\(key) for \(url)")
+      }
+      let both = CurlTransport.TLS(pins: ["h": ["a"], "H.": ["b"]]).pinsByHost
+      XCTAssertEqual(both["h"].map(Set.init), ["a", "b"])
+      for key in ["https://h", "*.h", "", "h/x", "h:443"] {
+        XCTAssertThrowsError(try CurlTransport(.init(tls: .init(pins: [key: [pin]]))), key)
+      }
+    }
+
     func testAMissingCAFileIsNamed() throws {
       let file = URL(filePath: "/no/such/ca.pem")
       XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in

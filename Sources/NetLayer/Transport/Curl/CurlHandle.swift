@@ -127,7 +127,9 @@
         set(CCURL_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      if transfer.isSecure, let pins = configuration.tls.pins[request.url.host?.lowercased() ?? ""] {
+      if transfer.isSecure, !configuration.tls.pins.isEmpty,
+        let pins = configuration.tls.pins[request.url.plainHost ?? ""]
+      {
         set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
         needsReset = true
       }
