@@ -102,6 +102,40 @@
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 
+    func testAChangeOfProtocolThatNoOneAskedForIsRefused() throws {
+      for rest in ["", "data"] {
+        let server = try LoopbackServer { _ in
+          .init(
+            body: .raw([.init("HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n\r\n" + rest)]), ending: .hang)
+        }
+        let flight = StreamFlight(self)
+        let transport = try CurlTransport()
+        flight.start(Request(url: server.url("/")), on: transport)
+        guard case .failure(let error) = try flight.outcome() else { return XCTFail("it was let through") }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("101"), error.reason)
+        XCTAssertEqual(flight.order, ["completion"])
+        withExtendedLifetime(transport) {}
+      }
+    }
+
+    func testPinsAreFoundHoweverTheirHostIsWritten() throws {
+      let pin = "sha256//" + Data(count: 32).base64EncodedString()
+      for (key, url) in [
+        ("API.Example", "https://api.example/"), ("api.example.", "https://api.example/"),
+        ("api.example", "https://API.example./x"), ("[::1]", "https://[::1]:8443/"), ("::1", "https://[::1]/"),
+        ("bücher.example", "https://xn--bcher-kva.example/"),
+      ] {
+        let pins = CurlTransport.TLS(pins: [key: [pin]]).pinsByHost
+        XCTAssertEqual(pins[try XCTUnwrap(URL(string: url)?.plainHost)], [pin], "\(key) for \(url)")
+      }
+      let both = CurlTransport.TLS(pins: ["h": ["a"], "H.": ["b"]]).pinsByHost
+      XCTAssertEqual(both["h"].map(Set.init), ["a", "b"])
+      for key in ["https://h", "*.h", "", "h/x", "h:443"] {
+        XCTAssertThrowsError(try CurlTransport(.init(tls: .init(pins: [key: [pin]]))), key)
+      }
+    }
+
     func testAMissingCAFileIsNamed() throws {
       let file = URL(filePath: "/no/such/ca.pem")
       XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in

@@ -50,6 +50,8 @@
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [wrong, right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["localhost": [wrong]] }.get().status, 200)
+      let named = try XCTUnwrap(URL(string: try url("TLS").absoluteString.replacing("127.0.0.1", with: "localhost")))
+      XCTAssertEqual(TransportSuite.kind(try outcome(named) { $0.pins = ["LocalHost.": [wrong]] }), .tls)
       guard case .failure(let error) = try outcome(url("TLS"), { $0.pins = ["127.0.0.1": [wrong]] }) else {
         return XCTFail("a wrong pin was let through")
       }

@@ -146,6 +146,37 @@ extension TransportSuite {
     control.withLock { $0 = nil }
   }
 
+  func testADisposalInTheHeadIsNoSuccessWithoutABody() throws {
+    for _ in 0..<5 {
+      let control = Locked<(any StreamControl)?>(nil)
+      let flight = StreamFlight(self)
+      let started = flight.start(request(.get, "/bytes/100"), on: transport) {
+        var taken = control.withLock { $0 }
+        while taken == nil { taken = control.withLock { $0 } }
+        taken?.dispose()
+      }
+      control.withLock { $0 = started }
+      XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+      XCTAssertEqual(flight.chunks, 0)
+      control.withLock { $0 = nil }
+    }
+  }
+
+  func testALimitHoldsForAConsumerThatPausesAtEveryChunk() throws {
+    for count in [20_000, 50_000, 200_000, 300_000] {
+      var request = request(.get, "/bytes/\(count)")
+      request.options.maxBodySize = count - 1
+      let flight = StreamFlight(self) { _ in .pause }
+      let control = flight.start(request, on: transport)
+      wait(until: "the stream is over") {
+        control.resume()
+        return flight.isOver
+      }
+      guard case .failure(let error) = try flight.outcome() else { return XCTFail("\(count) bytes were let through") }
+      XCTAssert(error.reason.contains("maxBodySize"), error.reason)
+    }
+  }
+
   func testShutdownEndsAPausedStream() throws {
     for path in ["/bytes/3000000", "/bytes/10"] {
       let mine = try makeTransport()
@@ -232,7 +263,9 @@ final class StreamFlight: Sendable {
   }
 
   @discardableResult
-  func start(_ request: NetLayer.Request, on transport: any Transport) -> any StreamControl {
+  func start(
+    _ request: NetLayer.Request, on transport: any Transport, onHead: @escaping @Sendable () -> Void = {}
+  ) -> any StreamControl {
     transport.stream(
       request,
       head: { [self] head in
@@ -241,6 +274,7 @@ final class StreamFlight: Sendable {
           state.heads.append(head)
           if Thread.isMainThread { state.isOnMain = true }
         }
+        onHead()
       },
       chunk: { [self] data in
         state.withLock { state in

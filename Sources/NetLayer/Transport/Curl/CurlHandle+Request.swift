@@ -14,8 +14,11 @@
       let tls = configuration.tls
       switch tls.trust {
       case .system: if let file = CurlLibrary.fallbackCAFile { set(CCURL_CAINFO, file) }
-      case .file(let file): set(CCURL_CAINFO, file.path)
+      case .file(let file):
+        set(CCURL_CAINFO, file.path)
+        forgetSystemsTrust()
       case .pem(let pem):
+        forgetSystemsTrust()
         pem.withUnsafeBytes { bytes in
           _ = ccurl_easy_set_blob(easy, option(CCURL_CAINFO_BLOB), bytes.baseAddress, bytes.count)
         }
@@ -27,6 +30,9 @@
       }
       set(CCURL_SSLVERSION, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2))
     }
+
+    /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
+    private func forgetSystemsTrust() { ccurl_easy_set_pointer(easy, option(CCURL_CAPATH), nil) }
 
     func setUpProxy() {
       switch configuration.proxy {

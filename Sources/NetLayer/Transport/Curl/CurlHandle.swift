@@ -127,7 +127,9 @@
         set(CCURL_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      if transfer.isSecure, let pins = configuration.tls.pins[request.url.host?.lowercased() ?? ""] {
+      if transfer.isSecure, !configuration.tls.pins.isEmpty,
+        let pins = configuration.tls.pins[request.url.plainHost ?? ""]
+      {
         set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
         needsReset = true
       }
@@ -169,6 +171,8 @@
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else { return false }
+      // No more head follows a change of protocol, and what does is no HTTP.
+      if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return refuseBodyBeforeHead() }
       if !wasComplete, answer.isHeadComplete { return headCompleted() }
       return true
     }
@@ -203,8 +207,15 @@
       }
     }
 
+    private func refuseBodyBeforeHead() -> Bool {
+      abortReason = "the status \(answer.status) came where an answer was to come; look at the server"
+      return false
+    }
+
     /// Takes a piece of a body: what libcurl is to hear.
     func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
+      // No body goes before its head.
+      guard answer.isHeadComplete else { return refuseBodyBeforeHead() ? length : 0 }
       if redirect != nil {
         dropped += length
         hasLeftBody = dropped > Self.maxDropped
@@ -224,12 +235,16 @@
     /// Whether libcurl waits for the request's own body.
     var awaitsBody: Bool { isSendPaused }
 
-    /// Lets libcurl go on, with what is not paused any more.
-    func unpause() {
-      guard isPaused || isSendPaused else { return }
+    /// Lets libcurl go on, with what is not paused any more: it hands out what it held at once.
+    ///
+    /// - Returns: why the transfer can't go on, as libcurl says it here alone; 0 where it can.
+    func unpause() -> Int32 {
+      guard isPaused || isSendPaused else { return 0 }
       isPaused = isPaused && transfer?.gate?.isPaused == true
       isSendPaused = false
-      _ = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      let code = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      // A request that is being sent again has no connection yet, which ends nothing.
+      return code == CCURL_BAD_ARGUMENT ? 0 : code
     }
 
     /// Lets go of the transfer; a handle that did more than a plain GET forgets everything.

@@ -88,6 +88,8 @@
     }
 
     private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
+      // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
+      guard !transfer.isCancelled else { return .done(.failure(Self.cancelledError(transfer))) }
       switch handle.redirect {
       case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next, isRedirect: true)
       case .refuse(let error): return .done(.failure(error))
@@ -97,12 +99,9 @@
         transfer.hasRefusedExpectation = true
         return .hop(transfer.hop, isRedirect: false)
       }
-      guard code == 0, handle.answer.isHeadComplete else {
-        var error =
-          code == 0
-          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer)
-        error.metrics = handle.metrics(of: transfer, at: now)
-        return .done(.failure(error))
+      // A chunk that a pause held may have been refused where libcurl's code does not tell.
+      guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
+        return .done(.failure(failure(of: transfer, handle, code)))
       }
       let status = handle.answer.status
       let headers = handle.answer.headers
@@ -113,6 +112,16 @@
       response.body = handle.answer.takeBody()
       response.metrics = handle.metrics(of: transfer, at: now)
       return .done(.success(response))
+    }
+
+    /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
+    func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> NetworkError {
+      guard !transfer.isCancelled else { return Self.cancelledError(transfer) }
+      var error =
+        code == 0 && !handle.answer.isTooLarge
+        ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer)
+      error.metrics = handle.metrics(of: transfer, at: now)
+      return error
     }
 
     /// Ends a transfer in whatever state it is; does nothing when it has ended.

@@ -103,7 +103,10 @@
         resumed: { transfer in
           // The silence so far was our own.
           transfer.lastActivity = now
-          transfer.handle?.unpause()
+          guard let handle = transfer.handle else { return }
+          let code = handle.unpause()
+          guard code != 0 else { return }
+          end(transfer, .failure(failure(of: transfer, handle, code)))
         })
     }
 
@@ -157,7 +160,7 @@
       if let share { ccurl_share_cleanup(share) }
     }
 
-    fileprivate static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
+    static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
       let reason = "the caller cancelled the request to \(transfer.hop.url.hostAndPort)"
       return NetworkError(kind: .cancelled, reason: reason, request: transfer.request)
     }

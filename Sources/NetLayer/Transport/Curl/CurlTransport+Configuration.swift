@@ -73,8 +73,9 @@
       public var trust: Trust
       /// What the client shows; `nil` for nothing.
       public var identity: Identity?
-      /// For each host, the public keys of which its certificate must have one, as `sha256//` and the base64 of the key's
-      /// hash (RFC 7469 §2.4). Give a backup beside the key in use: with one key lost, the app is locked out.
+      /// For each host, a name or an address alone in upper or lower case, the public keys of which its certificate must
+      /// have one, as `sha256//` and the base64 of the key's hash (RFC 7469 §2.4). Give a backup beside the key in use:
+      /// with one key lost, the app is locked out.
       public var pins: [String: [String]]
       /// The oldest version spoken; 1.0 and 1.1 are deprecated (RFC 8996).
       public var minimumVersion: Version
@@ -103,6 +104,21 @@
     }
   }
 
+  extension CurlTransport.TLS {
+    /// The pins, each host as requests name theirs: a pin that is not found for its host's spelling would protect nothing.
+    var pinsByHost: [String: [String]] {
+      Dictionary(pins.map { (Self.plainHost($0.key) ?? $0.key, $0.value) }, uniquingKeysWith: +)
+    }
+
+    /// `nil` where `host` is none, or more than one.
+    fileprivate static func plainHost(_ host: String) -> String? {
+      guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
+      let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
+      guard let url = URL(string: "https://\(lacksBrackets ? "[\(host)]" : host)/"), url.port == nil else { return nil }
+      return url.plainHost.flatMap { $0.isEmpty ? nil : $0 }
+    }
+  }
+
   extension CurlTransport.Configuration {
     /// Why this can't be used, or `nil`.
     var failure: NetworkError? {
@@ -120,6 +136,9 @@
         return tlsFailure("the file \(file.path) of the client's identity can't be read; name an existing PEM file")
       }
       for (host, pins) in tls.pins {
+        guard CurlTransport.TLS.plainHost(host) != nil else {
+          return tlsFailure("the pins' \(host.debugDescription) is no host; name one alone, such as api.example.com")
+        }
         // An empty list would let every key pass.
         guard !pins.isEmpty else {
           return tlsFailure("there is no pin for \(host); leave the host out to trust its CA")

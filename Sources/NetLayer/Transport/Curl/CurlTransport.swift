@@ -41,6 +41,8 @@
         throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
       }
       if let failure = configuration.failure { throw failure }
+      var configuration = configuration
+      configuration.tls.pins = configuration.tls.pinsByHost
       guard let loop = CurlLoop(configuration) else {
         throw NetworkError(kind: .connection, reason: "libcurl could not make a multi handle: out of memory")
       }
