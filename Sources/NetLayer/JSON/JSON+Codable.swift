@@ -6,7 +6,7 @@ extension JSON: Encodable {
   ///
   /// - Throws: `EncodingError` where there is no value.
   public func encode(to encoder: any Encoder) throws {
-    try LargeStack.run(depth: document.index.depth) { () throws -> Void in try encodeAll(to: encoder) }
+    try LargeStack.run(depth: depthBound) { () throws -> Void in try encodeAll(to: encoder) }
   }
 
   private func encodeAll(to encoder: any Encoder) throws {

@@ -5,7 +5,7 @@ extension JSON: Equatable {
   /// value (`1`, `1.0` and `10e-1` are the same; no rounding).
   public static func == (a: JSON, b: JSON) -> Bool {
     // Recurses as deep as both are alike.
-    LargeStack.run(depth: min(a.document.index.depth, b.document.index.depth)) { a.equals(b) }
+    LargeStack.run(depth: min(a.depthBound, b.depthBound)) { a.equals(b) }
   }
 
   private func equals(_ other: JSON) -> Bool {

@@ -7,7 +7,7 @@ extension JSON {
   /// - Returns: the text; strings and numbers stand as they came. Empty objects and arrays stay on one line.
   public func pretty(indent: String = "  ", sortsKeys: Bool = false) -> String {
     var text = ""
-    LargeStack.run(depth: document.index.depth) {
+    LargeStack.run(depth: depthBound) {
       write(into: &text, indent: indent, sortsKeys: sortsKeys, line: "\n")
     }
     return text

@@ -49,7 +49,7 @@ public struct JSON: Sendable {
   /// Takes a whole text. Named, since `JSON("…")` is the literal of a JSON string.
   ///
   /// - Throws: `JSONError` with the offset, in UTF-8 bytes, of the first one that is wrong.
-  public init(parsing text: String) throws { try self.init(Data(text.utf8)) }
+  public init(parsing text: String) throws { self.init(document: JSONDocument(try JSONIndex(text)), position: 0) }
 
   /// What sort of value it is.
   public var kind: Kind {
@@ -70,7 +70,7 @@ public struct JSON: Sendable {
   /// Whether it is `null`; a value that is not there is not.
   public var isNull: Bool { kind == .null }
 
-  /// The value's bytes as they came, in UTF-8; empty if it is not there.
+  /// A copy of the value's bytes as they came, in UTF-8; empty if it is not there.
   public var data: Data { word.map(document.index.slice) ?? Data() }
 
   /// Where the value begins in the text, in bytes of UTF-8.
@@ -83,6 +83,12 @@ public struct JSON: Sendable {
 
   /// What `carrying` put there.
   var context: (any Sendable)? { document.context }
+
+  /// No fewer than the levels of objects and arrays that the value has, each of which takes three words; 0 for a scalar.
+  var depthBound: Int {
+    guard let position else { return 0 }
+    return document.index.read { min(document.index.depth, ($0.next(position) - position) / 3) }
+  }
 
   /// The value's entry in the index.
   var word: JSONWord? { position.map { position in document.index.read { $0.word(position) } } }

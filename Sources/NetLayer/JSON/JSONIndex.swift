@@ -30,8 +30,19 @@ final class JSONIndex: @unchecked Sendable {
   private let words: UnsafeMutablePointer<UInt64>
 
   /// - Throws: `JSONError` with the offset of the first byte that is wrong.
-  init(_ data: Data) throws {
-    let (text, count) = try data.withUnsafeBytes { try Self.copy($0) }
+  convenience init(_ data: Data) throws { try self.init(copy: data.withUnsafeBytes { try Self.copy($0) }) }
+
+  /// Takes characters, of which no encoding must be found out.
+  ///
+  /// - Throws: as above.
+  convenience init(_ text: String) throws {
+    var text = text
+    try self.init(copy: text.withUTF8 { try Self.allocate(UnsafeRawBufferPointer($0)) })
+  }
+
+  /// Takes over the memory of a text that has zeros behind it.
+  private init(copy: (UnsafeMutablePointer<UInt8>, Int)) throws {
+    let (text, count) = copy
     do {
       var scanner = JSONScanner(text, count: count)
       (words, depth) = try scanner.scan()
@@ -65,14 +76,8 @@ final class JSONIndex: @unchecked Sendable {
     try withExtendedLifetime(self) { try body(JSONReader(text: text, words: words)) }
   }
 
-  /// The bytes of a value; they keep this object.
-  func slice(_ word: JSONWord) -> Data {
-    // Shorter ones fit into the `Data` or are cheaper to copy.
-    if word.count < 256 { return Data(bytes: text + word.start, count: word.count) }
-    return Data(
-      bytesNoCopy: text + word.start, count: word.count,
-      deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
-  }
+  /// A copy of the bytes of a value: whoever has the only reference to a `Data` writes to its memory in place.
+  func slice(_ word: JSONWord) -> Data { Data(bytes: text + word.start, count: word.count) }
 
   /// The text in UTF-8, without byte order mark, in memory of our own with zeros behind it.
   private static func copy(_ bytes: UnsafeRawBufferPointer) throws -> (UnsafeMutablePointer<UInt8>, Int) {

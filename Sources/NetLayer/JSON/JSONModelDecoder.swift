@@ -27,7 +27,7 @@ public struct JSONModelDecoder: ModelDecoder {
       throw DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: "There is no value to decode."))
     }
     let session = DecodingSession(json.document, root: position, options: options)
-    return try LargeStack.run(depth: json.document.index.depth) { () throws -> Model in
+    return try LargeStack.run(depth: json.depthBound) { () throws -> Model in
       try session.decode(type, at: DecodingPlace(position: position))
     }
   }

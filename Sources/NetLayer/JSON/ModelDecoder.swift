@@ -17,7 +17,7 @@ public protocol ModelDecoder: Sendable {
 extension JSONDecoder: ModelDecoder {
   /// Parses the value's own bytes, a second time, and decodes them as Foundation does.
   public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
-    try LargeStack.run(depth: json.document.index.depth) { try decode(type, from: json.data) }
+    try LargeStack.run(depth: json.depthBound) { try decode(type, from: json.data) }
   }
 }
 

@@ -94,4 +94,27 @@ final class JSONTests: XCTestCase {
       }
     }
   }
+
+  func test_changingTheDataThatAValueGaveLeavesItAsItWas() throws {
+    for count in [10, 300, 100_000] {
+      let text = "[\"\(String(repeating: "x", count: count))\"]"
+      let json = try JSON(parsing: text)
+      for change: (inout Data) -> Void in [
+        { $0[$0.count - 2] = UInt8(ascii: "\\") }, { $0.removeSubrange(0..<5) }, { $0.resetBytes(in: 0..<5) },
+        { $0.replaceSubrange(0..<2, with: [1, 2, 3, 4]) }, { $0.append(contentsOf: Array(repeating: 1, count: 64)) },
+      ] {
+        var data = json[0].data
+        change(&data)
+        XCTAssertEqual(json.description, text)
+        XCTAssertEqual(json[0].string?.count, count)
+      }
+    }
+  }
+
+  func test_aTextInAStringIsTakenAsItIs() throws {
+    for text in ["1\u{0}", "\u{0}1", "1\u{0}\u{0}\u{0}", "\u{0}\u{0}\u{0}1"] {
+      XCTAssertThrowsError(try JSON(parsing: text), text.debugDescription)
+    }
+    XCTAssertEqual(try JSON(parsing: "\u{FEFF}[1]")[0].int, 1)
+  }
 }
