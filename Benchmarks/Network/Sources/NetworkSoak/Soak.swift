@@ -12,8 +12,8 @@
 
     func run(_ count: Int) throws -> Bool {
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 64, maxConnections: 64))
-      // Until the allocator has seen the worst that comes at once, 50,000 or so.
-      let warmUp = Swift.max(1, count / 2)
+      // Until the allocator has seen the worst that comes at once, 80,000 or so; then it stays where it is.
+      let warmUp = count
       var isGood = try Round(transport, server).run(warmUp)
       let (bytes, descriptors) = (Limits.residentBytes, Limits.openDescriptors)
       let start = ContinuousClock.now
