@@ -15,7 +15,9 @@ enum SnakeCase {
   /// `first_name` as `firstName`: what Foundation's `convertFromSnakeCase` makes of it. Underscores in front and behind
   /// stay; the letters behind the first one of a word become small, if there is more than one word.
   static func converted(_ name: String) -> String {
-    guard let first = name.firstIndex(where: { $0 != "_" }), let last = name.lastIndex(where: { $0 != "_" }) else {
+    guard name.utf8.contains(UInt8(ascii: "_")), let first = name.firstIndex(where: { $0 != "_" }),
+      let last = name.lastIndex(where: { $0 != "_" })
+    else {
       return name
     }
     let words = name[first...last].split(separator: "_")
@@ -32,13 +34,18 @@ enum SnakeCase {
     while first < key.count, key[first] == underscore { first += 1 }
     guard first < key.count else { return key.elementsEqual(wanted) }
     // Names differ early, mostly, so look there before looking at the whole.
-    guard first < wanted.count, key[first] >= 0x80 || key[first] | 0x20 == wanted[first] | 0x20 else { return false }
+    guard first < wanted.count, mayBegin(key[first], wanted[first]) else { return false }
     var last = key.count
     while key[last - 1] == underscore { last -= 1 }
     var hasWords = false
     for index in first..<last {
       let byte = key[index]
-      if byte == underscore { hasWords = true } else if !isLetter(byte), byte &- 48 >= 10 { return nil }
+      if byte == underscore {
+        hasWords = true
+      } else if !isLetter(byte), byte &- 48 >= 10 {
+        // Without words, the name is its own.
+        return hasWords || key[index..<last].contains(underscore) ? nil : key.elementsEqual(wanted)
+      }
     }
     guard hasWords else { return key.elementsEqual(wanted) }
     var at = 0
@@ -65,6 +72,14 @@ enum SnakeCase {
     }
     for index in last..<key.count where !takes(key[index]) { return false }
     return at == wanted.count
+  }
+
+  /// Whether a character that begins with `byte` may become, as a small letter, one that begins with `wanted`.
+  @inline(__always)
+  private static func mayBegin(_ byte: UInt8, _ wanted: UInt8) -> Bool {
+    if byte < 0x80 { return byte | 0x20 == wanted | 0x20 }
+    // Beyond ASCII, two become small letters of ASCII: K (the sign of Kelvin) and İ.
+    return wanted >= 0x80 || wanted == UInt8(ascii: "k") || wanted == UInt8(ascii: "i")
   }
 
   @inline(__always)
