@@ -238,4 +238,21 @@ final class JSONDecodingTests: XCTestCase {
       _ = try decode(Probe.self, "{\"count\":\(count)\(members)}") { $0.keyDecodingStrategy = .convertFromSnakeCase }
     }
   }
+
+  func test_namesInSnakeCaseAreFoundInTablesAsByComparison() throws {
+    struct Probe: Decodable {
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        for (index, name) in ["someKey1B", "_aB__", "ABC", "größeZwei", "a1B2"].enumerated() {
+          XCTAssertEqual(try container.decode(Int.self, forKey: JSONKey(name)), index, name)
+        }
+      }
+    }
+    let members = ["SOME_key_1b", "_a_b__", "ABC", "größe_zwei", "a1_b2"].enumerated().map { "\"\($1)\":\($0)" }
+    for count in [0, 10, 200] {
+      let others = (0..<count).map { "\"k\\u0031_\($0)\":0" }
+      let text = "{\((members + others).joined(separator: ","))}"
+      _ = try decode(Probe.self, text) { $0.keyDecodingStrategy = .convertFromSnakeCase }
+    }
+  }
 }

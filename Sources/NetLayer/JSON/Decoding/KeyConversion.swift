@@ -15,15 +15,44 @@ enum SnakeCase {
   /// `first_name` as `firstName`: what Foundation's `convertFromSnakeCase` makes of it. Underscores in front and behind
   /// stay; the letters behind the first one of a word become small, if there is more than one word.
   static func converted(_ name: String) -> String {
-    guard name.utf8.contains(UInt8(ascii: "_")), let first = name.firstIndex(where: { $0 != "_" }),
-      let last = name.lastIndex(where: { $0 != "_" })
-    else {
+    guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
+    if let plain = name.utf8.withContiguousStorageIfAvailable({ plainConverted($0) }) ?? nil { return plain }
+    guard let first = name.firstIndex(where: { $0 != "_" }), let last = name.lastIndex(where: { $0 != "_" }) else {
       return name
     }
     let words = name[first...last].split(separator: "_")
     guard let head = words.first, words.count > 1 else { return name }
     return name[..<first] + head.lowercased() + words.dropFirst().map(\.capitalized).joined()
       + name[name.index(after: last)...]
+  }
+
+  /// The same for two words or more of ASCII letters and digits, for which it needs no strings in between; `nil` for others.
+  private static func plainConverted(_ name: UnsafeBufferPointer<UInt8>) -> String? {
+    let underscore = UInt8(ascii: "_")
+    guard name.allSatisfy({ $0 == underscore || isLetter($0) || $0 &- 48 < 10 }),
+      let first = name.firstIndex(where: { $0 != underscore }),
+      let last = name.lastIndex(where: { $0 != underscore }), name[first...last].contains(underscore)
+    else { return nil }
+    return String(unsafeUninitializedCapacity: name.count) { buffer in
+      var count = 0
+      var isFirstWord = true
+      var isStart = false
+      for index in 0..<name.count {
+        var byte = name[index]
+        if index >= first, index <= last {
+          if byte == underscore {
+            (isFirstWord, isStart) = (false, true)
+            continue
+          }
+          let isLetter = isLetter(byte)
+          if isLetter { byte = isStart ? byte & 0xDF : byte | 0x20 }
+          isStart = !isLetter && !isFirstWord
+        }
+        buffer[count] = byte
+        count += 1
+      }
+      return count
+    }
   }
 
   /// Whether the bytes of a key convert to `wanted`; `nil` where that needs more than ASCII.
