@@ -75,13 +75,12 @@ extension JSON {
     read(.object) { reader, position in
       var members: [(key: String, value: JSON)] = []
       members.reserveCapacity(reader.count(of: position))
-      var seen: Set<[UInt8]> = []
+      var seen: Set<JSONName> = []
       let mayRepeat = reader.word(position).flag
       var key = position + 3
       while key < reader.end(of: position) {
         let name = reader.string(reader.word(key))
-        // By bytes, as keys are compared: strings take some different ones as equal.
-        if !mayRepeat || seen.insert(Array(name.utf8)).inserted { members.append((name, at(key + 1))) }
+        if !mayRepeat || seen.insert(JSONName(name)).inserted { members.append((name, at(key + 1))) }
         key = reader.next(key + 1)
       }
       return members

@@ -1,10 +1,12 @@
 import Foundation
 
 extension JSON: Encodable {
-  /// Encodes the same value: members in their order, integers exactly up to `UInt64`, other numbers as `Decimal` where
-  /// that is exact, else as `Double`.
+  /// Encodes the same value: members in their order, integers exactly up to `UInt64`, other numbers as `Double` where its
+  /// shortest text is the same number, else as `Decimal` where that is exact, else as the nearest `Double`.
   ///
-  /// - Throws: `EncodingError` where there is no value.
+  /// To the encoder, members are what the properties of a model are: a `keyEncodingStrategy` renames them.
+  ///
+  /// - Throws: `EncodingError` where there is no value, and for a number that fits none of these types.
   public func encode(to encoder: any Encoder) throws {
     try LargeStack.run(depth: depthBound) { () throws -> Void in try encodeAll(to: encoder) }
   }
@@ -34,13 +36,19 @@ extension JSON: Encodable {
       try container.encode(integer)
     } else if let integer = integer(UInt64.self) {
       try container.encode(integer)
+    } else if let double, isExactly(double) {
+      try container.encode(double)
     } else if let decimal {
       try container.encode(decimal)
     } else if let double {
       try container.encode(double)
     } else {
       throw EncodingError.invalidValue(
-        self, .init(codingPath: container.codingPath, debugDescription: "there is no value"))
+        self,
+        .init(
+          codingPath: container.codingPath,
+          debugDescription: exists
+            ? "Number \(description.prefix(64)) fits neither a UInt64, a Decimal nor a Double." : "There is no value."))
     }
   }
 }
@@ -49,9 +57,10 @@ extension JSON: Decodable {
   /// Takes any value.
   ///
   /// From ``JSONModelDecoder``, this is the value as it stands in the text, to the byte; it keeps the whole text. Other
-  /// decoders show no text, so it is written anew, with exact integers up to `UInt64` and other numbers as `Decimal`.
+  /// decoders show no text, so it is written anew, with exact integers up to `UInt64` and other numbers as `Decimal`, and
+  /// with keys as the decoder gives them: a `keyDecodingStrategy` of a `JSONDecoder` renames them.
   ///
-  /// - Throws: the decoder's errors.
+  /// - Throws: the decoder's errors; `DecodingError.dataCorrupted` beyond ``maximumDepth`` levels.
   public init(from decoder: any Decoder) throws {
     if let own = decoder as? JSONValueDecoder {
       self = own.session.json(own.place)
@@ -61,17 +70,15 @@ extension JSON: Decodable {
   }
 
   private static func text(from decoder: any Decoder, level: Int) throws -> String {
-    guard level < maximumDepth else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(maximumDepth) levels"))
-    }
     if let container = try? decoder.container(keyedBy: JSONKey.self) {
+      try check(level, decoder)
       let members = try container.allKeys.map { key in
         "\(JSONText.quoted(key.stringValue)):\(try text(from: container.superDecoder(forKey: key), level: level + 1))"
       }
       return "{" + members.joined(separator: ",") + "}"
     }
     if var container = try? decoder.unkeyedContainer() {
+      try check(level, decoder)
       var elements: [String] = []
       while !container.isAtEnd { elements.append(try text(from: container.superDecoder(), level: level + 1)) }
       return "[" + elements.joined(separator: ",") + "]"
@@ -84,5 +91,12 @@ extension JSON: Decodable {
     if let value = try? container.decode(UInt64.self) { return String(value) }
     if let value = try? container.decode(Decimal.self), !value.isNaN { return value.description }
     return try container.decode(Double.self).description
+  }
+
+  private static func check(_ level: Int, _ decoder: any Decoder) throws {
+    guard level < maximumDepth else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(maximumDepth) levels"))
+    }
   }
 }

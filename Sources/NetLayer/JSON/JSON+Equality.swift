@@ -14,16 +14,16 @@ extension JSON: Equatable {
     switch kind {
     case .missing, .null: return true
     case .bool: return bool == other.bool
-    case .string: return string.map { Array($0.utf8) } == other.string.map { Array($0.utf8) }
+    case .string: return string.map(JSONName.init) == other.string.map(JSONName.init)
     case .number: return number == other.number
     case .array:
       let (left, right) = (array ?? [], other.array ?? [])
       return left.count == right.count && zip(left, right).allSatisfy { $0.equals($1) }
     case .object:
       let left = members ?? []
-      let right = Dictionary((other.members ?? []).map { (Array($0.key.utf8), $0.value) }) { first, _ in first }
+      let right = Dictionary((other.members ?? []).map { (JSONName($0.key), $0.value) }) { first, _ in first }
       return left.count == right.count
-        && left.allSatisfy { key, value in right[Array(key.utf8)].map { value.equals($0) } ?? false }
+        && left.allSatisfy { key, value in right[JSONName(key)].map { value.equals($0) } ?? false }
     }
   }
 
@@ -32,6 +32,12 @@ extension JSON: Equatable {
   public var decimal: Decimal? {
     guard let number, number.digits.count <= 38, (-128...127).contains(number.exponent) else { return nil }
     return Decimal(string: description, locale: Locale(identifier: "en_US_POSIX"))
+  }
+
+  /// Whether the shortest text that stands for a finite `double` is the same number as this.
+  func isExactly(_ double: Double) -> Bool {
+    var text = double.description
+    return text.withUTF8 { JSONNumber($0) } == number
   }
 
   private var number: JSONNumber? {

@@ -4,12 +4,16 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
   /// An object with the members of the literal, in its order; of a key that comes twice, the first counts.
+  ///
+  /// One of more than ``JSON/maximumDepth`` levels, values put into it included, can't be: it does not exist.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self.init(
       written: "{" + elements.map { "\(JSONText.quoted($0.0)):\($0.1.orNull)" }.joined(separator: ",") + "}")
   }
 
   /// An array of the elements.
+  ///
+  /// One of more than ``JSON/maximumDepth`` levels, values put into it included, can't be: it does not exist.
   public init(arrayLiteral elements: JSON...) {
     self.init(written: "[" + elements.map(\.orNull).joined(separator: ",") + "]")
   }

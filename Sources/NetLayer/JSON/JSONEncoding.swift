@@ -53,7 +53,7 @@ extension JSONEncoding: Equatable {
         }
       }
       guard let scalar = UnicodeScalar(value) else { throw JSONError(.invalidUnicode, at: start) }
-      text.append(contentsOf: String(scalar).utf8)
+      if value < 0x80 { text.append(UInt8(value)) } else { text.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
     }
     return text
   }

@@ -21,7 +21,8 @@ public struct JSONModelDecoder: ModelDecoder {
 
   /// Reads the value through the index that parsing it has left.
   ///
-  /// Decoders and containers may be kept beyond this call; they keep the JSON.
+  /// Decoders and containers may be kept beyond this call; they keep the JSON. A value of more than 32 levels is decoded
+  /// on a thread of its own, where models see no task-local values.
   public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
     guard let position = json.position else {
       throw DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: "There is no value to decode."))

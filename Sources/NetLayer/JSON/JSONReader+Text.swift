@@ -20,8 +20,18 @@ extension JSONReader {
     String(unsafeUninitializedCapacity: word.textCount) { unescape(word, into: $0) }
   }
 
-  func unescaped(_ word: JSONWord) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: word.textCount) { buffer, count in count = unescape(word, into: buffer) }
+  /// Whether a key with escapes stands for the name in `wanted`.
+  @inline(never)
+  func isEscaped(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    // What stands before the first escape tells most of them apart.
+    for (byte, other) in zip(content(key), wanted) where byte != other {
+      guard byte == UInt8(ascii: "\\") else { return false }
+      break
+    }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: key.textCount) { buffer in
+      let count = unescape(key, into: buffer)
+      return UnsafeBufferPointer(rebasing: buffer[..<count]).elementsEqual(wanted)
+    }
   }
 
   /// Writes a string's characters in UTF-8; gives how many bytes they take, at most `textCount`.

@@ -74,7 +74,7 @@ struct JSONReader {
   /// Whether a key stands for the name in `wanted`.
   @inline(__always)
   func isKey(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
-    if key.flag { return key.textCount >= wanted.count && unescaped(key).elementsEqual(wanted) }
+    if key.flag { return key.textCount >= wanted.count && isEscaped(key, wanted) }
     return key.textCount == wanted.count && hasBytes(key, wanted)
   }
 

@@ -8,7 +8,8 @@ public protocol ModelDecoder: Sendable {
   /// A model made of `json`.
   ///
   /// Called on a thread that may have as little as 512 KB of stack, never on the main thread. `json` is valid and at
-  /// most ``JSON/maximumDepth`` levels deep.
+  /// most ``JSON/maximumDepth`` levels deep. The decoders here decode a value of more than 32 levels on a thread of its
+  /// own, where models see no task-local values.
   ///
   /// - Throws: `DecodingError`, from which the error's coding path is taken, or any other error.
   func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model

@@ -154,7 +154,7 @@ final class JSONDecodingTests: XCTestCase {
     XCTAssertEqual(try decode([Int].self, "[0e1000000000,-0.000]"), [0, 0])
   }
 
-  func test_equalityPrettyPrintingAndEncodingOfDeepValuesFitOnASmallStack() throws {
+  func test_equalityAndPrettyPrintingOfDeepValuesFitOnASmallStack() throws {
     let texts = [("[", "]"), ("{\"a\":", "}")].map { open, close in
       String(repeating: open, count: 511) + "[1]" + String(repeating: close, count: 511)
     }
@@ -170,6 +170,89 @@ final class JSONDecodingTests: XCTestCase {
       XCTAssertTrue(isEqual)
       XCTAssertTrue(isPretty)
       XCTAssertEqual(count, text.count)
+    }
+  }
+
+  func test_keysThatUnicodeTakesAsEqualAreDifferentInObjectsOfEverySize() throws {
+    struct Probe: Decodable {
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        XCTAssertEqual(try container.decode(Int.self, forKey: JSONKey("caf\u{E9}")), 1)
+        XCTAssertEqual(try container.decode(Int.self, forKey: JSONKey("cafe\u{301}")), 2)
+        XCTAssertEqual(container.allKeys.filter { $0.stringValue == "caf\u{E9}" }.count, 2)
+      }
+    }
+    for count in [0, 10, 200] {
+      let others = (0..<count).map { ",\"k\($0)\":0,\"k\($0)\":0" }.joined()
+      for first in ["caf\u{E9}", "caf\\u00e9"] {
+        let text = "{\"\(first)\":1,\"cafe\u{301}\":2\(others)}"
+        _ = try decode(Probe.self, text)
+        _ = try decode(Probe.self, text) { $0.keyDecodingStrategy = .convertFromSnakeCase }
+      }
+    }
+  }
+
+  func test_aPathThroughManyDictionariesHasTheKeysOfTheText() throws {
+    struct Model: Decodable { var theTop: [String: [String: [String: Model]]] }
+    let text = #"{"the_top":{"a_b":{"c_d":{"e_f":{"the_top":{"g_h":1}}}}}}"#
+    XCTAssertThrowsError(try decode(Model.self, text) { $0.keyDecodingStrategy = .convertFromSnakeCase }) { error in
+      guard case DecodingError.typeMismatch(_, let context) = error else { return XCTFail("\(error)") }
+      XCTAssertEqual(
+        context.codingPath.map(\.stringValue), ["theTop", "a_b", "c_d", "e_f", "theTop", "g_h"])
+    }
+  }
+
+  func test_nullWhereADateOrDataOrURLIsWantedNamesThatType() {
+    func type(_ body: () throws -> Void) -> String {
+      do { try body() } catch DecodingError.valueNotFound(let type, _) { return "\(type)" } catch { return "\(error)" }
+      return "no error"
+    }
+    for strategy: JSONDecoder.DateDecodingStrategy in [
+      .deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601,
+    ] {
+      XCTAssertEqual(type { _ = try decode([Date].self, "[null]") { $0.dateDecodingStrategy = strategy } }, "Date")
+    }
+    for strategy: JSONDecoder.DataDecodingStrategy in [.base64, .deferredToData] {
+      XCTAssertEqual(type { _ = try decode([Data].self, "[null]") { $0.dataDecodingStrategy = strategy } }, "Data")
+    }
+    XCTAssertEqual(type { _ = try decode([URL].self, "[null]") }, "URL")
+    XCTAssertEqual(
+      try decode([Date].self, "[null]") { $0.dateDecodingStrategy = .custom { _ in .distantPast } }, [.distantPast],
+      "a strategy of the app's own may take null")
+  }
+
+  func test_escapedKeysAreFoundInObjectsOfEverySize() throws {
+    struct Probe: Decodable {
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        let count = try XCTUnwrap(container.decode(Int.self, forKey: JSONKey("count")))
+        for index in 0..<count {
+          XCTAssertEqual(try container.decode(Int.self, forKey: JSONKey("ké\(index)\"")), index)
+          XCTAssertFalse(container.contains(JSONKey("ké\(index)'")))
+        }
+      }
+    }
+    for count in [1, 7, 8, 9, 40, 200] {
+      let members = (0..<count).map { ",\"k\\u00e9\($0)\\\"\":\($0)" }.joined()
+      _ = try decode(Probe.self, "{\"count\":\(count)\(members)}")
+      _ = try decode(Probe.self, "{\"count\":\(count)\(members)}") { $0.keyDecodingStrategy = .convertFromSnakeCase }
+    }
+  }
+
+  func test_namesInSnakeCaseAreFoundInTablesAsByComparison() throws {
+    struct Probe: Decodable {
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        for (index, name) in ["someKey1B", "_aB__", "ABC", "größeZwei", "a1B2"].enumerated() {
+          XCTAssertEqual(try container.decode(Int.self, forKey: JSONKey(name)), index, name)
+        }
+      }
+    }
+    let members = ["SOME_key_1b", "_a_b__", "ABC", "größe_zwei", "a1_b2"].enumerated().map { "\"\($1)\":\($0)" }
+    for count in [0, 10, 200] {
+      let others = (0..<count).map { "\"k\\u0031_\($0)\":0" }
+      let text = "{\((members + others).joined(separator: ","))}"
+      _ = try decode(Probe.self, text) { $0.keyDecodingStrategy = .convertFromSnakeCase }
     }
   }
 }

@@ -76,4 +76,25 @@ final class JSONValueTests: XCTestCase {
     XCTAssertEqual(try JSON(parsing: json.pretty(indent: "\t")), json)
     XCTAssertEqual(json["none"].pretty(), "")
   }
+
+  func test_otherDecodersMayGoAsDeepAsTheScanner() throws {
+    let text = String(repeating: "[", count: 512) + "1" + String(repeating: "]", count: 512)
+    let json = LargeStack.run(depth: 512) { Result { try JSONDecoder().decode(JSON.self, from: Data(text.utf8)) } }
+    XCTAssertEqual(try json.get().description, text)
+  }
+
+  func test_fractionsPassThroughEncodersThatKnowNoDecimal() throws {
+    let json: JSON = ["a": [1.5, -0.1, 1e300, 3]]
+    let list = try PropertyListEncoder().encode(json)
+    XCTAssertEqual(try PropertyListDecoder().decode(JSON.self, from: list), json)
+    let exact = "[0.1234567890123456789012345678901]"
+    XCTAssertEqual(String(decoding: try JSONEncoder().encode(JSON(parsing: exact)), as: UTF8.self), exact)
+  }
+
+  func test_aNumberThatFitsNowhereIsNamedWhenItIsEncoded() throws {
+    XCTAssertThrowsError(try JSONEncoder().encode(JSON(parsing: "[1e999]"))) { error in
+      guard case EncodingError.invalidValue(_, let context) = error else { return XCTFail("\(error)") }
+      XCTAssertTrue(context.debugDescription.contains("1e999"), context.debugDescription)
+    }
+  }
 }

@@ -4,6 +4,7 @@ extension DecodingSession {
   /// The keys that lead to a place, made only when somebody asks.
   func path(to place: DecodingPlace, adding last: (any CodingKey)? = nil) -> [any CodingKey] {
     var path = prefix
+    let dictionaries = options.convertsKeys ? dictionaries : []
     read { reader in
       // Containers from the place up to the root.
       var steps: [(position: Int, parent: Int, ordinal: Int)] = []
@@ -17,7 +18,8 @@ extension DecodingSession {
         if reader.word(step.parent).kind == .object {
           let name = reader.string(reader.word(step.position - 1))
           path.append(
-            convertsKeys(of: UInt32(step.parent)) ? JSONKey(converted(name, after: path)) : JSONKey(name))
+            options.convertsKeys && !dictionaries.contains(step.parent)
+              ? JSONKey(converted(name, after: path)) : JSONKey(name))
         } else {
           path.append(JSONKey(index: step.ordinal))
         }
@@ -25,6 +27,11 @@ extension DecodingSession {
     }
     if let last { path.append(last) }
     return path
+  }
+
+  /// The path to an object that converting its keys takes; empty where that looks at the key alone.
+  func pathForConversion(of object: DecodingPlace) -> [any CodingKey] {
+    if case .custom = options.keys { path(to: object) } else { [] }
   }
 
   /// The name that a key has for the models.

@@ -105,6 +105,7 @@ extension DecodingSession {
 
   @inline(never)
   private func url(at place: DecodingPlace) throws -> URL {
+    if word(place).kind == .null { throw mismatch(URL.self, at: place) }
     let text = try string(at: place)
     guard let url = URL(string: text) else { throw corrupted("Invalid URL string.", at: place) }
     return url
@@ -112,6 +113,7 @@ extension DecodingSession {
 
   @inline(never)
   private func data(at place: DecodingPlace) throws -> Data {
+    if case .custom = options.data {} else if word(place).kind == .null { throw mismatch(Data.self, at: place) }
     switch options.data {
     case .base64:
       guard let data = Data(base64Encoded: try string(at: place)) else {
@@ -126,6 +128,7 @@ extension DecodingSession {
 
   @inline(never)
   private func date(at place: DecodingPlace) throws -> Date {
+    if case .custom = options.dates {} else if word(place).kind == .null { throw mismatch(Date.self, at: place) }
     switch options.dates {
     case .deferredToDate: return Date(timeIntervalSinceReferenceDate: try double(at: place))
     case .secondsSince1970: return Date(timeIntervalSince1970: try double(at: place))

@@ -76,10 +76,15 @@ final class DecodingSession {
       ? JSONWord(.null, from: 0) : document.index.read { $0.word(Int(place.position)) }
   }
 
-  /// Whether the keys of the object at `position` are converted.
-  func convertsKeys(of position: UInt32) -> Bool {
-    guard options.convertsKeys else { return false }
-    return position != dictionary && outer?.convertsKeys(of: position) ?? true
+  /// The objects on the way to here whose keys stay as they are. No container is ever made of one.
+  var dictionaries: Set<Int> {
+    var positions: Set<Int> = []
+    var session: DecodingSession? = self
+    while let current = session {
+      positions.insert(Int(current.dictionary))
+      session = current.outer
+    }
+    return positions
   }
 
   /// The value of the first member of that name of an object whose keys are not converted, and of which no two may be the

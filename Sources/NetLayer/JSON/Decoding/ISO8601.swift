@@ -1,7 +1,8 @@
 import Foundation
 
 extension Date {
-  /// A date as RFC 3339 §5.6 writes it, `2019-12-28T01:02:03.456+08:00`, also with `+0800`; `nil` for anything else.
+  /// A date as RFC 3339 §5.6 writes it, `2019-12-28T01:02:03.456+08:00`, also with `+0800` or `+08`; `nil` for anything
+  /// else.
   ///
   /// Days that the month has not, hours from 24 on and minutes from 60 on are no dates; a second 60 is one where leap
   /// seconds are, at the end of a day in UTC. Years are those of the Gregorian calendar throughout.
@@ -24,7 +25,8 @@ private struct ISO8601Reader {
 
   /// The seconds since 2001 in UTC.
   mutating func seconds() -> Double? {
-    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2), take("T"),
+    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
+      take("T") || take("t"),
       let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
       let fraction = fraction(), let offset = offset(), at == text.count
     else { return nil }
@@ -74,11 +76,12 @@ private struct ISO8601Reader {
 
   /// The seconds that the place is ahead of UTC.
   private mutating func offset() -> Int? {
-    if take("Z") { return 0 }
+    if take("Z") || take("z") { return 0 }
     let isAhead = take("+")
     guard isAhead || take("-"), let hours = number(2) else { return nil }
-    _ = take(":")
-    guard let minutes = number(2), hours < 24, minutes < 60 else { return nil }
+    // ISO 8601 lets minutes go, as PostgreSQL does.
+    let hasMinutes = take(":") || at < text.count
+    guard let minutes = hasMinutes ? number(2) : 0, hours < 24, minutes < 60 else { return nil }
     return (isAhead ? 1 : -1) * (hours * 3_600 + minutes * 60)
   }
 

@@ -4,7 +4,7 @@ struct JSONMembers {
   let object: DecodingPlace
   private let search: Search
   /// The values by name, for `Search.table`.
-  private let table: [String: UInt32]?
+  private let table: [JSONName: UInt32]?
 
   /// How members are found.
   private enum Search {
@@ -14,7 +14,7 @@ struct JSONMembers {
     case start
     /// From the first one, whose name may be in snake case.
     case snakeCase
-    /// In a table made before: there are many, or their names come from a closure.
+    /// In a table made before: there are many, or some that are slow to compare, or their names come from a closure.
     case table
   }
 
@@ -23,26 +23,27 @@ struct JSONMembers {
     self.object = object
     (search, table) = session.read { reader in
       let position = Int(object.position)
-      let isLarge = reader.count(of: position) > 128
-      if session.convertsKeys(of: object.position) {
+      let mayHaveEscapes = reader.word(position).flag
+      let isLarge = reader.count(of: position) > (mayHaveEscapes ? 8 : 128)
+      if session.options.convertsKeys {
         if !isLarge, case .convertFromSnakeCase = session.options.keys { return (.snakeCase, nil) }
         return (.table, Self.table(session, object, reader))
       }
-      if !reader.word(position).flag { return (.cursor, nil) }
+      if !mayHaveEscapes { return (.cursor, nil) }
       return isLarge ? (.table, Self.table(session, object, reader)) : (.start, nil)
     }
   }
 
   private static func table(
     _ session: DecodingSession, _ object: DecodingPlace, _ reader: JSONReader
-  ) -> [String: UInt32] {
-    var table: [String: UInt32] = [:]
+  ) -> [JSONName: UInt32] {
+    var table: [JSONName: UInt32] = [:]
     table.reserveCapacity(reader.count(of: Int(object.position)))
-    let converts = session.convertsKeys(of: object.position)
-    let path = converts ? session.path(to: object) : []
+    let converts = session.options.convertsKeys
+    let path = session.pathForConversion(of: object)
     reader.forEachKey(of: Int(object.position)) { key in
       let name = reader.string(reader.word(key))
-      let known = converts ? session.converted(name, after: path) : name
+      let known = JSONName(converts ? session.converted(name, after: path) : name)
       if table[known] == nil { table[known] = UInt32(truncatingIfNeeded: key + 1) }
     }
     return table
@@ -55,7 +56,7 @@ struct JSONMembers {
       case .start: reader.value(named: name, in: Int(object.position)).map { UInt32(truncatingIfNeeded: $0) }
       case .snakeCase:
         reader.value(namedInSnakeCase: name, in: Int(object.position)).map { UInt32(truncatingIfNeeded: $0) }
-      case .table: table?[name]
+      case .table: table?[JSONName(name)]
       }
     }
     return position.map { DecodingPlace(position: $0, in: object) }
@@ -80,14 +81,14 @@ struct JSONMembers {
     session.read { reader in
       var names: [String] = []
       names.reserveCapacity(reader.count(of: Int(object.position)))
-      var seen: Set<String> = []
-      let converts = session.convertsKeys(of: object.position)
+      var seen: Set<JSONName> = []
+      let converts = session.options.convertsKeys
       let mayRepeat = converts || reader.word(Int(object.position)).flag
-      let path = converts ? codingPath : []
+      let path = session.pathForConversion(of: object)
       reader.forEachKey(of: Int(object.position)) { position in
         var name = reader.string(reader.word(position))
         if converts { name = session.converted(name, after: path) }
-        if !mayRepeat || seen.insert(name).inserted { names.append(name) }
+        if !mayRepeat || seen.insert(JSONName(name)).inserted { names.append(name) }
       }
       return names
     }

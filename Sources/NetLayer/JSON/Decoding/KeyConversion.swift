@@ -15,6 +15,8 @@ enum SnakeCase {
   /// `first_name` as `firstName`: what Foundation's `convertFromSnakeCase` makes of it. Underscores in front and behind
   /// stay; the letters behind the first one of a word become small, if there is more than one word.
   static func converted(_ name: String) -> String {
+    guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
+    if let plain = name.utf8.withContiguousStorageIfAvailable({ plainConverted($0) }) ?? nil { return plain }
     guard let first = name.firstIndex(where: { $0 != "_" }), let last = name.lastIndex(where: { $0 != "_" }) else {
       return name
     }
@@ -22,6 +24,35 @@ enum SnakeCase {
     guard let head = words.first, words.count > 1 else { return name }
     return name[..<first] + head.lowercased() + words.dropFirst().map(\.capitalized).joined()
       + name[name.index(after: last)...]
+  }
+
+  /// The same for two words or more of ASCII letters and digits, for which it needs no strings in between; `nil` for others.
+  private static func plainConverted(_ name: UnsafeBufferPointer<UInt8>) -> String? {
+    let underscore = UInt8(ascii: "_")
+    guard name.allSatisfy({ $0 == underscore || isLetter($0) || $0 &- 48 < 10 }),
+      let first = name.firstIndex(where: { $0 != underscore }),
+      let last = name.lastIndex(where: { $0 != underscore }), name[first...last].contains(underscore)
+    else { return nil }
+    return String(unsafeUninitializedCapacity: name.count) { buffer in
+      var count = 0
+      var isFirstWord = true
+      var isStart = false
+      for index in 0..<name.count {
+        var byte = name[index]
+        if index >= first, index <= last {
+          if byte == underscore {
+            (isFirstWord, isStart) = (false, true)
+            continue
+          }
+          let isLetter = isLetter(byte)
+          if isLetter { byte = isStart ? byte & 0xDF : byte | 0x20 }
+          isStart = !isLetter && !isFirstWord
+        }
+        buffer[count] = byte
+        count += 1
+      }
+      return count
+    }
   }
 
   /// Whether the bytes of a key convert to `wanted`; `nil` where that needs more than ASCII.
@@ -32,13 +63,18 @@ enum SnakeCase {
     while first < key.count, key[first] == underscore { first += 1 }
     guard first < key.count else { return key.elementsEqual(wanted) }
     // Names differ early, mostly, so look there before looking at the whole.
-    guard first < wanted.count, key[first] >= 0x80 || key[first] | 0x20 == wanted[first] | 0x20 else { return false }
+    guard first < wanted.count, mayBegin(key[first], wanted[first]) else { return false }
     var last = key.count
     while key[last - 1] == underscore { last -= 1 }
     var hasWords = false
     for index in first..<last {
       let byte = key[index]
-      if byte == underscore { hasWords = true } else if !isLetter(byte), byte &- 48 >= 10 { return nil }
+      if byte == underscore {
+        hasWords = true
+      } else if !isLetter(byte), byte &- 48 >= 10 {
+        // Without words, the name is its own.
+        return hasWords || key[index..<last].contains(underscore) ? nil : key.elementsEqual(wanted)
+      }
     }
     guard hasWords else { return key.elementsEqual(wanted) }
     var at = 0
@@ -65,6 +101,14 @@ enum SnakeCase {
     }
     for index in last..<key.count where !takes(key[index]) { return false }
     return at == wanted.count
+  }
+
+  /// Whether a character that begins with `byte` may become, as a small letter, one that begins with `wanted`.
+  @inline(__always)
+  private static func mayBegin(_ byte: UInt8, _ wanted: UInt8) -> Bool {
+    if byte < 0x80 { return byte | 0x20 == wanted | 0x20 }
+    // Beyond ASCII, two become small letters of ASCII: K (the sign of Kelvin) and İ.
+    return wanted >= 0x80 || wanted == UInt8(ascii: "k") || wanted == UInt8(ascii: "i")
   }
 
   @inline(__always)
