@@ -252,6 +252,7 @@
       transfer = nil
       redirect = nil
       body = nil
+      pump?.stop()
       pump = nil
       answer.discard()
       guard needsReset else { return }
