@@ -103,6 +103,18 @@
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 
+    func testAMethodThatIsNotKnownIsNotSentTwiceOnAKeptConnection() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      for body in [Request.Body.none, .data(Data("once".utf8))] {
+        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+        let count = server.requestCount
+        let request = Request(method: "APPEND", url: server.url("/close"), body: body)
+        XCTAssertEqual(TransportSuite.kind(try perform(request, on: transport)), .connection)
+        XCTAssertEqual(server.requestCount, count + 1)
+      }
+    }
+
     func testACancelledUploadLetsGoOfItsMaker() throws {
       final class Token: Sendable {
         let gone: XCTestExpectation
@@ -177,6 +189,18 @@
       XCTAssertEqual(first.remoteAddress, "127.0.0.1:\(server.port)")
       XCTAssertGreaterThan(try XCTUnwrap(first.firstByte), 0)
       XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
+    }
+
+    func testATimeoutAndAnUnknownHostHaveTheirMetrics() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.2)
+      let late = try perform(Request(url: server.url("/never"), timeouts: limits), on: transport)
+      guard case .failure(let error) = late else { return XCTFail("no error") }
+      XCTAssertEqual(error.metrics?.remoteAddress, "127.0.0.1:\(server.port)")
+      let unknown = Request(url: try XCTUnwrap(URL(string: "http://nosuchhost.invalid/")))
+      guard case .failure(let error) = try perform(unknown, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.metrics?.isReused, false)
     }
 
     func testWaitingForAConnectionIsMeasured() throws {
