@@ -174,7 +174,7 @@ struct RequestParser {
       guard let lineEnd = endOfLine(from: position) else { return .incomplete }
       let line = String(decoding: bytes[position..<lineEnd], as: UTF8.self)
       let digits = line.prefix { $0 != ";" && $0 != " " }
-      guard let size = Int(digits, radix: 16), size >= 0, chunkedBody.count + size <= Self.maxBody else {
+      guard let size = Int(digits, radix: 16), size >= 0, size <= Self.maxBody - chunkedBody.count else {
         return .malformed
       }
       if size == 0 {

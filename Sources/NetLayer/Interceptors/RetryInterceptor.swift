@@ -116,9 +116,16 @@ extension Request {
   /// Whether sending it twice does what sending it once does: by its method (RFC 9110 §9.2.2), or since an
   /// `Idempotency-Key` lets the server tell.
   public var isIdempotent: Bool {
-    switch method {
+    method.isIdempotent || !headers.values(of: "Idempotency-Key").isEmpty
+  }
+}
+
+extension HTTPMethod {
+  /// Whether the method alone says that two requests do what one does; of methods not known it is not assumed.
+  var isIdempotent: Bool {
+    switch self {
     case .get, .head, .options, .put, .delete, .trace, .query: true
-    default: !headers.values(of: "Idempotency-Key").isEmpty
+    default: false
     }
   }
 }

@@ -8,7 +8,8 @@ extension Request {
     /// the request with `invalidRequest`. Empty chunks are skipped.
     public typealias Reader = @Sendable () throws -> Data?
 
-    /// The length in bytes; `nil` sends it in the chunked transfer coding (HTTP/2 needs none).
+    /// The length in bytes, to which the reader must keep: a request fails when it makes less, or more before the last
+    /// of these bytes has gone, and what it makes behind them is not asked for. `nil` sends it in the chunked transfer coding (HTTP/2 needs none).
     public let count: Int64?
     /// Whether it can be sent again, as redirects (307, 308), retries and broken kept connections ask for.
     public let isRepeatable: Bool

@@ -56,9 +56,6 @@ final class ChunkPump: Sendable {
         return .end
       }
       let length = Swift.min(buffer.count, chunk.count - state.offset)
-      if let count = stream.count, state.sent + Int64(length) > count {
-        return .failure(Self.failure("the body has more than the \(count) bytes that were announced"))
-      }
       let start = chunk.startIndex + state.offset
       chunk.copyBytes(to: buffer, from: start..<(start + length))
       state.offset += length
@@ -87,6 +84,16 @@ final class ChunkPump: Sendable {
     return isPossible
   }
 
+  /// Makes no more, and lets go of the maker.
+  func stop() {
+    let old = state.withLock { state in
+      let old = state
+      state = State(round: old.round + 1, hasEnded: true)
+      return old
+    }
+    withExtendedLifetime(old) {}
+  }
+
   private func readAhead() {
     let round = state.withLock { state -> Int? in
       guard !state.isReading, !state.hasEnded, state.failure == nil, state.bytes < Self.highWater else { return nil }
@@ -112,7 +119,9 @@ final class ChunkPump: Sendable {
         state.reader = reader
         switch result {
         case .success(let chunk?):
-          if !chunk.isEmpty {
+          if let count = stream.count, Int64(chunk.count) > count - state.sent - Int64(state.bytes - state.offset) {
+            state.failure = Self.failure("the body has more than the \(count) bytes that were announced")
+          } else if !chunk.isEmpty {
             state.chunks.append(chunk)
             state.bytes += chunk.count
           }

@@ -89,6 +89,8 @@ struct ConnectionQueue<Item> {
     running += lane.weight - before
     guard lane.hasWaiting || !blocked.isEmpty else { return [] }
     var admitted: [Item] = []
+    // Where its own urgent ones wait, it goes by its urgency, too.
+    if lane.hasWaiting, !isFull(lane) { block(lane) }
     // Those blocked by the total go first, or a busy host would starve the others.
     while running < total, !blocked.isEmpty {
       let most = blocked.lazy.map(\.urgency).max()

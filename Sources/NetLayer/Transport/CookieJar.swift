@@ -8,7 +8,8 @@ import Streams
 /// ```
 /// A cookie for a whole domain is taken from its own hosts only, and never for a domain of one label; there is no list of
 /// public suffixes, so a jar is meant for back ends that trust their domain. A `Cookie` field of the caller's is sent in
-/// place of the jar's.
+/// place of the jar's. What comes without TLS leaves `Secure` cookies alone; the name prefixes `__Host-` and `__Secure-`
+/// mean what RFC 6265bis says; a cookie of more than 4,096 bytes is ignored.
 public final class CookieJar: Sendable {
   /// One cookie.
   public struct Cookie: Sendable, Hashable {
@@ -51,8 +52,8 @@ public final class CookieJar: Sendable {
 
   /// The value of the `Cookie` field of a request to `url`; `nil` for none. Longer paths first (RFC 6265 §5.4).
   public func header(for url: URL, at now: Date = Date()) -> String? {
-    guard let host = url.host?.lowercased() else { return nil }
-    let path = url.path.isEmpty ? "/" : url.path
+    guard let host = url.plainHost else { return nil }
+    let path = SetCookie.path(url)
     let isSecure = url.scheme?.lowercased() == "https"
     let cookies = kept.withLock { kept in
       guard !kept.isEmpty else { return [Cookie]() }
@@ -76,7 +77,9 @@ public final class CookieJar: Sendable {
   public func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
     for field in headers.values(of: "Set-Cookie") {
       guard let cookie = SetCookie(field, from: url, at: now)?.cookie else { continue }
+      let isSecure = url.scheme?.lowercased() == "https"
       kept.withLock { kept in
+        if !isSecure, Self.protects(kept, from: cookie) { return }
         var cookies = kept[cookie.domain] ?? []
         let old = cookies.firstIndex {
           $0.name == cookie.name && $0.path == cookie.path && $0.isForSubdomains == cookie.isForSubdomains
@@ -92,6 +95,16 @@ public final class CookieJar: Sendable {
         }
         kept[cookie.domain] = cookies
       }
+    }
+  }
+
+  /// Whether a cookie for TLS stands where `cookie` has come without: it is neither replaced nor shadowed (RFC 6265bis
+  /// §5.7, step 13).
+  private static func protects(_ kept: [String: [Cookie]], from cookie: Cookie) -> Bool {
+    kept.contains { domain, cookies in
+      (domain == cookie.domain || SetCookie.isBelow(domain, domain: cookie.domain)
+        || SetCookie.isBelow(cookie.domain, domain: domain))
+        && cookies.contains { $0.isSecure && $0.name == cookie.name && isBelow(cookie.path, $0.path) }
     }
   }
 

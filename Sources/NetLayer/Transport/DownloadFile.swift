@@ -21,8 +21,10 @@ final class DownloadFile {
   /// Why the last write failed.
   private(set) var failure: String?
 
+  /// If `isPrivate`, the file can be read by its owner alone.
+  ///
   /// - Throws: `NetworkError` of kind `file` when no file can be made there.
-  init(_ destination: URL) throws(NetworkError) {
+  init(_ destination: URL, isPrivate: Bool = false) throws(NetworkError) {
     self.destination = destination
     temporary = destination.deletingLastPathComponent()
       .appending(path: ".\(UUID().uuidString).part")
@@ -30,7 +32,7 @@ final class DownloadFile {
     guard destination.isFileURL else {
       throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
     }
-    descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
     guard descriptor >= 0 else { throw error("can't be made") }
   }
 

@@ -50,11 +50,17 @@ enum RequestCheck {
   }
 
   private static func lengthProblem(_ request: Request, length: Int64) -> String? {
-    for field in request.headers where HTTPHeaders.same(field.name, "Content-Length") && Int64(field.value) != length {
+    for field in request.headers
+    where HTTPHeaders.same(field.name, "Content-Length") && !isLength(field.value, length) {
       return "the header Content-Length: \(quoted(field.value)) contradicts the body of \(length) bytes; remove it, "
         + "the transport sets it"
     }
     return nil
+  }
+
+  /// Whether `value` is `length` in digits alone: what else a number may have, two servers may read in two ways.
+  private static func isLength(_ value: String, _ length: Int64) -> Bool {
+    value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int64(value) == length
   }
 
   private static func urlProblem(_ url: String) -> String? {

@@ -2,35 +2,47 @@ import Foundation
 
 /// A `Set-Cookie` field, read as RFC 6265 §5.2 and §5.3 have it.
 struct SetCookie {
+  /// The largest name and value together, in bytes, and the largest attribute (RFC 6265bis §5.6, §5.7).
+  private static let maxSize = 4096
+  private static let maxAttributeSize = 1024
+
   private(set) var cookie: CookieJar.Cookie
 
   /// `nil` for a field that names no cookie, or one that `url` may not set.
   init?(_ field: String, from url: URL, at now: Date) {
-    guard let host = url.host?.lowercased() else { return nil }
+    guard let host = url.plainHost else { return nil }
     let parts = field.split(separator: ";", omittingEmptySubsequences: false)
     guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
     let name = Self.trimmed(pair[..<equals])
     let value = Self.trimmed(pair[pair.index(after: equals)...])
     // What was folded or smuggled into a value must not become a header of ours.
     guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return nil }
+    // No server needs more, and the next request would bear it (RFC 6265bis §5.7, step 5).
+    guard name.utf8.count + value.utf8.count <= Self.maxSize else { return nil }
     cookie = CookieJar.Cookie(
       name: name, value: value, domain: host, isForSubdomains: false, path: Self.defaultPath(url), isSecure: false,
       expires: nil)
     var maxAge: Date?
+    var (hasDomain, hasPath) = (false, false)
     for part in parts.dropFirst() {
       let split = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let value = split.count > 1 ? Self.trimmed(split[1]) : ""
+      guard value.utf8.count <= Self.maxAttributeSize else { continue }
       switch Self.trimmed(split[0]).lowercased() {
       case "expires": cookie.expires = Self.date(value) ?? cookie.expires
       case "max-age":
         if let seconds = Int(value) { maxAge = seconds > 0 ? now + Double(seconds) : .distantPast }
       case "domain":
-        let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+        var domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+        if domain.hasSuffix(".") { domain.removeLast() }
         guard !domain.isEmpty else { break }
         guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
         cookie.domain = domain
         cookie.isForSubdomains = !Self.isAddress(host)
-      case "path": if value.hasPrefix("/") { cookie.path = value }
+        hasDomain = true
+      case "path":
+        cookie.path = value.hasPrefix("/") ? value : Self.defaultPath(url)
+        hasPath = value == "/"
       case "secure": cookie.isSecure = true
       default: break
       }
@@ -38,6 +50,10 @@ struct SetCookie {
     cookie.expires = maxAge ?? cookie.expires
     // A cookie for TLS that came without could be anyone's on the way.
     if cookie.isSecure, url.scheme?.lowercased() != "https" { return nil }
+    // What such a name promises must hold (RFC 6265bis §4.1.3).
+    let lowered = name.lowercased()
+    if lowered.hasPrefix("__secure-"), !cookie.isSecure { return nil }
+    if lowered.hasPrefix("__host-"), !cookie.isSecure || hasDomain || !hasPath { return nil }
   }
 
   /// Whether `host` is one of the hosts below `domain`, which has more than one label (RFC 6265 §5.1.3).
@@ -55,10 +71,15 @@ struct SetCookie {
 
   /// RFC 6265 §5.1.4.
   private static func defaultPath(_ url: URL) -> String {
-    guard url.path.hasPrefix("/"), let slash = url.path.lastIndex(of: "/"), slash > url.path.startIndex else {
-      return "/"
-    }
-    return String(url.path[..<slash])
+    let path = path(url)
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  /// The path as it goes over the wire: as the server wrote its cookie's.
+  static func path(_ url: URL) -> String {
+    let path = url.path(percentEncoded: true)
+    return path.hasPrefix("/") ? path : "/"
   }
 
   /// A date in any of the orders that RFC 6265 §5.1.1 reads: words for the time, the day, the month, the year.

@@ -81,7 +81,8 @@ final class LoopbackServerTests: XCTestCase {
 
   func testWhatIsNoHTTPGets400() throws {
     let server = try LoopbackServer { _ in .text("never") }
-    for text in ["nonsense\r\n\r\n", "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"] {
+    let overflow = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n"
+    for text in ["nonsense\r\n\r\n", overflow, "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"] {
       XCTAssert(try exchange(server, text).hasPrefix("HTTP/1.1 400 "), text)
     }
     XCTAssertEqual(server.requestCount, 0)

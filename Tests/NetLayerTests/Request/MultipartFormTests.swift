@@ -16,6 +16,8 @@ final class MultipartFormTests: XCTestCase {
     case .data(let data): return String(decoding: data, as: UTF8.self)
     case .parts:
       let spool = try BodySpool(request)
+      let attributes = try FileManager.default.attributesOfItem(atPath: spool.file.path)
+      XCTAssertEqual((attributes[.posixPermissions] as? NSNumber)?.intValue, 0o600, "others can read it")
       return try withExtendedLifetime(spool) { String(decoding: try Data(contentsOf: spool.file), as: UTF8.self) }
     default: return ""
     }

@@ -67,6 +67,18 @@ final class ConnectionQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(lanes[2]), [1])
   }
 
+  func testTheUrgentOfTheSameHostGoBeforeOthersThatTheTotalBlocks() {
+    var queue = Queue(perHost: 1, total: 1)
+    let (a, b) = (queue.lane(for: "a"), queue.lane(for: "b"))
+    XCTAssertTrue(queue.admit(0, in: a))
+    XCTAssertFalse(queue.admit(1, in: b))
+    XCTAssertFalse(queue.admit(2, in: a, priority: .high))
+    XCTAssertFalse(queue.admit(3, in: a))
+    XCTAssertEqual(queue.finished(a), [2])
+    XCTAssertEqual(queue.finished(a), [1])
+    XCTAssertEqual(queue.finished(b), [3])
+  }
+
   func testRemoveAllGivesWhatWaits() {
     var queue = Queue(perHost: 1, total: 1)
     let host = queue.lane(for: "a")

@@ -34,7 +34,20 @@ final class CookieJarTests: XCTestCase {
       ("a=1; Secure", "http://h/", "https://h/", nil), ("a=\"x y\"; HttpOnly", "http://h/", "http://h/", "a=\"x y\""),
       ("a=b=c", "http://h/", "http://h/", "a=b=c"), ("=1", "http://h/", "http://h/", nil),
       ("a", "http://h/", "http://h/", nil),
-      ("a=1\r\nX: y", "http://h/", "http://h/", nil), ("a=", "http://h/", "http://h/", "a="),
+      ("a=1", "http://h.com./", "http://h.com/", "a=1"), ("a=1", "http://h.com/", "http://h.com./", "a=1"),
+      ("a=1; Domain=com.", "http://h.com./", "http://g.com./", nil),
+      ("a=1; Domain=com.", "http://h.com/", "http://g.com/", nil),
+      ("a=1; Domain=h.com.", "http://h.com/", "http://api.h.com/", "a=1"),
+      ("a=1", "http://h/a/b/", "http://h/a/b/c", "a=1"), ("a=1", "http://h/a/b/", "http://h/a/c", nil),
+      ("a=1; Path=/x/", "http://h/", "http://h/x/", "a=1"), ("a=1; Path=/x/", "http://h/", "http://h/x", nil),
+      ("a=1; Path=/a%2Fb", "http://h/", "http://h/a%2Fb", "a=1"),
+      ("a=1; Path=/a/b", "http://h/", "http://h/a%2Fb", nil), ("a=1; Path=/x; Path=", "http://h/", "http://h/", "a=1"),
+      ("__Host-a=1; Secure; Path=/", "https://h/", "https://h/", "__Host-a=1"),
+      ("__Host-a=1; Path=/", "https://h/", "https://h/", nil), ("__Host-a=1; Secure", "https://h/", "https://h/", nil),
+      ("__host-a=1; Secure; Path=/; Domain=h.com", "https://h.com/", "https://h.com/", nil),
+      ("__Secure-a=1; Secure", "https://h/", "https://h/", "__Secure-a=1"),
+      ("__Secure-a=1", "https://h/", "https://h/", nil), ("a=1\r\nX: y", "http://h/", "http://h/", nil),
+      ("a=", "http://h/", "http://h/", "a="),
     ]
     for (field, from, to, expected) in cases {
       XCTAssertEqual(try header([field], from: from, to: to), expected, "\(field) from \(from) to \(to)")
@@ -53,6 +66,32 @@ final class CookieJarTests: XCTestCase {
   func testTheLastOfANameCountsAndLongerPathsGoFirst() throws {
     let fields = ["a=1", "b=2; Path=/x", "a=3", "c=4; Path=/x/y"]
     XCTAssertEqual(try header(fields, from: "http://h/", to: "http://h/x/y"), "c=4; b=2; a=3")
+  }
+
+  func testWhatComesWithoutTLSLeavesSecureCookiesAlone() throws {
+    for attack in ["a=2", "a=; Max-Age=0", "a=2; Path=/x/y", "a=2; Domain=h.com"] {
+      let jar = CookieJar()
+      jar.store(["Set-Cookie": "a=1; Secure; Path=/x"], from: try url("https://www.h.com/"), at: now)
+      for path in ["", "x", "x/y/z"] {
+        jar.store(["Set-Cookie": attack], from: try url("http://www.h.com/x/y"), at: now)
+        jar.store(["Set-Cookie": attack + "; Path=/x/\(path)"], from: try url("http://www.h.com/x/y"), at: now)
+      }
+      XCTAssertEqual(jar.header(for: try url("https://www.h.com/x/y"), at: now), "a=1", attack)
+      jar.store(["Set-Cookie": "a=3; Secure; Path=/x"], from: try url("https://www.h.com/"), at: now)
+      XCTAssertEqual(jar.header(for: try url("https://www.h.com/x/y"), at: now), "a=3")
+    }
+    let jar = CookieJar()
+    jar.store(["Set-Cookie": "a=1; Secure; Path=/x"], from: try url("https://h/"), at: now)
+    jar.store(["Set-Cookie": "a=2; Path=/"], from: try url("http://h/"), at: now)
+    XCTAssertEqual(jar.header(for: try url("http://h/y"), at: now), "a=2")
+  }
+
+  func testACookieHasItsLimit() throws {
+    let value = String(repeating: "v", count: 4095)
+    XCTAssertEqual(try header(["a=" + value], from: "http://h/", to: "http://h/"), "a=" + value)
+    XCTAssertNil(try header(["a=v" + value], from: "http://h/", to: "http://h/"))
+    let path = "a=1; Path=/" + String(repeating: "p", count: 1024)
+    XCTAssertEqual(try header([path], from: "http://h/", to: "http://h/"), "a=1")
   }
 
   func testDatesAreReadInTheOrdersThatServersWrite() {

@@ -1,6 +1,7 @@
 #if canImport(CCurl)
   import Foundation
   import LoopbackServer
+  import Streams
   import XCTest
 
   @testable import NetLayer
@@ -102,38 +103,50 @@
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 
-    func testAChangeOfProtocolThatNoOneAskedForIsRefused() throws {
-      for rest in ["", "data"] {
-        let server = try LoopbackServer { _ in
-          .init(
-            body: .raw([.init("HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n\r\n" + rest)]), ending: .hang)
-        }
-        let flight = StreamFlight(self)
-        let transport = try CurlTransport()
-        flight.start(Request(url: server.url("/")), on: transport)
-        guard case .failure(let error) = try flight.outcome() else { return XCTFail("it was let through") }
-        XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("101"), error.reason)
-        XCTAssertEqual(flight.order, ["completion"])
-        withExtendedLifetime(transport) {}
+    func testAMethodThatIsNotKnownIsNotSentTwiceOnAKeptConnection() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      for body in [Request.Body.none, .data(Data("once".utf8))] {
+        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+        let count = server.requestCount
+        let request = Request(method: "APPEND", url: server.url("/close"), body: body)
+        XCTAssertEqual(TransportSuite.kind(try perform(request, on: transport)), .connection)
+        XCTAssertEqual(server.requestCount, count + 1)
       }
     }
 
-    func testPinsAreFoundHoweverTheirHostIsWritten() throws {
-      let pin = "sha256//" + Data(count: 32).base64EncodedString()
-      for (key, url) in [
-        ("API.Example", "https://api.example/"), ("api.example.", "https://api.example/"),
-        ("api.example", "https://API.example./x"), ("[::1]", "https://[::1]:8443/"), ("::1", "https://[::1]/"),
-        ("bücher.example", "https://xn--bcher-kva.example/"),
-      ] {
-        let pins = CurlTransport.TLS(pins: [key: [pin]]).pinsByHost
-        XCTAssertEqual(pins[try XCTUnwrap(URL(string: url)?.plainHost)], [pin], "\(key) for \(url)")
+    func testACancelledUploadLetsGoOfItsMaker() throws {
+      final class Token: Sendable {
+        let gone: XCTestExpectation
+        init(_ gone: XCTestExpectation) { self.gone = gone }
+        deinit { gone.fulfill() }
       }
-      let both = CurlTransport.TLS(pins: ["h": ["a"], "H.": ["b"]]).pinsByHost
-      XCTAssertEqual(both["h"].map(Set.init), ["a", "b"])
-      for key in ["https://h", "*.h", "", "h/x", "h:443"] {
-        XCTAssertThrowsError(try CurlTransport(.init(tls: .init(pins: [key: [pin]]))), key)
-      }
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let calls = Locked(0)
+      let go = DispatchSemaphore(value: 0)
+      let gone = expectation(description: "the maker is released")
+      let stream = Request.BodyStream(open: {
+        let token = Token(gone)
+        return {
+          withExtendedLifetime(token) {}
+          let call = calls.withLock { calls in
+            calls += 1
+            return calls
+          }
+          go.wait()
+          return call < 10 ? Data(count: 1) : nil
+        }
+      })
+      let flight = Flight(self)
+      let sent = flight.send(Request(method: .put, url: server.url("/echo"), body: .stream(stream)), on: transport)
+      let called = expectation(for: NSPredicate { _, _ in calls.withLock { $0 } == 1 }, evaluatedWith: nil)
+      wait(for: [called], timeout: 20)
+      sent.dispose()
+      XCTAssertEqual(TransportSuite.kind(try flight.outcome()), .cancelled)
+      for _ in 0..<20 { go.signal() }
+      wait(for: [gone], timeout: 20)
+      XCTAssertEqual(calls.withLock { $0 }, 1)
     }
 
     func testAMissingCAFileIsNamed() throws {
@@ -176,6 +189,18 @@
       XCTAssertEqual(first.remoteAddress, "127.0.0.1:\(server.port)")
       XCTAssertGreaterThan(try XCTUnwrap(first.firstByte), 0)
       XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
+    }
+
+    func testATimeoutAndAnUnknownHostHaveTheirMetrics() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.2)
+      let late = try perform(Request(url: server.url("/never"), timeouts: limits), on: transport)
+      guard case .failure(let error) = late else { return XCTFail("no error") }
+      XCTAssertEqual(error.metrics?.remoteAddress, "127.0.0.1:\(server.port)")
+      let unknown = Request(url: try XCTUnwrap(URL(string: "http://nosuchhost.invalid/")))
+      guard case .failure(let error) = try perform(unknown, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.metrics?.isReused, false)
     }
 
     func testWaitingForAConnectionIsMeasured() throws {

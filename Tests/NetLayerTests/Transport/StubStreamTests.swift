@@ -86,6 +86,15 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "end 200 0"])
   }
 
+  func testManyChunksNeedNoDeepStack() throws {
+    let flight = StreamFlight(self)
+    let answer = StubTransport.Answer.chunks([Data](repeating: Data([1]), count: 100_000))
+    flight.start(
+      Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: StubTransport { _ in answer })
+    _ = try flight.outcome().get()
+    XCTAssertEqual(flight.chunks, 100_000)
+  }
+
   func testDisposingEndsWithCancelled() throws {
     let control = try start(stub(.chunks(pieces, every: 2)))
     scheduler.advanceTo(3)

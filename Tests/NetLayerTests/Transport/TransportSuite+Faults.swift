@@ -67,7 +67,7 @@ extension TransportSuite {
       (.get, ["X-Value": "a\0b"], "X-Value"), (.get, ["X-Value": "a\u{1B}b"], "0x1b at byte 1"),
       (.get, ["X-Value": "a\u{7F}"], "0x7f at byte 1"), (.get, ["X-Value": "a\r\n"], "CR at byte 1"),
       (.post, ["Transfer-Encoding": "chunked"], "Transfer-Encoding"),
-      (.post, ["Content-Length": "7"], "Content-Length"),
+      (.post, ["Content-Length": "7"], "Content-Length"), (.post, ["Content-Length": "+0"], "Content-Length"),
     ]
     for (method, headers, place) in cases {
       let error = try failure(request(method, "/echo", headers: headers), .invalidRequest)

@@ -60,12 +60,7 @@
     }
 
     static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, _ in
-      guard let handle = handle(context) else { return 0 }
-      handle.starts += 1
-      guard handle.starts > 1, !handle.mayRepeat else { return 0 }
-      handle.abortReason =
-        "the server closed the kept connection before it answered; the request was not sent again, because its method "
-        + "is not idempotent and it may have been carried out"
+      guard let handle = handle(context), !handle.beginSending() else { return 0 }
       return Int32(CCURL_PREREQ_ABORT)
     }
   }

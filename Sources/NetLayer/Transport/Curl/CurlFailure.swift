@@ -41,7 +41,7 @@
             + "check the network")
       case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
         return make(
-          .tls, "TLS with \(said); check the server's certificate, or trust its CA with Configuration.caFile")
+          .tls, "TLS with \(said); check the server's certificate, or trust its CA with TLS.trust")
       case 65:
         return make(
           .connection,

@@ -13,26 +13,37 @@
     func setUpTLS() {
       let tls = configuration.tls
       switch tls.trust {
-      case .system: if let file = CurlLibrary.fallbackCAFile { set(CCURL_CAINFO, file) }
+      case .system: if let file = CurlLibrary.fallbackCAFile { trust(file: file) }
       case .file(let file):
-        set(CCURL_CAINFO, file.path)
+        trust(file: file.path)
         forgetSystemsTrust()
       case .pem(let pem):
-        forgetSystemsTrust()
         pem.withUnsafeBytes { bytes in
-          _ = ccurl_easy_set_blob(easy, option(CCURL_CAINFO_BLOB), bytes.baseAddress, bytes.count)
+          for blob in [CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB] {
+            _ = ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count)
+          }
         }
+        forgetSystemsTrust()
       }
       if let identity = tls.identity {
         set(CCURL_SSLCERT, identity.certificate.path)
         set(CCURL_SSLKEY, identity.key.path)
         if let password = identity.password { set(CCURL_KEYPASSWD, password) }
       }
-      set(CCURL_SSLVERSION, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2))
+      for version in [CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION] {
+        set(version, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2))
+      }
+    }
+
+    /// Of servers and of proxies that speak TLS.
+    private func trust(file: String) {
+      for place in [CCURL_CAINFO, CCURL_PROXY_CAINFO] { set(place, file) }
     }
 
     /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
-    private func forgetSystemsTrust() { ccurl_easy_set_pointer(easy, option(CCURL_CAPATH), nil) }
+    private func forgetSystemsTrust() {
+      for place in [CCURL_CAPATH, CCURL_PROXY_CAPATH] { ccurl_easy_set_pointer(easy, option(place), nil) }
+    }
 
     func setUpProxy() {
       switch configuration.proxy {
@@ -57,13 +68,14 @@
         guard request.method != .get else { return ([], [:]) }
         needsReset = true
         if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+        prepareRepetition(request)
         return ([], [:])
       }
       needsReset = true
       set(CCURL_POST, 1)
       if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
       let count = try prepareBody(request)
-      prepareRepetition(request.method)
+      prepareRepetition(request)
       var (removed, added): ([String], HTTPHeaders) = ([], [:])
       // libcurl would call every body a form.
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
@@ -125,11 +137,13 @@
 
     /// When a kept connection dies under a request, libcurl sends it again. A POST may have been carried out by then
     /// (RFC 9110 §9.2.2), so for methods that are not idempotent the second start is refused.
-    private func prepareRepetition(_ method: HTTPMethod) {
-      mayRepeat = method != .post && method != .patch
-      guard !mayRepeat, CurlLibrary.isAtLeast(0x07_5000) else { return }
-      set(CCURL_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
-      ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
+    ///
+    /// So it is for methods that are not known, and a key for it changes nothing here: a repetition of that kind is the
+    /// retry's to decide.
+    private func prepareRepetition(_ request: Request) {
+      mayRepeat = request.method.isIdempotent
+      // Older ones do not ask before they send: a new connection is not sent on twice.
+      if !mayRepeat, !CurlLibrary.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
     }
   }
 #endif

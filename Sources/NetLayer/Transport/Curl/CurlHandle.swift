@@ -31,7 +31,9 @@
     private var cookiesSent: String?
     var mayRepeat = true
     /// How often its request has begun to go out.
-    var starts = 0
+    private var starts = 0
+    /// When it last began to, uptime in nanoseconds; libcurl's own times do not tell of its waits for a connection.
+    private var sentAt: UInt64?
     /// What the head of a redirect led to.
     private(set) var redirect: RedirectPolicy.Decision?
     /// Whether the body of a redirect was too long to be read to its end.
@@ -80,6 +82,10 @@
       } else {
         set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
       }
+      if CurlLibrary.asksBeforeSending {
+        set(CCURL_PREREQDATA, me)
+        ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
+      }
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
       setUpTLS()
@@ -96,6 +102,8 @@
       errorText.pointee = 0
       abortReason = nil
       starts = 0
+      mayRepeat = true
+      sentAt = nil
       redirect = nil
       hasLeftBody = false
       dropped = 0
@@ -151,6 +159,18 @@
         headersSent = request.headers
         cookiesSent = cookies
       }
+    }
+
+    /// Notes that the request begins to go out, for the first time or again; `false` where it must not.
+    func beginSending() -> Bool {
+      starts += 1
+      transfer?.touch()
+      sentAt = transfer?.lastActivity
+      guard starts > 1, !mayRepeat else { return true }
+      abortReason =
+        "the server closed the kept connection before it answered; the request was not sent again, because its method "
+        + "is not idempotent and it may have been carried out"
+      return false
     }
 
     /// Takes the next bytes of a body that is made while it is sent: what libcurl is to hear.
@@ -252,6 +272,7 @@
       transfer = nil
       redirect = nil
       body = nil
+      pump?.stop()
       pump = nil
       answer.discard()
       guard needsReset else { return }
@@ -263,6 +284,7 @@
 
     /// Whether the connection of this transfer stands, and since when (uptime in nanoseconds).
     var connectedAt: UInt64? {
+      if CurlLibrary.asksBeforeSending { return sentAt }
       let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
     }
@@ -280,12 +302,15 @@
       func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
       func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
       let started = transfer.startedAt ?? now
-      let isReused = raw.connects == 0
+      // Where none has stood, none was kept.
+      let isReused = raw.connects == 0 && raw.pretransfer > 0
       return TransferMetrics(
         queued: since(transfer.submittedAt, started), nameLookup: isReused ? 0 : seconds(raw.name_lookup),
         connect: isReused ? 0 : seconds(raw.connect - raw.name_lookup),
         tls: isReused || raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
-        firstByte: raw.first_byte > 0 ? since(transfer.submittedAt, startedAt) + seconds(raw.first_byte) : nil,
+        firstByte: raw.first_byte > 0
+          ? since(transfer.submittedAt, sentAt ?? startedAt)
+            + seconds(raw.first_byte - (sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, Deadline.now()), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.versions[raw.http_version],
         remoteAddress: raw.address.flatMap { $0.pointee == 0 ? nil : "\(String(cString: $0)):\(raw.port)" },

@@ -24,6 +24,9 @@
     /// Whether the library is at least the version `number`, as in 0x075500 for 7.85.0.
     static func isAtLeast(_ number: UInt32) -> Bool { version >= number }
 
+    /// Whether it tells of each time that a request begins to go out, and may be told not to (7.80).
+    static let asksBeforeSending = isAtLeast(0x07_5000)
+
     private static let version = info?.number ?? 0
 
     /// A CA bundle to name explicitly, where the one libcurl was built with does not exist on this system (a libcurl

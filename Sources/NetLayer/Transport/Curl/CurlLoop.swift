@@ -142,7 +142,10 @@
           nextCheck = Swift.min(nextCheck, deadline)
         }
       }
-      for (transfer, error) in expired { end(transfer, .failure(error)) }
+      for var (transfer, error) in expired {
+        error.metrics = transfer.handle?.metrics(of: transfer, at: now)
+        end(transfer, .failure(error))
+      }
     }
 
     private func endAll() {

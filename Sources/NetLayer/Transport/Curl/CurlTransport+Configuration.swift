@@ -32,7 +32,8 @@
       }
     }
 
-    /// What is trusted, shown and asked for in TLS; certificates and host names are always verified.
+    /// What is trusted, shown and asked for in TLS; certificates and host names are always verified. `trust` and
+    /// `minimumVersion` hold for an `https` proxy, too; `identity` and `pins` for servers alone.
     public struct TLS: Sendable {
       /// Whose certificates count.
       public enum Trust: Sendable {

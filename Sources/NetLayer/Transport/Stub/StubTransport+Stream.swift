@@ -91,16 +91,29 @@ private final class StubStream: StreamControl {
     _ chunks: ArraySlice<Data>, every interval: Double,
     then result: @escaping @Sendable () -> Result<Response, NetworkError>
   ) {
-    guard let first = chunks.first else { return finish(result().map(\.withoutBody)) }
-    after(interval) { [self] in
-      guard let receiver else { return }
-      state.withLock { $0.next = { self.deliver(chunks.dropFirst(), every: interval, then: result) } }
-      guard gate.deliver(first, to: receiver.chunk) else { return }
-      let next = state.withLock { state in
-        defer { state.next = nil }
-        return state.next
-      }
-      next?()
+    // A loop, as a call for each chunk would use up the stack.
+    var rest = chunks
+    while interval <= 0, let first = rest.popFirst() {
+      guard handOut(first, before: rest, every: interval, then: result) else { return }
+    }
+    guard let first = rest.first else { return finish(result().map(\.withoutBody)) }
+    after(interval) { [self, rest = rest.dropFirst()] in
+      if handOut(first, before: rest, every: interval, then: result) { deliver(rest, every: interval, then: result) }
+    }
+  }
+
+  /// `true` when `rest` may follow at once.
+  private func handOut(
+    _ chunk: Data, before rest: ArraySlice<Data>, every interval: Double,
+    then result: @escaping @Sendable () -> Result<Response, NetworkError>
+  ) -> Bool {
+    guard let receiver else { return false }
+    state.withLock { $0.next = { self.deliver(rest, every: interval, then: result) } }
+    // Where the pause is over already, `resume` has found nothing to do, or has scheduled what follows.
+    guard gate.deliver(chunk, to: receiver.chunk) else { return false }
+    return state.withLock { state in
+      defer { state.next = nil }
+      return state.next != nil
     }
   }
 

@@ -11,7 +11,8 @@ final class BodySpool: Sendable {
   init(_ request: Request) throws(NetworkError) {
     file = FileManager.default.temporaryDirectory.appending(path: "netlayer-\(UUID().uuidString).body")
     do {
-      let spool = try DownloadFile(file)
+      // Others on the machine may look into the temporary folder.
+      let spool = try DownloadFile(file, isPrivate: true)
       switch request.body {
       case .parts(let parts): try Self.copy(BodySource(parts: parts, of: request), to: spool, request)
       case .stream(let stream): try Self.copy(stream, to: spool, request)

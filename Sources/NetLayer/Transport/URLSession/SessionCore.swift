@@ -117,16 +117,19 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private func spool(_ flight: SessionFlight) {
     if let spool = flight.spool { return upload(spool.file, flight) }
     held[ObjectIdentifier(flight)] = flight
+    flight.isSpooling = true
     DispatchQueue.global(qos: .utility).async { [request = flight.hop] in
       let result = Result { () throws(NetworkError) in try BodySpool(request) }
       self.queue.async {
         self.held[ObjectIdentifier(flight)] = nil
+        flight.isSpooling = false
         guard !flight.isFinished else { return }
         switch result {
         case .success(let spool):
           flight.spool = spool
           flight.lastActivity = .now()
           self.upload(spool.file, flight)
+          self.watch(flight)
         case .failure(let error): self.end(flight, error)
         }
       }

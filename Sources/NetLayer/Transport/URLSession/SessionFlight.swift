@@ -22,6 +22,8 @@ final class SessionFlight: @unchecked Sendable {
   let maxBodySize: Int?
   /// The body to send, where it had to go to a file first.
   var spool: BodySpool?
+  /// Whether that is being written, while no server can answer.
+  var isSpooling = false
   /// Whether the task was suspended.
   var isSuspended = false
   /// Set by the disposer at once, before the queue hears of it: no chunk follows.
@@ -165,9 +167,11 @@ final class SessionFlight: @unchecked Sendable {
   /// The limit reached at `now`, if any, and else when to look again.
   func limit(at now: DispatchTime) -> (reached: NetworkError?, next: DispatchTime) {
     let limits = request.timeouts
-    let silence = response == nil ? limits.connect + limits.idle : limits.idle
+    // The session does not tell when a connection stands: no limit for a part means none for both.
+    let isLimited = response != nil || limits.connect > 0
+    let silence = isLimited && limits.idle > 0 ? limits.idle + (response == nil ? limits.connect : 0) : 0
     let total = Self.point(started, after: limits.total)
-    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: silence)
+    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: isSpooling ? 0 : silence)
     if now >= total { return (timeout("had not answered completely after \(limits.total) s (Timeouts.total)"), total) }
     if now >= idle {
       let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
