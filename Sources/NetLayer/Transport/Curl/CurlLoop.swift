@@ -142,7 +142,7 @@
           nextCheck = Swift.min(nextCheck, deadline)
         }
       }
-      for var (transfer, error) in expired {
+      for case (let transfer, var error) in expired {
         error.metrics = transfer.handle?.metrics(of: transfer, at: now)
         end(transfer, .failure(error))
       }
