@@ -11,7 +11,8 @@ struct LimitQueue<Item> {
     case none
   }
 
-  private struct Lane {
+  /// A class, so that a lane is changed in its place in the dictionary.
+  private final class Lane {
     var running = 0
     /// Those who wait, by priority, the oldest first; some may have been removed.
     var waiting: [[Int]] = Array(repeating: [], count: Request.Priority.allCases.count)
@@ -45,7 +46,7 @@ struct LimitQueue<Item> {
   mutating func add(_ item: Item, host: String, priority: Request.Priority) -> Int {
     lastID += 1
     entries[lastID] = Entry(item: item, host: host)
-    lanes[host, default: Lane()].waiting[priority.rank].append(lastID)
+    lane(host).waiting[priority.rank].append(lastID)
     return lastID
   }
 
@@ -62,7 +63,7 @@ struct LimitQueue<Item> {
 
   /// What to do at `now`; to be asked again until nothing starts.
   mutating func next(now: Date) -> Step {
-    guard running < total, let (host, rank, id) = first() else { return .none }
+    guard running < total, let (lane, rank, id) = first() else { return .none }
     if let rate {
       let perSecond = Double(max(1, rate.count)) / max(1e-9, rate.span / .seconds(1))
       tokens = min(Double(max(1, rate.count)), tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
@@ -75,26 +76,31 @@ struct LimitQueue<Item> {
     guard let item = entries[id]?.item else { return .none }
     entries[id]?.item = nil
     running += 1
-    lanes[host]?.running += 1
-    lanes[host]?.heads[rank] += 1
+    lane.running += 1
+    lane.heads[rank] += 1
     return .start(item)
   }
 
+  private mutating func lane(_ host: String) -> Lane {
+    if let lane = lanes[host] { return lane }
+    let lane = Lane()
+    lanes[host] = lane
+    return lane
+  }
+
   /// The first of those whose host has a place: the highest priority, then the oldest.
-  private mutating func first() -> (host: String, rank: Int, id: Int)? {
-    var best: (host: String, rank: Int, id: Int)?
-    for host in lanes.keys where (lanes[host]?.running ?? 0) < perHost {
-      guard let (rank, id) = head(host) else { continue }
+  private func first() -> (lane: Lane, rank: Int, id: Int)? {
+    var best: (lane: Lane, rank: Int, id: Int)?
+    for lane in lanes.values where lane.running < perHost {
+      guard let (rank, id) = head(lane) else { continue }
       if let best, (best.rank, best.id) < (rank, id) { continue }
-      best = (host, rank, id)
+      best = (lane, rank, id)
     }
     return best
   }
 
-  /// The first that waits for `host`, past those that have been removed.
-  private mutating func head(_ host: String) -> (rank: Int, id: Int)? {
-    guard var lane = lanes.removeValue(forKey: host) else { return nil }
-    defer { lanes[host] = lane }
+  /// The first that waits in `lane`, past those that have been removed.
+  private func head(_ lane: Lane) -> (rank: Int, id: Int)? {
     for rank in lane.waiting.indices {
       while lane.heads[rank] < lane.waiting[rank].count, entries[lane.waiting[rank][lane.heads[rank]]]?.item == nil {
         lane.heads[rank] += 1
@@ -115,6 +121,6 @@ struct LimitQueue<Item> {
 
   /// A client of very many hosts must not grow without end.
   private mutating func tidy(_ host: String) {
-    if lanes.count > 256, lanes[host]?.running == 0, head(host) == nil { lanes[host] = nil }
+    if lanes.count > 256, let lane = lanes[host], lane.running == 0, head(lane) == nil { lanes[host] = nil }
   }
 }
