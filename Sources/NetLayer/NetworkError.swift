@@ -88,6 +88,9 @@ public struct NetworkError: Error, Sendable {
     self.codingPath = codingPath
   }
 
+  /// Whether there was no answer for a reason that may be over soon: what a repetition may mend.
+  var isTransient: Bool { [.connection, .unknownHost, .timeout].contains(kind) }
+
   /// The kind alone, without payload: safe for metrics.
   public var shortDescription: String { kind.rawValue }
 

@@ -99,8 +99,8 @@ public struct RetryInterceptor: Interceptor {
   }
 
   private func pause(after error: NetworkError, _ request: Request) -> Duration? {
-    guard [.connection, .unknownHost, .timeout].contains(error.kind),
-      let pause = policy.delay(after: error, attempt: request.attempt), budget.spend(request.url.host)
+    guard error.isTransient, let pause = policy.delay(after: error, attempt: request.attempt),
+      budget.spend(request.url.host)
     else { return nil }
     return pause
   }

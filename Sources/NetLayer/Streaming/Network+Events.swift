@@ -109,7 +109,7 @@ private final class EventSession: Sendable {
 
   /// How long to wait before the next connection; `nil` when there is none.
   func pause(after error: any Error, _ policy: RetryPolicy) -> Duration? {
-    guard error is Ended || [.connection, .unknownHost, .timeout].contains(NetworkError.wrapping(error).kind) else {
+    guard error is Ended || NetworkError.wrapping(error).isTransient else {
       return nil
     }
     let (attempt, asked) = state.withLock { state in

@@ -12,7 +12,7 @@ extension Sender {
         request.timeouts.total = 0
         return request
       }, sending: opening)
-    return answers.takeLast(1).map { response in
+    return answers.lastAsSingle().map { response in
       var head = response
       head.reader = nil
       guard let reader = response.reader else {
@@ -24,7 +24,7 @@ extension Sender {
         return StreamedResponse(head, BodyReader(buffer))
       }
       return StreamedResponse(head, reader)
-    }.asSingle()
+    }
   }
 
   private func opening(_ request: Request) -> Observable<Exchange> {

@@ -385,18 +385,4 @@ final class CacheInterceptorTests: XCTestCase {
       XCTAssertEqual(fixture.run(fixture.network.send(request).asObservable()).bodies, [number])
     }
   }
-
-  func test_callsThatShareAnExchangeHaveTheSamePolicy() {
-    let fixture = CacheFixture(CacheFixture.counting([:]))
-    let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
-    let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in
-      network.responses(Call(Plain(cachePolicy: policy))).map { String(decoding: $0.body, as: UTF8.self) }
-        .catchErrorJustReturn("none")
-    }
-    let observer = fixture.scheduler.createObserver([String].self)
-    let subscription = Observable.zip(calls).subscribe(observer)
-    fixture.scheduler.start()
-    subscription.dispose()
-    XCTAssertEqual(observer.events.compactMap(\.value.element), [["1", "1", "none"]])
-  }
 }

@@ -154,4 +154,18 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(record(all).elements.count, 1000)
     XCTAssertLessThanOrEqual(transport.requests.count, 1000)
   }
+
+  func test_callsThatShareAnExchangeHaveTheSamePolicy() {
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
+    let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in
+      network.responses(Call(CacheFixture.Plain(cachePolicy: policy))).map { String(decoding: $0.body, as: UTF8.self) }
+        .catchErrorJustReturn("none")
+    }
+    let observer = fixture.scheduler.createObserver([String].self)
+    let subscription = Observable.zip(calls).subscribe(observer)
+    fixture.scheduler.start()
+    subscription.dispose()
+    XCTAssertEqual(observer.events.compactMap(\.value.element), [["1", "1", "none"]])
+  }
 }
