@@ -170,13 +170,17 @@ int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count)
 }
 ccurl_metrics ccurl_easy_get_metrics(void *easy) {
   ccurl_metrics metrics = {
-    .name_lookup = ccurl_easy_get_int64(easy, 0x600033), .connect = ccurl_easy_get_int64(easy, 0x600034),
-    .tls = ccurl_easy_get_int64(easy, 0x600038), .pretransfer = ccurl_easy_get_int64(easy, 0x600035),
-    .first_byte = ccurl_easy_get_int64(easy, 0x600036), .total = ccurl_easy_get_int64(easy, 0x600032),
+    .pretransfer = ccurl_easy_get_int64(easy, 0x600035), .first_byte = ccurl_easy_get_int64(easy, 0x600036),
     .sent = ccurl_easy_get_int64(easy, 0x600007), .received = ccurl_easy_get_int64(easy, 0x600008),
-    .connects = ccurl_easy_get_long(easy, 0x20001a), .port = ccurl_easy_get_long(easy, 0x200028),
-    .http_version = ccurl_easy_get_long(easy, 0x20002e), .address = NULL,
+    .port = ccurl_easy_get_long(easy, 0x200028), .http_version = ccurl_easy_get_long(easy, 0x20002e),
   };
+  // Where no connection has stood, none was kept.
+  metrics.reused = metrics.pretransfer > 0 && ccurl_easy_get_long(easy, 0x20001a) == 0;
+  if (!metrics.reused) {
+    metrics.name_lookup = ccurl_easy_get_int64(easy, 0x600033);
+    metrics.connect = ccurl_easy_get_int64(easy, 0x600034);
+    metrics.tls = ccurl_easy_get_int64(easy, 0x600038);
+  }
   curl.easy_getinfo(easy, 0x100020, &metrics.address);
   return metrics;
 }

@@ -29,22 +29,39 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     }
   }
 
-  private var fields: [Field] = []
+  private enum Storage {
+    case fields([Field])
+    case received(ReceivedFields)
+  }
+
+  private var storage: Storage
+
+  private var fields: [Field] {
+    switch storage {
+    case .fields(let fields): fields
+    case .received(let received): received.fields
+    }
+  }
 
   /// No fields.
-  public init() {}
+  public init() { self.init([Field]()) }
 
   /// The fields in the order given, duplicates included.
-  public init(_ fields: [Field]) { self.fields = fields }
+  public init(_ fields: [Field]) { storage = .fields(fields) }
+
+  /// Those of an answer, read when they are first asked for.
+  init(_ received: ReceivedFields) { storage = .received(received) }
 
   /// The fields of `dictionary`, sorted by name so that the order is the same in every run; of names that differ by case
   /// only, the last counts.
   public init(_ dictionary: [String: String]) {
+    self.init()
     for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { self[name] = value }
   }
 
   /// The fields in the order written; of a name given twice, in whatever case, the last counts.
   public init(dictionaryLiteral elements: (String, String)...) {
+    self.init()
     for (name, value) in elements { self[name] = value }
   }
 
@@ -56,21 +73,27 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
       return all.isEmpty ? nil : all.joined(separator: ", ")
     }
     set {
-      guard let newValue else {
-        fields.removeAll { Self.same($0.name, name) }
-        return
-      }
-      guard let first = fields.firstIndex(where: { Self.same($0.name, name) }) else {
-        fields.append(Field(name: name, value: newValue))
-        return
-      }
-      fields[first] = Field(name: name, value: newValue)
-      var index = fields.count - 1
-      while index > first {
-        if Self.same(fields[index].name, name) { fields.remove(at: index) }
-        index -= 1
+      change { fields in
+        guard let newValue else { return fields.removeAll { Self.same($0.name, name) } }
+        guard let first = fields.firstIndex(where: { Self.same($0.name, name) }) else {
+          return fields.append(Field(name: name, value: newValue))
+        }
+        fields[first] = Field(name: name, value: newValue)
+        var index = fields.count - 1
+        while index > first {
+          if Self.same(fields[index].name, name) { fields.remove(at: index) }
+          index -= 1
+        }
       }
     }
+  }
+
+  /// Changes the fields in place, without a copy where they are not shared.
+  private mutating func change(_ body: (inout [Field]) -> Void) {
+    var fields = self.fields
+    storage = .fields([])
+    body(&fields)
+    storage = .fields(fields)
   }
 
   /// Every value of `name`, in order.
@@ -79,15 +102,15 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   }
 
   /// Adds a field behind those already there, duplicates included.
-  public mutating func append(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
+  public mutating func append(_ name: String, _ value: String) {
+    change { $0.append(Field(name: name, value: value)) }
+  }
 
   /// These fields with those of `other` replacing the ones of the same name.
   public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
-    guard !other.fields.isEmpty else { return self }
-    var result = self
-    result.fields.removeAll { field in other.fields.contains { Self.same($0.name, field.name) } }
-    result.fields.append(contentsOf: other.fields)
-    return result
+    let new = other.fields
+    guard !new.isEmpty else { return self }
+    return HTTPHeaders(fields.filter { field in !new.contains { Self.same($0.name, field.name) } } + new)
   }
 
   /// The number of fields, duplicates counted.
@@ -106,6 +129,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
 
   /// The fields sorted by name without case; duplicates stay in their order.
   public func sorted() -> HTTPHeaders {
+    let fields = fields
     // The library's sort is stable in fact, but does not promise it.
     let order = fields.enumerated().map { ($0.element.name.lowercased(), $0.offset) }.sorted { $0 < $1 }
     return HTTPHeaders(order.map { fields[$0.1] })
@@ -118,6 +142,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   public var description: String {
     Redaction.standard.headers(self).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
   }
+
+  /// Compares the fields in order, as they are written.
+  public static func == (a: HTTPHeaders, b: HTTPHeaders) -> Bool { a.fields == b.fields }
+
+  /// Takes in the fields.
+  public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 
   /// Whether two field names are the same: ASCII letters compare without case (RFC 9110 §5.1).
   static func same(_ a: String, _ b: String) -> Bool {

@@ -28,12 +28,16 @@ public struct Response: Sendable {
   var rules: Rules?
 
   /// A response, as a transport or a test makes it.
-  public init(request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
+  public init(
+    request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(),
+    metrics: TransferMetrics? = nil
+  ) {
     self.request = request
     self.url = url ?? request.url
     self.status = status
     self.headers = headers
     self.body = body
+    self.metrics = metrics
   }
 }
 

@@ -89,8 +89,9 @@ int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count)
 
 // What a transfer took; times in microseconds from its start, -1 where unknown.
 typedef struct {
-  int64_t name_lookup, connect, tls, pretransfer, first_byte, total, sent, received;
-  long connects, port, http_version;
+  int64_t name_lookup, connect, tls, pretransfer, first_byte, sent, received;  // the first three only where not reused
+  long port, http_version;
+  bool reused;
   const char *address;  // until the handle is used again
 } ccurl_metrics;
 ccurl_metrics ccurl_easy_get_metrics(void *easy);

@@ -29,7 +29,7 @@ final class Download: Sendable {
   private let destination: URL
   private let maxBodySize: Int
   private let state: Locked<State>
-  private let queue = DispatchQueue(label: "NetLayer.Download", qos: .utility)
+  private let queue: DispatchQueue
   /// Touched on the queue only.
   private nonisolated(unsafe) var file: DownloadFile?
 
@@ -42,6 +42,7 @@ final class Download: Sendable {
     self.destination = destination
     self.maxBodySize = maxBodySize
     state = Locked(State(completion: completion))
+    queue = DispatchQueue(label: "NetLayer.Download", qos: .utility)
   }
 
   /// What the transport tells of the answer.

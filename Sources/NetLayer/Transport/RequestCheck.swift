@@ -64,6 +64,7 @@ enum RequestCheck {
   }
 
   private static func urlProblem(_ url: String) -> String? {
+    if url.utf8.withContiguousStorageIfAvailable(isPlain) == true { return nil }
     let rest: Substring.UTF8View
     if let http = url.utf8.dropping("http://") {
       rest = http
@@ -76,6 +77,39 @@ enum RequestCheck {
       return "the URL \(quoted(url)) contains \(name(of: byte)); percent-encode it"
     }
     return URLAuthority.problem(of: url)
+  }
+
+  /// Whether a URL is like nearly all, with a name of letters, digits, hyphens and dots for its host, so that it needs no
+  /// closer look: this runs for every request, on the thread that sends the next.
+  private static func isPlain(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard url.count > 8, url[0] == 0x68, url[1] == 0x74, url[2] == 0x74, url[3] == 0x70 else { return false }
+    var index = url[4] == 0x73 ? 5 : 4
+    guard url[index] == 0x3a, url[index + 1] == 0x2f, url[index + 2] == 0x2f else { return false }
+    index += 3
+    let start = index
+    var (label, port) = (0, -1)
+    authority: while index < url.count {
+      let byte = url[index]
+      switch byte {
+      case 0x2f, 0x3f, 0x23: break authority
+      case 0x30...0x39 where port >= 0:
+        port = port * 10 + Int(byte - 0x30)
+        guard port <= 65535 else { return false }
+      case _ where port >= 0: return false
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d: label += 1
+      case 0x2e where label > 0: label = 0
+      case 0x3a where label > 0: port = 0
+      default: return false
+      }
+      guard label <= 63, index - start < 254 else { return false }
+      index += 1
+    }
+    guard label > 0, port != 0 else { return false }
+    while index < url.count {
+      guard url[index] > 0x20, url[index] != 0x7f else { return false }
+      index += 1
+    }
+    return true
   }
 
   /// `token` of RFC 9110 §5.6.2.

@@ -7,14 +7,19 @@
     /// Whether the body outgrew the limit, which ends the transfer.
     private(set) var isTooLarge = false
     private(set) var maxBodySize = 0
-    private var fields: [HTTPHeaders.Field] = []
+    /// The header fields, once the head is complete.
+    private(set) var headers = HTTPHeaders()
+    /// The lines of the head so far, each with a line feed behind it.
+    private var lines: [UInt8] = []
     /// Whether the final head, not a 1xx one, has come in.
     private(set) var isHeadComplete = false
-    private var announced = 0
-    private var lengths = 0
-    /// Whether two Content-Length fields contradict each other.
-    private(set) var hasTwoLengths = false
+    /// What Content-Length says; -1 where there is none.
+    private var announced = -1
+    /// Why it is in doubt where the body ends.
+    private(set) var lengthProblem: String?
     private var headBytes = 0
+    /// How many bytes of a body have come in since the start.
+    private(set) var size = 0
 
     private var bytes: UnsafeMutableRawPointer?
     private var count = 0
@@ -27,18 +32,15 @@
     /// A Content-Length is believed up to here when memory is set aside: the server may lie.
     private static let largestPresize = 1 << 20
 
-    var headers: HTTPHeaders { HTTPHeaders(fields) }
-
     mutating func start(maxBodySize: Int) {
       self.maxBodySize = maxBodySize
       status = 0
       isTooLarge = false
       isHeadComplete = false
-      announced = 0
-      lengths = 0
-      hasTwoLengths = false
+      announced = -1
+      lengthProblem = nil
       headBytes = 0
-      fields = []
+      size = 0
     }
 
     /// Notes that a body outgrew its limit elsewhere.
@@ -50,7 +52,8 @@
       bytes = nil
       count = 0
       capacity = 0
-      fields = []
+      headers = HTTPHeaders()
+      lines = []
     }
 
     /// One line of a head, line end included; each new head (after 1xx) replaces the one before.
@@ -67,7 +70,11 @@
       var end = line.count
       while end > 0, line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
       guard end > 0 else {
-        isHeadComplete = status >= 200
+        // Lines behind the body are trailers (RFC 9112 §7.1.2), which no caller sees.
+        guard !isHeadComplete, status >= 200 else { return }
+        isHeadComplete = true
+        headers = HTTPHeaders(ReceivedFields(lines: lines))
+        lines = []
         return
       }
       let line = UnsafeBufferPointer(rebasing: line[..<end])
@@ -76,29 +83,36 @@
         isHeadComplete = false
         count = 0
       }
-      // Lines behind the body are trailers (RFC 9112 §7.1.2), which no caller sees.
       guard !isHeadComplete else { return }
       if Self.isStatusLine(line) {
-        fields = []
-        fields.reserveCapacity(8)
-        announced = 0
-        lengths = 0
-        hasTwoLengths = false
+        lines.removeAll()
+        lines.reserveCapacity(512)
+        announced = -1
+        lengthProblem = nil
         status = Self.statusCode(line)
-      } else if line[0] == 0x20 || line[0] == 0x09 {
-        // A folded line continues the value before (RFC 9112 §5.2).
-        guard let last = fields.indices.last else { return }
-        fields[last].value += " " + Self.text(Self.trimmed(line))
-      } else if let colon = line.firstIndex(of: 0x3a) {
-        let name = UnsafeBufferPointer(rebasing: line[..<colon])
-        let value = Self.trimmed(UnsafeBufferPointer(rebasing: line[(colon + 1)...]))
-        if colon == 14, name[0] | 0x20 == 0x63, name[8] | 0x20 == 0x6c, name[7] == 0x2d {
-          let length = Self.length(value)
-          if lengths > 0, length != announced { hasTwoLengths = true }
-          lengths += 1
-          announced = length
+      } else {
+        if let length = Self.contentLength(line) { note(length) }
+        lines.append(contentsOf: line)
+        lines.append(0x0a)
+      }
+    }
+
+    /// Several lengths, in one field or in more, must be one and the same (RFC 9112 §6.3).
+    private mutating func note(_ value: UnsafeBufferPointer<UInt8>) {
+      var rest = value
+      while true {
+        let end = rest.firstIndex(of: 0x2c) ?? rest.count
+        guard let length = Self.number(ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: rest[..<end]))) else {
+          let text = String(decoding: value.prefix(100), as: UTF8.self).debugDescription
+          lengthProblem = "the answer's Content-Length is no length: \(text)"
+          return
         }
-        fields.append(HTTPHeaders.Field(name: Self.text(name), value: Self.text(value)))
+        if announced >= 0, length != announced {
+          lengthProblem = "the answer has two Content-Length values that contradict each other"
+        }
+        announced = length
+        guard end < rest.count else { return }
+        rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
       }
     }
 
@@ -110,7 +124,7 @@
       }
       if count + length > capacity {
         let wanted = Swift.max(
-          count + length, count == 0 ? Swift.min(announced, Self.largestPresize) : capacity * 2)
+          count + length, count == 0 ? Swift.min(Swift.max(0, announced), Self.largestPresize) : capacity * 2)
         guard let larger = realloc(bytes, wanted) else { return false }
         bytes = larger
         capacity = wanted
@@ -118,6 +132,7 @@
       guard let bytes else { return length == 0 }
       memcpy(bytes + count, new, length)
       count += length
+      size += length
       return true
     }
 
@@ -137,33 +152,29 @@
 
     private static func statusCode(_ line: UnsafeBufferPointer<UInt8>) -> Int {
       guard let space = line.firstIndex(of: 0x20) else { return 0 }
-      return length(UnsafeBufferPointer(rebasing: line[(space + 1)...].prefix(3)))
+      return number(UnsafeBufferPointer(rebasing: line[(space + 1)...].prefix(3))) ?? 0
     }
 
-    /// The decimal number, 0 when it is none.
-    private static func length(_ digits: UnsafeBufferPointer<UInt8>) -> Int {
+    /// The value, if the line is a Content-Length.
+    private static func contentLength(_ line: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+      let name: StaticString = "content-length:"
+      guard line.count >= name.utf8CodeUnitCount, line[0] | 0x20 == 0x63 else { return nil }
+      for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }
+      return ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: line[name.utf8CodeUnitCount...]))
+    }
+
+    /// The number that `digits` are; `nil` where they are none, or too many.
+    private static func number(_ digits: UnsafeBufferPointer<UInt8>) -> Int? {
+      guard !digits.isEmpty else { return nil }
       var value = 0
       for digit in digits {
-        guard digit >= 0x30, digit <= 0x39, value < 1 << 50 else { return 0 }
-        value = value * 10 + Int(digit - 0x30)
+        guard digit >= 0x30, digit <= 0x39 else { return nil }
+        let (tens, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+        let (sum, isLarger) = tens.addingReportingOverflow(Int(digit - 0x30))
+        guard !isTooLarge, !isLarger else { return nil }
+        value = sum
       }
       return value
-    }
-
-    private static func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-      var start = 0
-      var end = value.count
-      while start < end, value[start] == 0x20 || value[start] == 0x09 { start += 1 }
-      while end > start, value[end - 1] == 0x20 || value[end - 1] == 0x09 { end -= 1 }
-      return UnsafeBufferPointer(rebasing: value[start..<end])
-    }
-
-    /// UTF-8 where it is, else Latin-1, in which every byte is a character (RFC 9110 §5.5).
-    private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-      // Nearly every header is ASCII, and the general check is generic code that does not specialise.
-      if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-      if let text = String(validating: bytes, as: UTF8.self) { return text }
-      return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
   }
 #endif

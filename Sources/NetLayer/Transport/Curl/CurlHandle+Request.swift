@@ -48,7 +48,10 @@
     func setUpProxy() {
       switch configuration.proxy {
       // An empty string means none, whatever the environment says.
-      case .none: set(CCURL_PROXY, "")
+      case .none:
+        set(CCURL_PROXY, "")
+        // Nor is it searched for anything.
+        set(CCURL_NOPROXY, "*")
       case .url(let url, let except):
         set(CCURL_PROXY, url.absoluteString)
         // Never empty: then the environment would count.

@@ -7,7 +7,9 @@
     let easy: UnsafeMutableRawPointer
     /// What it runs now.
     var transfer: CurlTransfer?
-    var answer: CurlAnswer
+    // Unchecked, as each line of a head would be checked several times: the loop's thread alone comes here, and nothing
+    // that an answer does leads back to it.
+    @exclusivity(unchecked) var answer: CurlAnswer
     /// Why a callback ended the transfer, where libcurl's code alone would not say.
     var abortReason: String?
     /// When it was handed to libcurl, uptime in nanoseconds.
@@ -39,12 +41,22 @@
     /// Whether the body of a redirect was too long to be read to its end.
     private(set) var hasLeftBody = false
     private var dropped = 0
+    private var remote = (address: "", port: 0, text: "")
+    /// How much libcurl reads at once: as much as the last answer had, roughly.
+    private var bufferSize = CurlHandle.defaultBuffer
     /// Whether libcurl was told to read no more, and to send no more.
     private var isPaused = false
     private var isSendPaused = false
 
     /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
     private static let maxDropped = 1 << 16
+
+    /// libcurl's own. It sets this much aside for every transfer, which for a small answer costs more than to read it.
+    private static let defaultBuffer = 1 << 14
+    private static let smallBuffer = 1 << 12
+    /// Of answers that are handed out as they come in: fewer system calls, yet what one piece inflates to, a thousandfold
+    /// at most, stays below the 64 MB that libcurl holds during a pause.
+    private static let streamBuffer = 1 << 15
 
     /// `share` keeps the TLS sessions that all handles resume, so that a second connection to a host costs less.
     init?(_ configuration: CurlTransport.Configuration, share: UnsafeMutableRawPointer?) {
@@ -74,7 +86,7 @@
       ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
       ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
       set(CCURL_PATH_AS_IS, 1)
-      // An empty string means every decoder this libcurl has.
+      // An empty string means every decoder that this libcurl has.
       set(CCURL_ACCEPT_ENCODING, "")
       set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
       if CurlLibrary.isAtLeast(0x07_5500) {
@@ -91,6 +103,7 @@
       setUpTLS()
       setUpProxy()
       connectMilliseconds = 0
+      bufferSize = Self.defaultBuffer
       waitsForMultiplexing = false
       headersSent = nil
       cookiesSent = nil
@@ -111,10 +124,10 @@
       isSendPaused = false
       expectsContinue = false
       bodyFailure = nil
+      let expected = answer.size <= Self.smallBuffer - 1024 ? Self.smallBuffer : Self.defaultBuffer
       answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize)
-      let request = transfer.hop
       set(CCURL_URL, transfer.hopURL)
-      let milliseconds = Self.milliseconds(request.timeouts.connect)
+      let milliseconds = Self.milliseconds(transfer.hop.timeouts.connect)
       if milliseconds != connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         connectMilliseconds = milliseconds
@@ -124,10 +137,10 @@
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
         set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
       }
-      if transfer.gate != nil {
-        // Large bodies come with fewer system calls so; per connection, libcurl's 16 KB save memory.
-        needsReset = true
-        set(CCURL_BUFFERSIZE, 1 << 17)
+      let wanted = transfer.gate != nil ? Self.streamBuffer : expected
+      if wanted != bufferSize {
+        set(CCURL_BUFFERSIZE, wanted)
+        bufferSize = wanted
       }
       if transfer.reportsProgress {
         needsReset = true
@@ -136,11 +149,21 @@
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
       if transfer.isSecure, !configuration.tls.pins.isEmpty,
-        let pins = configuration.tls.pins[request.url.plainHost ?? ""]
+        let pins = configuration.tls.pins[transfer.hop.url.plainHost ?? ""]
       {
         set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
         needsReset = true
       }
+      if !isAsBefore(transfer) { try prepareContent(transfer.hop) }
+    }
+
+    /// Whether it is a GET with the fields of the one before: then all is said already.
+    private func isAsBefore(_ transfer: CurlTransfer) -> Bool {
+      transfer.hop.method == .get && transfer.hop.body.isEmpty && headersSent == transfer.hop.headers
+        && cookiesSent == nil && transfer.hop.chosenOptions?.value.cookies == nil
+    }
+
+    private func prepareContent(_ request: Request) throws(NetworkError) {
       let (removed, added) = try prepareMethodAndBody(request)
       let cookies =
         request.headers["Cookie"] == nil ? request.chosenOptions?.value.cookies?.header(for: request.url) : nil
@@ -152,6 +175,8 @@
           needsReset = true
         }
         var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
+        // libcurl would make this field anew for every request.
+        if !ownCoding, !CurlLibrary.codings.isEmpty { fields.append("Accept-Encoding", CurlLibrary.codings) }
         if let cookies { fields.append("Cookie", cookies) }
         let list = CurlHeaderList(fields, removed: removed)
         ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
@@ -200,9 +225,9 @@
     /// `false` when the head breaks a rule that libcurl does not watch.
     private func headCompleted() -> Bool {
       guard let transfer else { return true }
-      if answer.hasTwoLengths {
+      if let problem = answer.lengthProblem {
         // Where a body ends must not be a matter of opinion (RFC 9112 §6.3).
-        abortReason = "the answer has two Content-Length fields that contradict each other; look at the server"
+        abortReason = problem + "; look at the server"
         return false
       }
       transfer.hop.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.hop.url)
@@ -302,8 +327,7 @@
       func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
       func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
       let started = transfer.startedAt ?? now
-      // Where none has stood, none was kept.
-      let isReused = raw.connects == 0 && raw.pretransfer > 0
+      let isReused = raw.reused
       return TransferMetrics(
         queued: since(transfer.submittedAt, started), nameLookup: isReused ? 0 : seconds(raw.name_lookup),
         connect: isReused ? 0 : seconds(raw.connect - raw.name_lookup),
@@ -311,13 +335,31 @@
         firstByte: raw.first_byte > 0
           ? since(transfer.submittedAt, sentAt ?? startedAt)
             + seconds(raw.first_byte - (sentAt == nil ? 0 : raw.pretransfer)) : nil,
-        total: since(transfer.submittedAt, Deadline.now()), bytesSent: Swift.max(0, raw.sent),
-        bytesReceived: Swift.max(0, raw.received), httpVersion: Self.versions[raw.http_version],
-        remoteAddress: raw.address.flatMap { $0.pointee == 0 ? nil : "\(String(cString: $0)):\(raw.port)" },
-        isReused: isReused, redirects: transfer.hops)
+        total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
+        bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
+        remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: isReused,
+        redirects: transfer.hops)
     }
 
-    private static let versions = [1: "1.0", 2: "1.1", 3: "2", 30: "3"]
+    /// Its last one is kept as text: most exchanges are with the server of the one before.
+    private func remoteAddress(_ raw: UnsafePointer<CChar>, _ port: Int) -> String? {
+      guard raw.pointee != 0 else { return nil }
+      let address = String(cString: raw)
+      if remote.address != address || remote.port != port {
+        remote = (address, port, address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)")
+      }
+      return remote.text
+    }
+
+    private static func version(_ number: Int) -> String? {
+      switch number {
+      case 1: "1.0"
+      case 2: "1.1"
+      case 3: "2"
+      case 30: "3"
+      default: nil
+      }
+    }
 
     /// Whether the answer came over HTTP/2.
     var spokeHTTP2: Bool {

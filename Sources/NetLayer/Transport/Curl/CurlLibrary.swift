@@ -21,6 +21,13 @@
         zstd: has(CCURL_FEATURE_ZSTD))
     }
 
+    /// The content codings that it decodes, as `Accept-Encoding` names them; empty where there is none.
+    static let codings: String = {
+      guard let can = capabilities else { return "" }
+      let all = [("deflate, gzip", can.gzip), ("br", can.brotli), ("zstd", can.zstd)]
+      return all.filter(\.1).map(\.0).joined(separator: ", ")
+    }()
+
     /// Whether the library is at least the version `number`, as in 0x075500 for 7.85.0.
     static func isAtLeast(_ number: UInt32) -> Bool { version >= number }
 

@@ -58,7 +58,7 @@
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
-      nextCheck = Swift.min(nextCheck, Deadline.after(transfer.request.timeouts.idle, from: now))
+      nextCheck = Swift.min(nextCheck, Deadline.after(transfer.hop.timeouts.idle, from: now))
       return true
     }
 
@@ -68,50 +68,43 @@
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         ccurl_multi_remove(multi, handle.easy)
         guard let transfer = handle.transfer else { continue }
-        let outcome = outcome(of: transfer, handle, code)
+        let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
         let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
         release(transfer, handle, isMultiplexed: isMultiplexed)
-        switch outcome {
-        case .done(let result): end(transfer, result)
-        case .hop(let next, let isRedirect):
-          transfer.hop = next
-          transfer.hopURL = next.url.absoluteString
-          if isRedirect { transfer.hops += 1 }
-          enqueue(transfer)
-        }
+        if let result { end(transfer, result) } else { enqueue(transfer) }
       }
     }
 
-    private enum Outcome {
-      case done(Result<Response, NetworkError>)
-      case hop(Request, isRedirect: Bool)
+    /// Whether there is another hop to go, which then is the transfer's.
+    private func goesOn(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
+      guard !transfer.isCancelled else { return false }
+      if case .follow(let next) = handle.redirect, code == 0 || handle.hasLeftBody {
+        transfer.follow(next)
+        return true
+      }
+      guard code == 0, handle.redirect == nil, handle.mayBeSentAgain else { return false }
+      transfer.hasRefusedExpectation = true
+      return true
     }
 
-    private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
+    private func result(
+      of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32
+    ) -> Result<Response, NetworkError> {
       // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
-      guard !transfer.isCancelled else { return .done(.failure(Self.cancelledError(transfer))) }
-      switch handle.redirect {
-      case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next, isRedirect: true)
-      case .refuse(let error): return .done(.failure(error))
-      default: break
-      }
-      if code == 0, handle.mayBeSentAgain {
-        transfer.hasRefusedExpectation = true
-        return .hop(transfer.hop, isRedirect: false)
-      }
+      guard !transfer.isCancelled else { return .failure(Self.cancelledError(transfer)) }
+      if case .refuse(let error) = handle.redirect { return .failure(error) }
       // A chunk that a pause held may have been refused where libcurl's code does not tell.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
-        return .done(.failure(failure(of: transfer, handle, code)))
+        return .failure(failure(of: transfer, handle, code))
       }
-      let status = handle.answer.status
-      let headers = handle.answer.headers
       handle.deliverHead()
       if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
-      var response = Response(
-        request: transfer.request, url: transfer.hop.url, status: status, headers: headers)
-      response.body = handle.answer.takeBody()
-      response.metrics = handle.metrics(of: transfer, at: now)
-      return .done(.success(response))
+      let metrics = handle.metrics(of: transfer, at: now)
+      let url = transfer.hop.url
+      return .success(
+        Response(
+          request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
+          body: handle.answer.takeBody(), metrics: metrics))
     }
 
     /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
@@ -156,10 +149,7 @@
     /// The lane of the URL's origin: neighbours in time mostly go to the same one.
     private func lane(for url: String) -> ConnectionQueue<CurlTransfer>.Lane {
       let bytes = url.utf8
-      if let (origin, lane) = lastLane, bytes.starts(with: origin.utf8) {
-        let end = bytes.index(bytes.startIndex, offsetBy: origin.utf8.count)
-        if end == bytes.endIndex || bytes[end] == 0x2f { return lane }
-      }
+      if let (origin, lane) = lastLane, Self.isIn(origin, url) { return lane }
       let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }
       let start = authority ?? bytes.startIndex
       let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
@@ -167,6 +157,19 @@
       let lane = queue.lane(for: origin)
       lastLane = (origin, lane)
       return lane
+    }
+
+    /// Whether `url` is `origin` or has a slash behind it.
+    private static func isIn(_ origin: String, _ url: String) -> Bool {
+      let isIn = url.utf8.withContiguousStorageIfAvailable { url in
+        origin.utf8.withContiguousStorageIfAvailable { origin in
+          guard let start = origin.baseAddress, let other = url.baseAddress, url.count >= origin.count,
+            memcmp(start, other, origin.count) == 0
+          else { return false }
+          return url.count == origin.count || url[origin.count] == 0x2f
+        }
+      }
+      return isIn == true
     }
   }
 #endif

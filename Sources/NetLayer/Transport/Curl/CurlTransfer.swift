@@ -23,12 +23,12 @@
     /// Whether it is in the stack of those to be resumed.
     let isResuming = Atomic<Bool>(false)
 
-    /// What the caller asked for.
-    private(set) var request: Request
-    /// What goes over the wire now: differs from `request` after a redirect.
-    var hop: Request
-    var hopURL: String
-    var hops = 0
+    /// What goes over the wire now.
+    private(set) var hop: Request
+    private(set) var hopURL: String
+    private(set) var hops = 0
+    /// What the caller asked for, where that is not `hop`.
+    private var original: Request?
     /// Whether a server has refused to be asked before the body is sent.
     var hasRefusedExpectation = false
     /// Why it must not be sent at all.
@@ -69,13 +69,6 @@
       receiver: ResponseReceiver? = nil,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
-      self.request = request
-      self.loop = loop
-      self.progress = progress
-      self.receiver = receiver
-      gate = receiver.map { _ in FlowGate() }
-      self.completion = completion
-      hop = request
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
       hopURL = request.url.absoluteString
       refusal = RequestCheck.failure(of: request, url: hopURL)
@@ -83,7 +76,35 @@
       priority = options?.priority ?? .normal
       maxBodySize = options?.maxBodySize
       totalDeadline = Deadline.after(request.timeouts.total, from: submittedAt)
+      hop = request
+      self.loop = loop
+      self.progress = progress
+      self.receiver = receiver
+      gate = receiver.map { _ in FlowGate() }
+      self.completion = completion
     }
+
+    /// What the caller asked for.
+    var request: Request { original ?? hop }
+
+    /// Goes on with `next`, where a redirect leads.
+    func follow(_ next: Request) {
+      original = original ?? hop
+      hop = next
+      hopURL = next.url.absoluteString
+      hops += 1
+    }
+
+    /// Gives what the caller asked for, and keeps nothing of it: moved into an answer, it need not be copied.
+    func takeRequest() -> Request {
+      var taken = Self.nothing
+      swap(&taken, &hop)
+      isTaken = true
+      return original ?? taken
+    }
+
+    private var isTaken = false
+    private static let nothing = Request(url: URL(filePath: "/"))
 
     var isDisposed: Bool { state.load(ordering: .acquiring) != Self.live }
 
@@ -168,9 +189,8 @@
       progress = nil
       receiver = nil
       state.store(Self.done, ordering: .releasing)
-      let url = request.url
-      request = Request(url: url)
-      hop = request
+      original = nil
+      if !isTaken { hop = Self.nothing }
       hopURL = ""
       completion(result)
     }
