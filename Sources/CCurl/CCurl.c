@@ -1,7 +1,16 @@
+#ifdef __linux__
+
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
 
 // The head of libcurl's curl_version_info_data, as far as it is read here; `age` says which fields exist.
 typedef struct {
@@ -55,12 +64,11 @@ static struct {
   int (*multi_setopt)(void *, int, ...);
   int (*multi_add_handle)(void *, void *);
   int (*multi_remove_handle)(void *, void *);
-  int (*multi_perform)(void *, int *);
-  int (*multi_poll)(void *, void *, unsigned int, int, int *);
-  int (*multi_wakeup)(void *);
+  int (*multi_socket_action)(void *, int, int, int *);
   message *(*multi_info_read)(void *, int *);
 } curl;
 
+static const char too_old[] = "the libcurl found is older than 7.68; update libcurl";
 static const char *failure;
 static ccurl_info info;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -96,15 +104,13 @@ static void load(void) {
     {"curl_multi_setopt", (void **)&curl.multi_setopt},
     {"curl_multi_add_handle", (void **)&curl.multi_add_handle},
     {"curl_multi_remove_handle", (void **)&curl.multi_remove_handle},
-    {"curl_multi_perform", (void **)&curl.multi_perform},
-    {"curl_multi_poll", (void **)&curl.multi_poll},
-    {"curl_multi_wakeup", (void **)&curl.multi_wakeup},
+    {"curl_multi_socket_action", (void **)&curl.multi_socket_action},
     {"curl_multi_info_read", (void **)&curl.multi_info_read},
   };
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
     *symbols[i].slot = dlsym(library, symbols[i].name);
     if (*symbols[i].slot == NULL) {
-      failure = "the libcurl found is older than 7.68 (it lacks curl_multi_wakeup or an older function); update libcurl";
+      failure = too_old;
       return;
     }
   }
@@ -113,6 +119,10 @@ static void load(void) {
     return;
   }
   const version_data *data = curl.version_info(5);  // CURLVERSION_SIXTH: libcurl answers with what it has
+  if (data->version_num < 0x074400) {
+    failure = too_old;
+    return;
+  }
   info.number = data->version_num;
   info.version = data->version;
   info.tls = data->ssl_version;
@@ -192,22 +202,189 @@ void *ccurl_share_init(void) {
 }
 void ccurl_share_cleanup(void *share) { curl.share_cleanup(share); }
 
-void *ccurl_multi_init(void) { return curl.multi_init(); }
-void ccurl_multi_cleanup(void *multi) { curl.multi_cleanup(multi); }
-int ccurl_multi_set_long(void *multi, int option, long value) { return curl.multi_setopt(multi, option, value); }
-int ccurl_multi_add(void *multi, void *easy) { return curl.multi_add_handle(multi, easy); }
-int ccurl_multi_remove(void *multi, void *easy) { return curl.multi_remove_handle(multi, easy); }
-int ccurl_multi_perform(void *multi) {
-  int running = 0;
-  return curl.multi_perform(multi, &running);
-}
-int ccurl_multi_poll(void *multi, int milliseconds) { return curl.multi_poll(multi, NULL, 0, milliseconds, NULL); }
-int ccurl_multi_wakeup(void *multi) { return curl.multi_wakeup(multi); }
+// The multi handle and what waits for its sockets. libcurl says which sockets it waits for, and is told of those that are
+// ready: a turn costs what is ready, not what is in flight.
+struct ccurl_multi {
+  void *handle;
+  int epoll, wakeup;
+  // Easy handles in it.
+  int added;
+  // When libcurl wants to be called whatever happens, in nanoseconds; -1 for never.
+  int64_t deadline;
+  // By descriptor: what libcurl waits for, what epoll watches, and whether it is a connection's.
+  struct {
+    uint8_t wanted, watched, is_connection;
+  } *sockets;
+  int count;
+};
 
-void *ccurl_multi_next_done(void *multi, int *code) {
+enum { POLL_IN = 1, POLL_OUT = 2, POLL_INOUT = 3, POLL_ERROR = 4, POLL_REMOVE = 4 };
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// Makes room for `socket`; false without memory.
+static bool make_room(ccurl_multi *multi, int socket) {
+  if (socket < multi->count) return true;
+  int count = (socket | 255) + 1;
+  void *larger = realloc(multi->sockets, (size_t)count * sizeof *multi->sockets);
+  if (larger == NULL) return false;
+  multi->sockets = larger;
+  memset(multi->sockets + multi->count, 0, (size_t)(count - multi->count) * sizeof *multi->sockets);
+  multi->count = count;
+  return true;
+}
+
+static void watch(ccurl_multi *multi, int socket, uint8_t what) {
+  uint8_t before = multi->sockets[socket].watched;
+  if (before == what) return;
+  struct epoll_event event = {.events = ((what & POLL_IN) ? EPOLLIN : 0u) | ((what & POLL_OUT) ? EPOLLOUT : 0u), .data.fd = socket};
+  int change = what == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  multi->sockets[socket].watched = epoll_ctl(multi->epoll, change, socket, &event) == 0 ? what : 0;
+}
+
+// libcurl waits for something else. Between two requests of a connection that is nothing, for a moment: it stays watched,
+// which saves two system calls a request, until it is ready in vain or closed.
+static int socket_changed(void *easy, int socket, int what, void *context, void *unused) {
+  (void)easy;
+  (void)unused;
+  ccurl_multi *multi = context;
+  if (socket < 0 || !make_room(multi, socket)) return 0;
+  uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
+  multi->sockets[socket].wanted = wanted;
+  if (wanted != 0 || !multi->sockets[socket].is_connection) watch(multi, socket, wanted);
+  return 0;
+}
+
+static int timer_changed(void *handle, long milliseconds, void *context) {
+  (void)handle;
+  ccurl_multi *multi = context;
+  multi->deadline = milliseconds < 0 ? -1 : milliseconds == 0 ? 0 : now() + (int64_t)milliseconds * 1000000;
+  return 0;
+}
+
+static int socket_opened(void *context, int socket, int purpose) {
+  (void)purpose;
+  ccurl_multi *multi = context;
+  if (make_room(multi, socket)) {
+    watch(multi, socket, 0);
+    multi->sockets[socket].is_connection = 1;
+  }
+  return 0;
+}
+
+// Before the number may name another: what epoll watches outlives a close where a child process has inherited the socket.
+static int socket_closed(void *context, int socket) {
+  ccurl_multi *multi = context;
+  if (socket >= 0 && socket < multi->count) {
+    watch(multi, socket, 0);
+    multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
+  }
+  return close(socket);
+}
+
+void ccurl_easy_watch(void *easy, ccurl_multi *multi) {
+  curl.easy_setopt(easy, 20148, socket_opened);  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
+  curl.easy_setopt(easy, 10149, multi);
+  curl.easy_setopt(easy, 20208, socket_closed);  // CURLOPT_CLOSESOCKETFUNCTION, CLOSESOCKETDATA
+  curl.easy_setopt(easy, 10209, multi);
+}
+
+ccurl_multi *ccurl_multi_init(void) {
+  ccurl_multi *multi = calloc(1, sizeof *multi);
+  if (multi == NULL) return NULL;
+  multi->deadline = -1;
+  multi->epoll = epoll_create1(EPOLL_CLOEXEC);
+  multi->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = multi->wakeup};
+  if (multi->epoll >= 0 && multi->wakeup >= 0 && epoll_ctl(multi->epoll, EPOLL_CTL_ADD, multi->wakeup, &event) == 0) {
+    multi->handle = curl.multi_init();
+  }
+  if (multi->handle == NULL) {
+    ccurl_multi_cleanup(multi);
+    return NULL;
+  }
+  curl.multi_setopt(multi->handle, 20001, socket_changed);  // CURLMOPT_SOCKETFUNCTION, SOCKETDATA
+  curl.multi_setopt(multi->handle, 10002, multi);
+  curl.multi_setopt(multi->handle, 20004, timer_changed);  // CURLMOPT_TIMERFUNCTION, TIMERDATA
+  curl.multi_setopt(multi->handle, 10005, multi);
+  return multi;
+}
+
+void ccurl_multi_cleanup(ccurl_multi *multi) {
+  if (multi->handle != NULL) curl.multi_cleanup(multi->handle);
+  if (multi->epoll >= 0) close(multi->epoll);
+  if (multi->wakeup >= 0) close(multi->wakeup);
+  free(multi->sockets);
+  free(multi);
+}
+
+int ccurl_multi_set_long(ccurl_multi *multi, int option, long value) {
+  return curl.multi_setopt(multi->handle, option, value);
+}
+int ccurl_multi_add(ccurl_multi *multi, void *easy) {
+  int code = curl.multi_add_handle(multi->handle, easy);
+  if (code == 0) multi->added++;
+  return code;
+}
+void ccurl_multi_remove(ccurl_multi *multi, void *easy) {
+  if (curl.multi_remove_handle(multi->handle, easy) == 0) multi->added--;
+}
+
+// Does what is due; true when transfers have ended by it, which nobody waits for any more.
+static bool run_timers(ccurl_multi *multi) {
+  if (multi->deadline < 0 || (multi->deadline > 0 && multi->deadline > now())) return false;
+  int running = 0;
+  multi->deadline = -1;
+  curl.multi_socket_action(multi->handle, -1, 0, &running);  // CURL_SOCKET_TIMEOUT
+  return running < multi->added;
+}
+
+static int wait_until_timer(const ccurl_multi *multi, int milliseconds) {
+  if (multi->deadline < 0) return milliseconds;
+  int64_t left = multi->deadline - now();
+  int64_t wait = left <= 0 ? 0 : (left + 999999) / 1000000;
+  return wait < milliseconds ? (int)wait : milliseconds;
+}
+
+void ccurl_multi_run(ccurl_multi *multi, int milliseconds) {
+  enum { ROOM = 128 };
+  struct epoll_event events[ROOM];
+  // First what was added just now begins.
+  if (run_timers(multi)) milliseconds = 0;
+  int count = epoll_wait(multi->epoll, events, ROOM, milliseconds == 0 ? 0 : wait_until_timer(multi, milliseconds));
+  for (int i = 0; i < count; i++) {
+    int socket = events[i].data.fd, running = 0;
+    uint32_t ready = events[i].events;
+    if (socket == multi->wakeup) {
+      uint64_t times;
+      while (read(socket, &times, sizeof times) < 0 && errno == EINTR) {}
+      continue;
+    }
+    // An earlier one of this batch may have closed it.
+    if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
+    if (multi->sockets[socket].wanted == 0) {
+      watch(multi, socket, 0);
+      continue;
+    }
+    int what = ((ready & (EPOLLIN | EPOLLHUP)) ? POLL_IN : 0) | ((ready & EPOLLOUT) ? POLL_OUT : 0)
+               | ((ready & EPOLLERR) ? POLL_ERROR : 0);
+    curl.multi_socket_action(multi->handle, socket, what, &running);
+  }
+}
+
+void ccurl_multi_wakeup(ccurl_multi *multi) {
+  uint64_t once = 1;
+  while (write(multi->wakeup, &once, sizeof once) < 0 && errno == EINTR) {}
+}
+
+void *ccurl_multi_next_done(ccurl_multi *multi, int *code) {
   int left = 0;
   const message *next;
-  while ((next = curl.multi_info_read(multi, &left)) != NULL) {
+  while ((next = curl.multi_info_read(multi->handle, &left)) != NULL) {
     void *context = NULL;
     if (next->msg != 1) continue;
     *code = next->data.result;
@@ -215,3 +392,5 @@ void *ccurl_multi_next_done(void *multi, int *code) {
   }
   return NULL;
 }
+
+#endif

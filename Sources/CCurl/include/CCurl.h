@@ -100,15 +100,20 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy);
 void *ccurl_share_init(void);
 void ccurl_share_cleanup(void *share);
 
-void *ccurl_multi_init(void);
-void ccurl_multi_cleanup(void *multi);
-int ccurl_multi_set_long(void *multi, int option, long value);
-int ccurl_multi_add(void *multi, void *easy);
-int ccurl_multi_remove(void *multi, void *easy);
-int ccurl_multi_perform(void *multi);
-int ccurl_multi_poll(void *multi, int milliseconds);
-int ccurl_multi_wakeup(void *multi);
+// A multi handle with the sockets and timers that it waits for; one thread's, but for the wake-up.
+typedef struct ccurl_multi ccurl_multi;
+ccurl_multi *ccurl_multi_init(void);
+void ccurl_multi_cleanup(ccurl_multi *multi);
+int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
+// Lets `multi` know of the connections that `easy` opens and closes; before it is added, and again after a reset.
+void ccurl_easy_watch(void *easy, ccurl_multi *multi);
+int ccurl_multi_add(ccurl_multi *multi, void *easy);
+void ccurl_multi_remove(ccurl_multi *multi, void *easy);
+// Waits for at most so long, and lets libcurl do what is to be done then.
+void ccurl_multi_run(ccurl_multi *multi, int milliseconds);
+// Ends a wait, or the next one; from any thread.
+void ccurl_multi_wakeup(ccurl_multi *multi);
 // Takes the next finished transfer: its CURLOPT_PRIVATE, or NULL when there is none, and its result code.
-void *ccurl_multi_next_done(void *multi, int *code);
+void *ccurl_multi_next_done(ccurl_multi *multi, int *code);
 
 #endif

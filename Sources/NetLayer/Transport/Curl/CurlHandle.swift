@@ -5,6 +5,7 @@
   /// An easy handle, kept and used again, and what comes in through its callbacks; the loop's thread only.
   final class CurlHandle {
     let easy: UnsafeMutableRawPointer
+    private let multi: OpaquePointer
     /// What it runs now.
     var transfer: CurlTransfer?
     // Unchecked, as each line of a head would be checked several times: the loop's thread alone comes here, and nothing
@@ -59,9 +60,10 @@
     private static let streamBuffer = 1 << 15
 
     /// `share` keeps the TLS sessions that all handles resume, so that a second connection to a host costs less.
-    init?(_ configuration: CurlTransport.Configuration, share: UnsafeMutableRawPointer?) {
+    init?(_ configuration: CurlTransport.Configuration, multi: OpaquePointer, share: UnsafeMutableRawPointer?) {
       guard let easy = ccurl_easy_init() else { return nil }
       self.easy = easy
+      self.multi = multi
       self.configuration = configuration
       answer = CurlAnswer()
       errorText.pointee = 0
@@ -79,6 +81,7 @@
     private func setUp() {
       let me = Unmanaged.passUnretained(self).toOpaque()
       set(CCURL_PRIVATE, me)
+      ccurl_easy_watch(easy, multi)
       set(CCURL_NOSIGNAL, 1)
       set(CCURL_ERRORBUFFER, errorText)
       set(CCURL_WRITEDATA, me)

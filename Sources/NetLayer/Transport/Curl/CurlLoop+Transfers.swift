@@ -38,7 +38,7 @@
     /// Hands a transfer to libcurl; `false` when there is nothing to run.
     private func begin(_ transfer: CurlTransfer) -> Bool {
       guard !transfer.isFinished, !isEnding else { return false }
-      guard let handle = idle.popLast() ?? CurlHandle(configuration, share: share) else {
+      guard let handle = idle.popLast() ?? CurlHandle(configuration, multi: multi, share: share) else {
         end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
         return false
       }

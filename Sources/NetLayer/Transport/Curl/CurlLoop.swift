@@ -8,7 +8,7 @@
   /// What is not private here belongs to the loop's own extensions.
   final class CurlLoop: @unchecked Sendable {
     let inbox = CurlInbox()
-    let multi: UnsafeMutableRawPointer
+    let multi: OpaquePointer
     let share = ccurl_share_init()
     let configuration: CurlTransport.Configuration
     let maxIdleHandles: Int
@@ -86,11 +86,10 @@
       pthread_sigmask(SIG_BLOCK, &signals, nil)
       while !inbox.shallClose {
         takeInbox()
-        ccurl_multi_perform(multi)
+        ccurl_multi_run(multi, inbox.fallAsleep() ? milliseconds(until: nextCheck) : 0)
         now = Deadline.now()
         deliverFinished()
         if now >= nextCheck { checkLimits() }
-        sleep()
       }
       endAll()
     }
@@ -110,11 +109,10 @@
         })
     }
 
-    private func sleep() {
-      guard inbox.fallAsleep() else { return }
-      // libcurl shortens the wait to its own timers; one minute bounds what a missed wake-up could cost.
-      let wait = nextCheck == .max ? 60_000 : nextCheck <= now ? 0 : (nextCheck - now + 999_999) / 1_000_000
-      ccurl_multi_poll(multi, Int32(Swift.min(wait, 60_000)))
+    /// A minute at most, which bounds what a missed wake-up could cost.
+    private func milliseconds(until time: UInt64) -> Int32 {
+      let wait = time == Deadline.never ? 60_000 : time <= now ? 0 : (time - now + 999_999) / 1_000_000
+      return Int32(Swift.min(wait, 60_000))
     }
   }
 
