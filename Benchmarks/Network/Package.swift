@@ -17,6 +17,7 @@ let package = Package(
         "CurlLoop",
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "LoopbackServer", package: "NetLayer"),
       ] + (peers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : [])
     ),
     .executableTarget(

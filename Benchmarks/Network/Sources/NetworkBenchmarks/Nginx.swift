@@ -3,6 +3,10 @@ import Foundation
 /// The server that is fetched from: one nginx worker on 127.0.0.1, keeping connections for ever, logging nothing.
 final class Nginx {
   let url: URL
+  /// The same over TLS, with HTTP/2; `nil` where no certificate can be made.
+  private(set) var secureURL: URL?
+  /// The certificate of `secureURL`, its own CA.
+  private(set) var certificate: URL?
   private let process = Process()
   private let folder: URL
 
@@ -34,7 +38,12 @@ final class Nginx {
     url = URL(string: "http://127.0.0.1:\(port)") ?? folder
     let configuration = folder.appending(path: "nginx.conf")
     do {
-      try Self.configuration(folder.path, port).write(to: configuration, atomically: true, encoding: .utf8)
+      if let securePort = Loopback.freePort(), Self.makeCertificate(in: folder.path) {
+        secureURL = URL(string: "https://127.0.0.1:\(securePort)")
+        certificate = folder.appending(path: "certificate.pem")
+      }
+      try Self.configuration(folder.path, port, secureURL?.port).write(
+        to: configuration, atomically: true, encoding: .utf8)
       process.executableURL = URL(filePath: program)
       process.arguments = ["-e", folder.path + "/error.log", "-p", folder.path, "-c", configuration.path]
       process.standardOutput = FileHandle.nullDevice
@@ -81,28 +90,53 @@ final class Nginx {
     FileHandle.standardError.write(Data("skipped, there is no server to measure against: \(reason)\n".utf8))
   }
 
-  private static func configuration(_ folder: String, _ port: UInt16) -> String {
-    """
-    daemon off;
-    worker_processes 1;
-    pid \(folder)/nginx.pid;
-    error_log \(folder)/error.log;
-    events { worker_connections 8192; }
-    http {
-      client_body_temp_path \(folder)/body;
-      proxy_temp_path \(folder)/proxy;
-      fastcgi_temp_path \(folder)/fastcgi;
-      uwsgi_temp_path \(folder)/uwsgi;
-      scgi_temp_path \(folder)/scgi;
-      types { application/json json; }
-      root \(folder)/root;
-      access_log off;
-      keepalive_timeout 3600;
-      keepalive_requests 1000000000;
-      open_file_cache max=16;
-      server { listen 127.0.0.1:\(port) backlog=4096; }
+  /// `false` where there is no openssl.
+  private static func makeCertificate(in folder: String) -> Bool {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/openssl")
+    process.arguments =
+      "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1".split(
+        separator: " "
+      ).map(String.init) + ["-keyout", folder + "/key.pem", "-out", folder + "/certificate.pem"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+
+  private static func configuration(_ folder: String, _ port: UInt16, _ securePort: Int?) -> String {
+    let secure = securePort.map {
+      """
+      server {
+          listen 127.0.0.1:\($0) ssl http2;
+          ssl_certificate \(folder)/certificate.pem;
+          ssl_certificate_key \(folder)/key.pem;
+          add_header X-Connection $connection;
+        }
+      """
     }
-    """
+    return """
+      daemon off;
+      worker_processes 1;
+      pid \(folder)/nginx.pid;
+      error_log \(folder)/error.log;
+      events { worker_connections 8192; }
+      http {
+        client_body_temp_path \(folder)/body;
+        proxy_temp_path \(folder)/proxy;
+        fastcgi_temp_path \(folder)/fastcgi;
+        uwsgi_temp_path \(folder)/uwsgi;
+        scgi_temp_path \(folder)/scgi;
+        types { application/json json; }
+        root \(folder)/root;
+        access_log off;
+        keepalive_timeout 3600;
+        keepalive_requests 1000000000;
+        open_file_cache max=16;
+        server { listen 127.0.0.1:\(port) backlog=4096; }
+        \(secure ?? "")
+      }
+      """
   }
 }
 

@@ -3,8 +3,8 @@ import Foundation
 /// The command line.
 struct Options {
   static let usage = """
-    options: --only NAMES   rows, separated by commas: 1, 64, 256 (in flight), decode, memory,
-                            download, or a client's name
+    options: --only NAMES   rows, separated by commas: 1, 64, 256 (in flight), late (a server
+                            that takes its time), decode, memory, download, http2, or a client's name
              --json FILE    writes the rows there, too
              --rounds N     takes medians of so many (5)
              --seconds S    how long each client runs in each round (1)

@@ -4,17 +4,23 @@ import Foundation
 struct Throughput {
   struct Row {
     let client: String
+    let server: String
     let inFlight: Int
     let requestsPerSecond: Double
     let cpuMicros: Double
 
     var json: [String: Any] {
-      ["client": client, "inFlight": inFlight, "requestsPerSecond": requestsPerSecond, "cpuMicros": cpuMicros]
+      [
+        "client": client, "server": server, "inFlight": inFlight, "requestsPerSecond": requestsPerSecond,
+        "cpuMicros": cpuMicros,
+      ]
     }
   }
 
   let options: Options
   let clients: [Client]
+  /// What is fetched from.
+  var server = "nginx"
 
   /// Measures and prints, a table for each number in flight.
   func run() -> [Row] {
@@ -25,9 +31,17 @@ struct Throughput {
       guard !chosen.isEmpty else { continue }
       let measured = measure(chosen, inFlight)
       Self.show(measured)
+      if inFlight == 64 { Target.report(measured) }
       rows += measured
     }
     return rows
+  }
+
+  /// Measures so many in flight, and prints the table.
+  func run(inFlight: Int) -> [Row] {
+    let measured = measure(clients, inFlight)
+    Self.show(measured)
+    return measured
   }
 
   private func measure(_ clients: [Client], _ inFlight: Int) -> [Row] {
@@ -48,7 +62,7 @@ struct Throughput {
     }
     return clients.compactMap { client in
       guard let rate = rates[client.name]?.median, let cost = costs[client.name]?.median else { return nil }
-      return Row(client: client.name, inFlight: inFlight, requestsPerSecond: rate, cpuMicros: cost)
+      return Row(client: client.name, server: server, inFlight: inFlight, requestsPerSecond: rate, cpuMicros: cost)
     }
   }
 
@@ -60,7 +74,8 @@ struct Throughput {
     let peer = rows.first { $0.client == "AsyncHTTPClient" }
     let peerDecoding = rows.first { $0.client == "AsyncHTTPClient+JSONDecoder" }
     say(
-      "\(inFlight) in flight".padded(28) + "     req/s   CPU µs   × C loop   × URLSession   × the same, decoded"
+      "\(inFlight) in flight, \(rows[0].server)".padded(28)
+        + "     req/s   CPU µs   × C loop   × URLSession   × the same, decoded"
         + "   × AHC   × AHC, decoded")
     for row in rows {
       func ratio(_ other: Row?, _ width: Int) -> String {

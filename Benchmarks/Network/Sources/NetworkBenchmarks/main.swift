@@ -1,5 +1,9 @@
 import Foundation
 
+if CommandLine.arguments.dropFirst() == ["serve"] {
+  try LateServer.serve()
+  exit(0)
+}
 let options = Options(Array(CommandLine.arguments.dropFirst()))
 let path = "user.json"
 // Exits with success where there is no nginx: nothing has failed, and nothing was measured.
@@ -7,7 +11,8 @@ guard let nginx = Nginx(serving: [path: Payloads.small]) else { exit(0) }
 do {
   let url = nginx.url.appending(path: path)
   let clients = try Clients.all(url, bytes: Payloads.small.count)
-  let known = Options.inFlight.map(String.init) + ["decode", "memory", "download"] + clients.map(\.name)
+  let known =
+    Options.inFlight.map(String.init) + ["late", "decode", "memory", "download", "http2"] + clients.map(\.name)
   let unknown = options.only.subtracting(known)
   guard unknown.isEmpty else {
     nginx.stop()
@@ -18,9 +23,11 @@ do {
   // The order matters for memory only: see there.
   if options.wants("memory") { rows += try Memory(clients: clients).run() }
   rows += Throughput(options: options, clients: clients).run().map(\.json)
+  if options.wants("late") { rows += try LateServer.measure(options) }
   if options.wants("decode") { rows += Decoding(rounds: options.rounds).run() }
   #if os(Linux)
     if options.wants("download") { rows += try Download(nginx: nginx, rounds: options.rounds).run() }
+    if options.wants("http2") { rows += try HTTP2(nginx: nginx, rounds: options.rounds).run() }
   #endif
   if let file = options.file {
     let data = try JSONSerialization.data(withJSONObject: ["rows": rows], options: [.prettyPrinted, .sortedKeys])

@@ -1,0 +1,63 @@
+import Foundation
+import NetLayer
+import Streams
+import Synchronization
+
+#if os(Linux)
+  /// A thousand requests at once to a server that speaks HTTP/2: over one connection.
+  struct HTTP2 {
+    let nginx: Nginx
+    let rounds: Int
+
+    private static let count = 1000
+
+    func run() throws -> [[String: Any]] {
+      guard let secure = nginx.secureURL, let certificate = nginx.certificate else {
+        say("http2: skipped, there is no openssl to make a certificate with (Debian: apt-get install openssl)")
+        return []
+      }
+      var times: [Double] = []
+      var costs: [Double] = []
+      for _ in 0..<rounds {
+        let transport = try CurlTransport(.init(tls: .init(trust: .file(certificate))))
+        let cpu = Usage.cpuMicros
+        let start = ContinuousClock.now
+        let (answers, connections) = Self.fetch(secure.appending(path: "user.json"), transport)
+        times.append((ContinuousClock.now - start) / Duration.seconds(1))
+        costs.append((Usage.cpuMicros - cpu) / Double(Self.count))
+        transport.shutdown()
+        guard answers == Self.count, connections == 1 else {
+          say("http2: FAILED, \(answers) of \(Self.count) came over HTTP/2, on \(connections) connections")
+          exit(1)
+        }
+      }
+      guard let time = times.median, let cost = costs.median else { return [] }
+      say(
+        String(
+          format:
+            "HTTP/2, 1,000 requests at once over one connection, TLS handshake included: %.3f s, %.1f µs of CPU each",
+          time, cost))
+      return [["name": "HTTP/2, 1,000 requests", "unit": "s", "ours": time, "cpuMicros": cost]]
+    }
+
+    /// How many came over HTTP/2, and the connections that the server counted.
+    private static func fetch(_ url: URL, _ transport: CurlTransport) -> (Int, Int) {
+      let seen = Mutex<(answers: Int, connections: Set<String>)>((0, []))
+      let group = DispatchGroup()
+      for _ in 0..<count {
+        group.enter()
+        _ = transport.send(Request(url: url)) { result in
+          if case .success(let response) = result, response.status == 200, response.metrics?.httpVersion == "2" {
+            seen.withLock {
+              $0.answers += 1
+              $0.connections.insert(response.headers["X-Connection"] ?? "?")
+            }
+          }
+          group.leave()
+        }
+      }
+      group.wait()
+      return seen.withLock { ($0.answers, $0.connections.count) }
+    }
+  }
+#endif

@@ -1,0 +1,49 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+
+/// A server that answers after 10 to 50 ms, as one does that is not on the same machine; in a process of its own, since
+/// CPU is counted by process.
+struct LateServer {
+  private let url: URL
+  private let process = Process()
+  private let input = Pipe()
+
+  /// Serves until standard input ends, and says where.
+  static func serve() throws {
+    let content = [UInt8](Payloads.small)
+    let server = try LoopbackServer(logLimit: 0) { _ in
+      LoopbackServer.Response.bytes(content).delayed(by: .random(in: 0.01...0.05))
+    }
+    say(server.url.absoluteString)
+    while readLine() != nil {}
+    server.stop()
+  }
+
+  /// Every client against it, 64 in flight.
+  static func measure(_ options: Options) throws -> [[String: Any]] {
+    let server = try LateServer()
+    defer { server.stop() }
+    let clients = try Clients.all(server.url.appending(path: "user.json"), bytes: Payloads.small.count)
+    return Throughput(options: options, clients: clients, server: "10-50 ms").run(inFlight: 64).map(\.json)
+  }
+
+  private init() throws {
+    let output = Pipe()
+    process.executableURL = Bundle.main.executableURL
+    process.arguments = ["serve"]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard let url = URL(string: line.trimmingCharacters(in: .whitespacesAndNewlines)), url.port != nil else {
+      throw CocoaError(.fileReadUnknown)
+    }
+    self.url = url
+  }
+
+  private func stop() {
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+}
