@@ -60,6 +60,30 @@ class TransferTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 1)
   }
 
+  func testABodyIsMadeWhileItIsSentAndMadeAgainForTheNextCall() throws {
+    let server = try LoopbackServer { _ in .status(204) }
+    for count in [Int64(300_000), nil] {
+      let stream = Request.BodyStream(count: count) {
+        let left = Locked(30)
+        return {
+          left.withLock { left in
+            left -= 1
+            return left >= 0 ? Data(repeating: UInt8(left), count: 10_000) : nil
+          }
+        }
+      }
+      let call = try network(server).request(Call(task: .stream(stream, contentType: "text/csv")), as: Void.self)
+      for _ in 1...2 { XCTAssertEqual(record(call).completions, 1) }
+      for request in server.requests.suffix(2) {
+        XCTAssertEqual(request.body, (0..<30).reversed().flatMap { [UInt8](repeating: $0, count: 10_000) })
+        XCTAssertEqual(request.header("Content-Length"), count.map(String.init))
+        XCTAssertEqual(request.header("Content-Type"), "text/csv")
+        XCTAssertEqual(request.target, "/?token=t")
+      }
+    }
+    XCTAssertEqual(server.requests.count, 4)
+  }
+
   func test_row_0_12_aDownloadGoesToItsFileOnlyWhenItIsComplete() throws {
     var routes = LoopbackServer.Routes()
     let bytes = [UInt8](repeating: 7, count: 200_000)

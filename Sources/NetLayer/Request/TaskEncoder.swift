@@ -30,6 +30,8 @@ struct TaskEncoder {
       try BodyFile.check(file)
       let type = contentType.unlessEmpty ?? MIMEType.ofFile(named: file.lastPathComponent)
       try encodeBody(.file(file), type, into: &request)
+    case .stream(let stream, let contentType):
+      try encodeBody(.stream(stream), contentType, into: &request)
     case .download(let file, let own, let encoding):
       try encoding.encode(own.over(common), into: &request)
       request.destination = file
@@ -40,7 +42,7 @@ struct TaskEncoder {
   func pairs() throws -> [(name: String, value: String)] {
     let pairs: [(name: String, value: String)]
     switch task {
-    case .plain, .data, .upload: pairs = try named(common)
+    case .plain, .data, .upload, .stream: pairs = try named(common)
     case .parameters(let own, let encoding), .download(_, let own, let encoding):
       pairs = try named(own.over(common), as: encoding)
     case .composite(let query, let body, let encoding):

@@ -54,7 +54,8 @@ final class SignerTests: XCTestCase {
     let common: Parameters = ["c": 0]
     let file = URL(filePath: "/tmp/x")
     let tasks: [(HTTPTask, String)] = [
-      (.plain, "c=0"), (.data(Data()), "c=0"), (.upload(file), "c=0"), (.parameters(["a": 1]), "a=1&c=0"),
+      (.plain, "c=0"), (.data(Data()), "c=0"), (.upload(file), "c=0"),
+      (.stream(Request.BodyStream { { nil } }), "c=0"), (.parameters(["a": 1]), "a=1&c=0"),
       (.composite(query: ["a": 1], body: ["b": 2]), "a=1&b=2&c=0"), (.json(["a": 1]), "a=1&c=0"),
       (.json([1, 2]), "c=0"), (.form(["a": 1]), "a=1&c=0"), (.download(to: file, parameters: ["a": 1]), "a=1&c=0"),
       (.multipart(MultipartForm([.field("f", "x"), .data(Data(), name: "g", filename: "h")])), "c=0&f=x"),
