@@ -79,6 +79,21 @@
         request: transfer.request)
     }
 
+    /// A setting that libcurl does not take, so that nothing may be sent.
+    static func refused(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
+      let text = ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
+      let library = CurlLibrary.capabilities.map { "\($0.version) with \($0.tls ?? "no TLS")" } ?? "?"
+      let remedy =
+        isUnknownOption(code)
+        ? "leave it out, or install a libcurl with OpenSSL (Debian: libcurl4)" : "check its value and its length"
+      return NetworkError(
+        kind: kind, reason: "libcurl \(library) does not take \(setting) (\(text)), so nothing was sent; \(remedy)",
+        underlying: CurlError(code: Int(code), text: text))
+    }
+
+    /// Whether `code` says that this libcurl was built without an option: CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION.
+    static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
+
     static func outOfMemory(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)

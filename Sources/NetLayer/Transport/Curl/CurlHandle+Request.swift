@@ -10,6 +10,18 @@
     /// Above it, a body that the server does not want is dearer than asking first; libcurl's own limit, too.
     private static let expectationSize: Int64 = 1 << 20
 
+    /// Other schemes are refused before they come here; so does libcurl.
+    func setUpProtocols() {
+      let name = "the limit to http and https"
+      if CurlLibrary.isAtLeast(0x07_5500) {
+        // It takes only what it was built with.
+        let names = CurlLibrary.speaksTLS ? "http,https" : "http"
+        demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
+      } else {
+        demand(name, set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)), .invalidRequest)
+      }
+    }
+
     func setUpTLS() {
       let tls = configuration.tls
       switch tls.trust {
@@ -19,40 +31,57 @@
         forgetSystemsTrust()
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
-          for blob in [CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB] {
-            _ = ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count)
+          for blob in places(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) {
+            demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
           }
         }
         forgetSystemsTrust()
       }
       if let identity = tls.identity {
-        set(CCURL_SSLCERT, identity.certificate.path)
-        set(CCURL_SSLKEY, identity.key.path)
-        if let password = identity.password { set(CCURL_KEYPASSWD, password) }
+        demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
+        demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
+        if let password = identity.password {
+          demand("the password of TLS.identity", set(CCURL_KEYPASSWD, password))
+        }
       }
-      for version in [CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION] {
-        set(version, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2))
+      for place in places(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) {
+        demand("TLS.minimumVersion", set(place, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
       }
     }
 
-    /// Of servers and of proxies that speak TLS.
+    /// Where something is set that holds for servers and for a proxy that speaks TLS.
+    private func places(_ server: Int, _ proxy: Int) -> [Int] {
+      switch configuration.proxy {
+      case .none: [server]
+      case .url(let url, _): url.scheme?.lowercased() == "https" ? [server, proxy] : [server]
+      case .environment: [server, proxy]
+      }
+    }
+
     private func trust(file: String) {
-      for place in [CCURL_CAINFO, CCURL_PROXY_CAINFO] { set(place, file) }
+      for place in places(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set(place, file)) }
     }
 
     /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
     private func forgetSystemsTrust() {
-      for place in [CCURL_CAPATH, CCURL_PROXY_CAPATH] { ccurl_easy_set_pointer(easy, option(place), nil) }
+      for place in places(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
+        let code = ccurl_easy_set_pointer(easy, option(place), nil)
+        // TLS libraries that know no such folder trust none.
+        if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
+      }
     }
 
     func setUpProxy() {
       switch configuration.proxy {
-      // An empty string means none, whatever the environment says.
-      case .none: set(CCURL_PROXY, "")
+      case .none:
+        // An empty string means none, whatever the environment says; a libcurl without proxies knows no such option.
+        let code = set(CCURL_PROXY, "")
+        if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
       case .url(let url, let except):
-        set(CCURL_PROXY, url.absoluteString)
+        demand("the URL of Configuration.proxy", set(CCURL_PROXY, url.absoluteString), .invalidRequest)
         // Never empty: then the environment would count.
-        set(CCURL_NOPROXY, except.isEmpty ? "," : except.joined(separator: ","))
+        let hosts = except.isEmpty ? "," : except.joined(separator: ",")
+        demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
       case .environment: break
       }
       // The proxy's own answer to CONNECT is no one's answer.
@@ -97,11 +126,7 @@
       case .data(let data) where data.count <= Self.inlineBody:
         ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), Int64(data.count))
         data.withUnsafeBytes { bytes in
-          if let start = bytes.baseAddress {
-            ccurl_easy_set_pointer(easy, option(CCURL_COPYPOSTFIELDS), start)
-          } else {
-            set(CCURL_COPYPOSTFIELDS, "")
-          }
+          _ = bytes.baseAddress.map { set(CCURL_COPYPOSTFIELDS, $0) } ?? set(CCURL_COPYPOSTFIELDS, "")
         }
         return Int64(data.count)
       case .data(let data): return read(from: BodySource(data))

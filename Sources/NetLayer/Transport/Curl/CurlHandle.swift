@@ -26,6 +26,8 @@
     var pump: ChunkPump?
     /// Why the body could not be made.
     private(set) var bodyFailure: NetworkError?
+    /// Which setting that guards something libcurl does not take; without it, nothing may be sent.
+    private var refusal: NetworkError?
     /// Whether the server is asked before the body is sent.
     var expectsContinue = false
     private var cookiesSent: String?
@@ -65,6 +67,7 @@
 
     /// What every transfer has in common.
     private func setUp() {
+      refusal = nil
       let me = Unmanaged.passUnretained(self).toOpaque()
       set(CCURL_PRIVATE, me)
       set(CCURL_NOSIGNAL, 1)
@@ -77,18 +80,15 @@
       // An empty string means every decoder this libcurl has.
       set(CCURL_ACCEPT_ENCODING, "")
       set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
-      if CurlLibrary.isAtLeast(0x07_5500) {
-        set(CCURL_PROTOCOLS_STR, "http,https")
-      } else {
-        set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
-      }
+      setUpProtocols()
       if CurlLibrary.asksBeforeSending {
         set(CCURL_PREREQDATA, me)
         ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
       }
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
-      setUpTLS()
+      // One without TLS refuses https by itself.
+      if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
       connectMilliseconds = 0
       waitsForMultiplexing = false
@@ -111,6 +111,7 @@
       isSendPaused = false
       expectsContinue = false
       bodyFailure = nil
+      if let refusal { throw refuse(refusal, transfer) }
       answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize)
       let request = transfer.hop
       set(CCURL_URL, transfer.hopURL)
@@ -138,8 +139,9 @@
       if transfer.isSecure, !configuration.tls.pins.isEmpty,
         let pins = configuration.tls.pins[request.url.plainHost ?? ""]
       {
-        set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
         needsReset = true
+        demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
+        if let refusal { throw refuse(refusal, transfer) }
       }
       let (removed, added) = try prepareMethodAndBody(request)
       let cookies =
@@ -159,6 +161,18 @@
         headersSent = request.headers
         cookiesSent = cookies
       }
+    }
+
+    /// Notes that a setting which guards something was not taken, where `code` says so.
+    func demand(_ setting: String, _ code: Int32, _ kind: NetworkError.Kind = .tls) {
+      guard code != 0, refusal == nil else { return }
+      refusal = CurlFailure.refused(setting, kind, code)
+    }
+
+    /// The next request may have more luck, as when memory was short.
+    private func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+      needsReset = true
+      return refusal.about(transfer.request)
     }
 
     /// Notes that the request begins to go out, for the first time or again; `false` where it must not.
@@ -336,14 +350,14 @@
     }
 
     func option(_ raw: Int) -> Int32 { Int32(raw) }
-    func set(_ raw: Int, _ value: Int) {
-      ccurl_easy_set_long(easy, option(raw), value)
+    // What the caller does with the code is theirs: those that guard something go to `demand`.
+    @discardableResult
+    func set(_ raw: Int, _ value: Int) -> Int32 { ccurl_easy_set_long(easy, option(raw), value) }
+    @discardableResult
+    func set(_ raw: Int, _ value: String) -> Int32 {
+      value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
     }
-    func set(_ raw: Int, _ value: String) {
-      _ = value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
-    }
-    func set(_ raw: Int, _ value: UnsafeRawPointer) {
-      ccurl_easy_set_pointer(easy, option(raw), value)
-    }
+    @discardableResult
+    func set(_ raw: Int, _ value: UnsafeRawPointer) -> Int32 { ccurl_easy_set_pointer(easy, option(raw), value) }
   }
 #endif

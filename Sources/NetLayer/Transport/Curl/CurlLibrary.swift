@@ -21,6 +21,8 @@
         zstd: has(CCURL_FEATURE_ZSTD))
     }
 
+    static let speaksTLS = capabilities?.tls != nil
+
     /// Whether the library is at least the version `number`, as in 0x075500 for 7.85.0.
     static func isAtLeast(_ number: UInt32) -> Bool { version >= number }
 

@@ -33,7 +33,8 @@
     }
 
     /// What is trusted, shown and asked for in TLS; certificates and host names are always verified. `trust` and
-    /// `minimumVersion` hold for an `https` proxy, too; `identity` and `pins` for servers alone.
+    /// `minimumVersion` hold for an `https` proxy, too; `identity` and `pins` for servers alone. What the libcurl found
+    /// does not take, as some TLS libraries know no pins, fails requests with `tls` before anything is sent.
     public struct TLS: Sendable {
       /// Whose certificates count.
       public enum Trust: Sendable {
