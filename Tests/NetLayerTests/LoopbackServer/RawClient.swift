@@ -8,7 +8,7 @@ import Foundation
   import Darwin
 #endif
 
-/// A blocking socket to 127.0.0.1, for bytes that no HTTP client would send.
+/// A blocking socket on 127.0.0.1, for bytes that no HTTP client would send, or no server.
 final class RawClient {
   private let descriptor: Int32
 
@@ -33,7 +33,40 @@ final class RawClient {
     guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
   }
 
+  /// The server's end.
+  init(accepted descriptor: Int32) {
+    self.descriptor = descriptor
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
   deinit { _ = close(descriptor) }
+
+  /// Reads one head, and nothing behind it; `nil` where the connection ends before.
+  func receiveHead() -> String? {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+      guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Reads and drops up to `count` bytes: how many, 0 at the end.
+  func skip(_ count: Int) -> Int {
+    var buffer = [UInt8](repeating: 0, count: count)
+    return Swift.max(0, recv(descriptor, &buffer, count, 0))
+  }
+
+  /// Sends no more, which the other end reads as the end; receiving goes on.
+  func finish() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Makes the end a reset.
+  func resetAtEnd() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
 
   func send(_ text: String) {
     let bytes = Array(text.utf8)

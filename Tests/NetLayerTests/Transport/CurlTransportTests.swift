@@ -296,18 +296,6 @@
       _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minimumVersion: .v1_3)))
     }
 
-    func testAKeptConnectionThatIsGoneIsReplacedUnseen() throws {
-      let server = try LoopbackServer { request in
-        // Closed without a word the moment it is used again.
-        request.connection % 2 == 1 && request.target == "/again" ? .closeBeforeHead : .text("served")
-      }
-      let transport = try CurlTransport()
-      for _ in 0..<5 {
-        _ = try perform(Request(url: server.url("/")), on: transport).get()
-        XCTAssertEqual(try perform(Request(url: server.url("/again")), on: transport).get().status, 200)
-      }
-    }
-
     func testIdleConnectionsGiveWayAtTheTotalLimit() throws {
       let servers = try (0..<4).map { _ in try LoopbackServer(routes: TestRoutes.make()) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))

@@ -97,14 +97,12 @@
         guard request.method != .get else { return ([], [:]) }
         needsReset = true
         if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
-        prepareRepetition(request)
         return ([], [:])
       }
       needsReset = true
       set(CCURL_POST, 1)
       if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
       let count = try prepareBody(request)
-      prepareRepetition(request)
       var (removed, added): ([String], HTTPHeaders) = ([], [:])
       // libcurl would call every body a form.
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
@@ -158,17 +156,6 @@
       set(CCURL_SEEKDATA, me)
       ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
       ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
-    }
-
-    /// When a kept connection dies under a request, libcurl sends it again. A POST may have been carried out by then
-    /// (RFC 9110 §9.2.2), so for methods that are not idempotent the second start is refused.
-    ///
-    /// So it is for methods that are not known, and a key for it changes nothing here: a repetition of that kind is the
-    /// retry's to decide.
-    private func prepareRepetition(_ request: Request) {
-      mayRepeat = request.method.isIdempotent
-      // Older ones do not ask before they send: a new connection is not sent on twice.
-      if !mayRepeat, !CurlLibrary.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
     }
   }
 #endif

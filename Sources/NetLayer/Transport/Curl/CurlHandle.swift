@@ -31,7 +31,6 @@
     /// Whether the server is asked before the body is sent.
     var expectsContinue = false
     private var cookiesSent: String?
-    var mayRepeat = true
     /// How often its request has begun to go out.
     private var starts = 0
     /// When it last began to, uptime in nanoseconds; libcurl's own times do not tell of its waits for a connection.
@@ -102,7 +101,6 @@
       errorText.pointee = 0
       abortReason = nil
       starts = 0
-      mayRepeat = true
       sentAt = nil
       redirect = nil
       hasLeftBody = false
@@ -124,6 +122,11 @@
         waitsForMultiplexing.toggle()
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
         set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
+      }
+      // libcurl before 7.80 repeats without asking, but never on a connection of its own.
+      if transfer.isRepetition || (!CurlLibrary.asksBeforeSending && !request.method.isIdempotent) {
+        needsReset = true
+        set(CCURL_FRESH_CONNECT, 1)
       }
       if transfer.gate != nil {
         // Large bodies come with fewer system calls so; per connection, libcurl's 16 KB save memory.
@@ -175,16 +178,21 @@
       return refusal.about(transfer.request)
     }
 
-    /// Notes that the request begins to go out, for the first time or again; `false` where it must not.
+    /// Notes that the request begins to go out; `false` where libcurl would send it again by itself, up to five times and
+    /// on connections that may be as dead as the first. Whether it is sent again is the loop's to decide.
     func beginSending() -> Bool {
       starts += 1
       transfer?.touch()
       sentAt = transfer?.lastActivity
-      guard starts > 1, !mayRepeat else { return true }
-      abortReason =
-        "the server closed the kept connection before it answered; the request was not sent again, because its method "
-        + "is not idempotent and it may have been carried out"
-      return false
+      return starts == 1
+    }
+
+    /// Whether libcurl's `code` means that a kept connection was closed under the request, before anything of an answer
+    /// came but a leave to send the body.
+    func lostKeptConnection(_ code: Int32) -> Bool {
+      if starts > 1 { return true }
+      guard [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR].contains(Int(code)) else { return false }
+      return answer.status < 200 && ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }
 
     /// Takes the next bytes of a body that is made while it is sent: what libcurl is to hear.

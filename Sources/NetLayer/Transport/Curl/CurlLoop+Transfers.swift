@@ -73,31 +73,43 @@
         release(transfer, handle, isMultiplexed: isMultiplexed)
         switch outcome {
         case .done(let result): end(transfer, result)
-        case .hop(let next, let isRedirect):
+        case .redirect(let next):
           transfer.hop = next
           transfer.hopURL = next.url.absoluteString
-          if isRedirect { transfer.hops += 1 }
+          transfer.hops += 1
+          transfer.isRepetition = false
           enqueue(transfer)
+        case .again: enqueue(transfer)
         }
       }
     }
 
     private enum Outcome {
       case done(Result<Response, NetworkError>)
-      case hop(Request, isRedirect: Bool)
+      case redirect(Request)
+      /// The same request once more.
+      case again
     }
 
     private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
       // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
       guard !transfer.isCancelled else { return .done(.failure(Self.cancelledError(transfer))) }
       switch handle.redirect {
-      case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next, isRedirect: true)
+      case .follow(let next) where code == 0 || handle.hasLeftBody: return .redirect(next)
       case .refuse(let error): return .done(.failure(error))
       default: break
       }
       if code == 0, handle.mayBeSentAgain {
         transfer.hasRefusedExpectation = true
-        return .hop(transfer.hop, isRedirect: false)
+        return .again
+      }
+      if handle.lostKeptConnection(code) {
+        guard let obstacle = transfer.obstacleToRepetition else {
+          transfer.isRepetition = true
+          return .again
+        }
+        handle.abortReason =
+          "the server closed the kept connection before it answered; the request was not sent again, because \(obstacle)"
       }
       // A chunk that a pause held may have been refused where libcurl's code does not tell.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {

@@ -31,6 +31,8 @@
     var hops = 0
     /// Whether a server has refused to be asked before the body is sent.
     var hasRefusedExpectation = false
+    /// Whether this hop is sent a second time, over a connection of its own.
+    var isRepetition = false
     /// Why it must not be sent at all.
     let refusal: NetworkError?
 
@@ -153,6 +155,16 @@
       lastProgress = new
       nextReport = loop.now &+ Self.reportInterval
       progress(new)
+    }
+
+    /// Why the hop must not be sent again when a kept connection was closed under it; `nil` where it may, which is once.
+    ///
+    /// A POST may have been carried out by then (RFC 9110 §9.2.2), and so may what is sent by a method that is not known.
+    /// A key for it changes nothing here: a repetition of that kind is the retry's to decide.
+    var obstacleToRepetition: String? {
+      if !hop.method.isIdempotent { return "its method is not idempotent and it may have been carried out" }
+      if !hop.body.isRepeatable { return "its body exists once; give a BodyStream that can be repeated" }
+      return isRepetition ? "that was done before" : nil
     }
 
     /// Whether the current hop goes over TLS.
