@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 // The head of libcurl's curl_version_info_data, as far as it is read here; `age` says which fields exist.
 typedef struct {
@@ -146,6 +149,19 @@ int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback val
 
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value) {
   return curl.easy_setopt(easy, option, value);
+}
+
+static int limit_unsent(void *bytes, int socket, int purpose) {
+  (void)purpose;
+#ifdef TCP_NOTSENT_LOWAT
+  int limit = (int)(intptr_t)bytes;
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
+#endif
+  return 0;
+}
+void ccurl_easy_limit_unsent(void *easy, int bytes) {
+  curl.easy_setopt(easy, 20148, limit_unsent);  // CURLOPT_SOCKOPTFUNCTION and its data
+  curl.easy_setopt(easy, 10149, (void *)(intptr_t)bytes);
 }
 int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value) {
   return curl.easy_setopt(easy, option, value);

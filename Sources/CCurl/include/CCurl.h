@@ -81,6 +81,8 @@ int ccurl_easy_set_pointer(void *easy, int option, const void *value);
 int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback value);
 int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value);
 int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value);
+// How much the system takes of what it can't send yet, where it knows such a limit (tcp(7), TCP_NOTSENT_LOWAT).
+void ccurl_easy_limit_unsent(void *easy, int bytes);
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
 int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
 long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown

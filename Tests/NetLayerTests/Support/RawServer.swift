@@ -39,9 +39,11 @@ final class RawServer: Sendable {
     #else
       let listener = socket(AF_INET, SOCK_STREAM, 0)
     #endif
-    // What connections inherit: a reader that is slow is felt soon.
-    var size: Int32 = 1 << 14
+    // What connections inherit. A reader that is slow is felt soon: the client's system keeps little, too, where
+    // segments are small.
+    var (size, segment): (Int32, Int32) = (1 << 12, 536)
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(listener, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

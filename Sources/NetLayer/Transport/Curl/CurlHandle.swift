@@ -47,6 +47,10 @@
     /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
     private static let maxDropped = 1 << 16
 
+    /// Else the system would take megabytes, and how slowly they go would look like silence; what is on its way over the
+    /// network does not count, so no speed is lost.
+    private static let maxUnsent: Int32 = 1 << 15
+
     /// `share` keeps the TLS sessions that all handles resume, so that a second connection to a host costs less.
     init?(_ configuration: CurlTransport.Configuration, share: UnsafeMutableRawPointer?) {
       guard let easy = ccurl_easy_init() else { return nil }
@@ -86,6 +90,7 @@
       }
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
+      ccurl_easy_limit_unsent(easy, Self.maxUnsent)
       // One without TLS refuses https by itself.
       if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
@@ -311,9 +316,12 @@
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
     }
 
+    /// How much of the body the system has taken.
+    var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD))) }
+
     /// What has been transferred when all is done.
     var finalProgress: TransferProgress {
-      let sent = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD)))
+      let sent = bytesSent
       let received = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_DOWNLOAD)))
       return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
     }

@@ -58,7 +58,9 @@
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
-      nextCheck = Swift.min(nextCheck, Deadline.after(transfer.request.timeouts.idle, from: now))
+      nextCheck = Swift.min(
+        nextCheck, Deadline.after(transfer.request.timeouts.idle, from: now),
+        transfer.hop.body.isEmpty ? .max : nextLook(at: transfer))
       return true
     }
 

@@ -61,6 +61,7 @@
     let priority: Request.Priority
     let maxBodySize: Int?
     private var received = 0
+    private var sent: Int64 = 0
     private var isHeadDelivered = false
 
     /// Uptime in nanoseconds of the last byte in or out, as of the loop's turn.
@@ -145,6 +146,13 @@
 
     /// Notes that a byte came in or went out.
     func touch() { lastActivity = loop.now }
+
+    /// Notes how much of the body has gone: libcurl asks for 64 KB at a time, between which it may take long.
+    func noteSent(_ count: Int64) {
+      guard count != sent else { return }
+      sent = count
+      touch()
+    }
 
     /// Whether anyone hears how far it is.
     var reportsProgress: Bool { progress != nil }
