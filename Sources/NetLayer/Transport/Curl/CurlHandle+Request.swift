@@ -128,19 +128,18 @@
         }
         return Int64(data.count)
       case .data(let data): return read(from: BodySource(data))
-      case .file(let file):
-        let source = try BodySource(file: file, of: request)
-        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-        return read(from: source)
-      case .parts(let parts):
-        let source = try BodySource(parts: parts, of: request)
-        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-        return read(from: source)
-      case .stream(let stream):
-        pump = ChunkPump(stream) { [weak transfer] in transfer?.goOn() }
-        readBody(count: stream.count ?? -1)
-        return stream.count
+      case .stream(let stream): return read(from: stream)
+      case .file, .parts:
+        if let files = transfer?.files { return read(from: files) }
+        guard case .parts(let parts) = request.body else { return 0 }
+        return read(from: try BodySource(parts: parts, of: request))
       }
+    }
+
+    private func read(from stream: Request.BodyStream) -> Int64? {
+      pump = ChunkPump(stream) { [weak transfer] in transfer?.goOn() }
+      readBody(count: stream.count ?? -1)
+      return stream.count
     }
 
     private func read(from source: BodySource) -> Int64 {

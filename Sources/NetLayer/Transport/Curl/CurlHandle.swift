@@ -21,8 +21,9 @@
     /// Whether it has done more than a plain GET.
     var needsReset = false
     private var waitsForMultiplexing = false
+    /// The body in memory, where it is not small.
     var body: BodySource?
-    /// Makes the body while it is sent, where it is a stream.
+    /// Makes the body while it is sent, where it is a stream or in files.
     var pump: ChunkPump?
     /// Why the body could not be made.
     private(set) var bodyFailure: NetworkError?

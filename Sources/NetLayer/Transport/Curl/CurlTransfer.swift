@@ -35,6 +35,8 @@
     var isRepetition = false
     /// Why it must not be sent at all.
     let refusal: NetworkError?
+    /// The body as it is read, where it is in files.
+    private(set) var files: Request.BodyStream?
 
     /// Where it waits and counts; `nil` before admission.
     var lane: ConnectionQueue<CurlTransfer>.Lane?
@@ -81,7 +83,13 @@
       hop = request
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
       hopURL = request.url.absoluteString
-      refusal = RequestCheck.failure(of: request, url: hopURL)
+      var refusal = RequestCheck.failure(of: request, url: hopURL)
+      do {
+        if refusal == nil { files = try Request.BodyStream(filesOf: request) }
+      } catch {
+        refusal = error
+      }
+      self.refusal = refusal
       let options = request.chosenOptions?.value
       priority = options?.priority ?? .normal
       maxBodySize = options?.maxBodySize
@@ -187,6 +195,7 @@
       self.completion = nil
       progress = nil
       receiver = nil
+      files = nil
       state.store(Self.done, ordering: .releasing)
       let url = request.url
       request = Request(url: url)
