@@ -178,9 +178,28 @@
       let start = authority ?? bytes.startIndex
       let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
       let origin = String(url[..<end])
-      let lane = queue.lane(for: origin)
+      let lane = queue.lane(for: Self.oneSpelling(of: origin))
       lastLane = (origin, lane)
       return lane
+    }
+
+    /// `http://u@H:80` and `http://h` are one origin (RFC 9110 §4.2.3).
+    static func oneSpelling(of origin: String) -> String {
+      let bytes = origin.utf8
+      // Nearly all are spelled so: no capitals and no @, which stand side by side in ASCII, and no end like :80, :443 or :.
+      let end = bytes.last ?? 0
+      guard end == 0x30 || end == 0x33 || end == 0x3a || bytes.contains(where: { 0x40...0x5a ~= $0 }) else {
+        return origin
+      }
+      let parts = origin.lowercased().split(separator: "://", maxSplits: 1)
+      guard parts.count == 2 else { return origin }
+      var host = parts[1]
+      if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
+      for port in [parts[0] == "https" ? ":443" : ":80", ":"] where host.hasSuffix(port) {
+        host = host.dropLast(port.count)
+        break
+      }
+      return "\(parts[0])://\(host)"
     }
   }
 #endif
