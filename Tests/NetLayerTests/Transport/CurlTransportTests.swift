@@ -191,6 +191,12 @@
       XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
     }
 
+    func testAnIPv6AddressStandsInBrackets() {
+      XCTAssertEqual(CurlHandle.place("::1", 80), "[::1]:80")
+      XCTAssertEqual(CurlHandle.place("127.0.0.1", 80), "127.0.0.1:80")
+      XCTAssertNil(CurlHandle.place("", 0))
+    }
+
     func testAnOriginIsOneHowEverItIsSpelled() {
       for (spelling, origin) in [
         ("http://h", "http://h"), ("HTTP://H", "http://h"), ("http://h:80", "http://h"), ("http://h:", "http://h"),

@@ -344,8 +344,13 @@
             + seconds(raw.first_byte - (sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, Deadline.now()), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.versions[raw.http_version],
-        remoteAddress: raw.address.flatMap { $0.pointee == 0 ? nil : "\(String(cString: $0)):\(raw.port)" },
+        remoteAddress: raw.address.flatMap { Self.place(String(cString: $0), raw.port) },
         isReused: isReused, redirects: transfer.hops)
+    }
+
+    /// Address and port as URLs have them; `nil` where there is no address.
+    static func place(_ address: String, _ port: Int) -> String? {
+      address.isEmpty ? nil : address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
     private static let versions = [1: "1.0", 2: "1.1", 3: "2", 30: "3"]
