@@ -47,6 +47,11 @@
           .connection,
           "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
+      case 56 where tunnelStatus(handle) >= 300:
+        return make(
+          .connection,
+          "the proxy answered CONNECT to \(place) with \(tunnelStatus(handle)); check Configuration.proxy, with its user "
+            + "and password")
       case 97: return make(.connection, "the proxy refused \(said); check Configuration.proxy")
       case 52: return make(.connection, "\(place) closed the connection without an answer; try again")
       case 55, 56:
@@ -97,6 +102,11 @@
     static func outOfMemory(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
+    }
+
+    /// What a proxy has answered to CONNECT; 0 where none was asked.
+    private static func tunnelStatus(_ handle: CurlHandle) -> Int {
+      ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
     }
 
     private static func cutShort(_ place: String, _ handle: CurlHandle) -> String {

@@ -99,7 +99,8 @@
       /// Nothing, whatever the environment says.
       case none
       /// This proxy: an `http`, `https`, `socks5` or `socks5h` URL, with user and password if it asks for them; not for the
-      /// hosts and domains of `except`.
+      /// hosts and domains of `except`. What it refuses itself is an answer where the URL is `http`, such as 407, and an
+      /// error of kind `connection` where it is `https`.
       case url(URL, except: [String] = [])
       /// What the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
       case environment
