@@ -29,7 +29,7 @@ public struct Request: Sendable {
   public struct Timeouts: Sendable, Hashable {
     /// Until the connection stands, name lookup and TLS included; waiting for one to be free does not count.
     public var connect: Double
-    /// The longest silence on an open connection.
+    /// The longest silence on an open connection; noticed up to a quarter later where the request has a body.
     public var idle: Double
     /// From the start to the last byte, waiting for a connection and redirects included.
     public var total: Double

@@ -16,7 +16,8 @@ enum BodyFile {
   static func open(_ file: URL) throws(NetworkError) -> (descriptor: Int32, size: Int) {
     guard file.isFileURL else { throw failure(file, "it is no file URL") }
     // Without waiting: a pipe nobody writes to would hold the thread for ever.
-    let descriptor = system(file.path)
+    var descriptor: Int32
+    repeat { descriptor = system(file.path) } while descriptor < 0 && errno == EINTR
     guard descriptor >= 0 else { throw failure(file, String(cString: strerror(errno))) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

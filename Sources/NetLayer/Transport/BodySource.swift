@@ -9,7 +9,8 @@ import Foundation
 #endif
 
 /// The bytes of a request's body, read piece by piece and from the start again, of known length.
-final class BodySource {
+// @unchecked Sendable: one thread has it at a time, the transport's or that of its `ChunkPump`.
+final class BodySource: @unchecked Sendable {
   private enum Storage {
     case data(Data)
     case file(Int32)
@@ -86,7 +87,8 @@ final class BodySource {
         offset += Int64(length)
         return length
       case .file(let descriptor):
-        let got = pread(descriptor, buffer.baseAddress, length, off_t(position))
+        var got: Int
+        repeat { got = pread(descriptor, buffer.baseAddress, length, off_t(position)) } while got < 0 && errno == EINTR
         guard got > 0 else { return -1 }
         offset += Int64(got)
         return got
@@ -101,5 +103,45 @@ final class BodySource {
     offset = position
     current = segments.lastIndex { $0.start <= position } ?? 0
     return true
+  }
+}
+
+extension Request.BodyStream {
+  /// What is read ahead at a time.
+  private static let pieceSize = 1 << 16
+
+  /// The body of `request` as a stream, so that a slow disk holds up no transport; `nil` where it has no file. The length is
+  /// that of now, and what has another one when it is sent fails.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` when a file can't be read, or its length contradicts the request's.
+  init?(filesOf request: Request) throws(NetworkError) {
+    let parts: [Request.Body.Part]
+    switch request.body {
+    case .file(let file): parts = [.file(file)]
+    case .parts(let all) where request.body.byteCount == nil: parts = all
+    case .none, .data, .parts, .stream: return nil
+    }
+    let count = try BodySource(parts: parts, of: request).count
+    if let failure = RequestCheck.lengthFailure(of: request, length: count) { throw failure }
+    self.init(count: count) {
+      let source = try BodySource(parts: parts, of: request)
+      guard source.count == count else {
+        throw Self.changed("has \(source.count) bytes where there were \(count); it was changed before it was sent")
+      }
+      return { try Self.piece(of: source) }
+    }
+  }
+
+  private static func piece(of source: BodySource) throws(NetworkError) -> Data? {
+    var piece = Data(count: pieceSize)
+    let count = piece.withUnsafeMutableBytes { source.read(into: $0) }
+    guard count >= 0 else {
+      throw changed("could not be read to its end; it may have been changed while it was sent")
+    }
+    return count == 0 ? nil : piece.prefix(count)
+  }
+
+  private static func changed(_ how: String) -> NetworkError {
+    NetworkError(kind: .connection, reason: "the body's file \(how)")
   }
 }

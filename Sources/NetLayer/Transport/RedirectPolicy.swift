@@ -21,7 +21,8 @@ public struct RedirectPolicy: Sendable {
 
   let limit: Int
   let allowsDowngrade: Bool
-  let follows: @Sendable (Step) -> Bool
+  /// `nil` where none is followed, whatever it says.
+  let follows: (@Sendable (Step) -> Bool)?
 
   /// Follows `limit` redirects; one more fails with `redirect`. Browsers allow 20, libcurl's tool 50, URLSession 16: ten are
   /// more than any sound API takes. From `https` to `http` is refused with `redirect` unless `downgrade` allows it.
@@ -35,7 +36,7 @@ public struct RedirectPolicy: Sendable {
   }
 
   /// Follows none.
-  public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false) { _ in false }
+  public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false, follows: nil)
 
   /// Follows those that `follows` says yes to, ten at most; called on the transport's thread, so it must be quick.
   public static func decide(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
@@ -60,6 +61,7 @@ public struct RedirectPolicy: Sendable {
       return .deliver
     }
     let policy = original.options.redirects
+    guard let follows = policy.follows else { return .deliver }
     func refuse(_ reason: String) -> Decision {
       .refuse(
         NetworkError(
@@ -68,7 +70,7 @@ public struct RedirectPolicy: Sendable {
     }
     let from = hop.url.absoluteString
     let target = URL(string: location, relativeTo: hop.url)?.absoluteURL
-    if let target, !policy.follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
+    if let target, !follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
     guard hops < policy.limit else {
       return refuse(
         "more than \(policy.limit) redirects, the last from \(from) to \(location); look for a loop on the server")
@@ -84,6 +86,10 @@ public struct RedirectPolicy: Sendable {
     }
     guard policy.allowsDowngrade || scheme == "https" || hop.url.scheme?.lowercased() == "http" else {
       return refuse("\(from) redirects to \(location): from https to http is not followed; call the http URL yourself")
+    }
+    // What no caller may ask for, no server may, either.
+    if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
+      return refuse("\(from) redirects to \(location.debugDescription): \(failure.reason)")
     }
     let next = next(hop, status: status, target: target)
     if !next.body.isRepeatable {

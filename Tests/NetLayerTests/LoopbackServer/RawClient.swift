@@ -8,8 +8,8 @@ import Foundation
   import Darwin
 #endif
 
-/// A blocking socket to 127.0.0.1, for bytes that no HTTP client would send.
-final class RawClient {
+/// A blocking socket on 127.0.0.1, for bytes that no HTTP client would send, or no server.
+final class RawClient: Sendable {
   private let descriptor: Int32
 
   init(port: UInt16) throws {
@@ -33,16 +33,72 @@ final class RawClient {
     guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
   }
 
+  /// The server's end.
+  init(accepted descriptor: Int32) {
+    self.descriptor = descriptor
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
   deinit { _ = close(descriptor) }
 
-  func send(_ text: String) {
-    let bytes = Array(text.utf8)
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes[sent...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { return }
-      sent += count
+  /// Reads one head, and nothing behind it; `nil` where the connection ends before.
+  func receiveHead() -> String? {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+      guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+      bytes.append(byte)
     }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Reads and drops up to `count` bytes: how many, 0 at the end.
+  func skip(_ count: Int) -> Int {
+    var buffer = [UInt8](repeating: 0, count: count)
+    return Swift.max(0, recv(descriptor, &buffer, count, 0))
+  }
+
+  /// Sends on to `other` what comes in, and at last that it is the end.
+  func pass(to other: RawClient) {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { other.send(buffer[..<count]) }
+    other.finish()
+  }
+
+  /// Sends no more, which the other end reads as the end; receiving goes on.
+  func finish() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Makes the end a reset.
+  func resetAtEnd() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  func send(_ text: String) { send(Array(text.utf8)[...]) }
+
+  func send(_ bytes: ArraySlice<UInt8>) {
+    #if canImport(Darwin)
+      let flags: Int32 = 0
+    #else
+      let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Self.transmit(descriptor, $0, flags) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private static func transmit(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
+    #if canImport(Glibc)
+      Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    #elseif canImport(Musl)
+      Musl.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    #else
+      Darwin.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    #endif
   }
 
   /// Everything up to `end`, or up to the connection's end when it is `nil`; with the error that ended it.

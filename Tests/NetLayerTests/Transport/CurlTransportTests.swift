@@ -191,6 +191,35 @@
       XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
     }
 
+    func testAnIPv6AddressStandsInBrackets() {
+      XCTAssertEqual(CurlHandle.place("::1", 80), "[::1]:80")
+      XCTAssertEqual(CurlHandle.place("127.0.0.1", 80), "127.0.0.1:80")
+    }
+
+    func testAnOriginIsOneHowEverItIsSpelled() {
+      for (spelling, origin) in [
+        ("http://h", "http://h"), ("HTTP://H", "http://h"), ("http://h:80", "http://h"), ("http://h:", "http://h"),
+        ("http://User:P@ss@h", "http://h"), ("https://h:443", "https://h"), ("https://h:80", "https://h:80"),
+        ("http://h:443", "http://h:443"), ("http://h:8080", "http://h:8080"), ("http://h:180", "http://h:180"),
+        ("http://[::80]", "http://[::80]"), ("http://[::1]:80", "http://[::1]"),
+        ("http://10.0.0.80", "http://10.0.0.80"),
+      ] { XCTAssertEqual(CurlLoop.oneSpelling(of: spelling), origin, spelling) }
+    }
+
+    func testSpellingsOfAnOriginShareItsQueue() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let flights = ["http://", "HTTP://", "http://u@"].map { start in
+        let flight = Flight(self)
+        let url = URL(string: "\(start)127.0.0.1:\(server.port)/delay/100") ?? server.url
+        _ = flight.send(Request(url: url), on: transport)
+        return flight
+      }
+      let queued = try flights.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
+      XCTAssertGreaterThan(queued[1], 0.09)
+      XCTAssertGreaterThan(queued[2], 0.18)
+    }
+
     func testATimeoutAndAnUnknownHostHaveTheirMetrics() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
@@ -294,18 +323,6 @@
         XCTAssertThrowsError(try CurlTransport(configuration)) { XCTAssert("\($0)".contains(place), "\($0)") }
       }
       _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minimumVersion: .v1_3)))
-    }
-
-    func testAKeptConnectionThatIsGoneIsReplacedUnseen() throws {
-      let server = try LoopbackServer { request in
-        // Closed without a word the moment it is used again.
-        request.connection % 2 == 1 && request.target == "/again" ? .closeBeforeHead : .text("served")
-      }
-      let transport = try CurlTransport()
-      for _ in 0..<5 {
-        _ = try perform(Request(url: server.url("/")), on: transport).get()
-        XCTAssertEqual(try perform(Request(url: server.url("/again")), on: transport).get().status, 200)
-      }
     }
 
     func testIdleConnectionsGiveWayAtTheTotalLimit() throws {

@@ -62,6 +62,32 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
+  func testATargetThatMustNotBeCalledIsRefused() throws {
+    for location in [
+      "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://u@h%2fevil/", "//a%20b/",
+    ] {
+      guard case .refuse(let error) = try decide("http://h/", 302, location) else {
+        XCTFail("followed to \(location)")
+        continue
+      }
+      XCTAssertEqual(error.kind, .redirect)
+      XCTAssert(error.reason.contains("http://h/ redirects to \(location.debugDescription)"), error.reason)
+    }
+  }
+
+  func testWhereNoneIsFollowedTheLocationMayBeAnything() throws {
+    for location in ["http://[", "http://a b:c/", "file:///etc/passwd", "", "\u{0}"] {
+      guard case .deliver = try decide("http://h/", 302, location, policy: .none) else {
+        XCTFail("not delivered: \(location)")
+        continue
+      }
+    }
+    guard case .refuse(let error) = try decide("http://h/", 302, "http://[", policy: .sameOrigin) else {
+      return XCTFail("followed")
+    }
+    XCTAssertEqual(error.kind, .redirect)
+  }
+
   func testFieldsMarkedAsSecretStayWithTheirOrigin() throws {
     let headers: HTTPHeaders = ["X-Tenant": "t", "A": "b"]
     let secrets = Redaction(names: ["x-tenant"])

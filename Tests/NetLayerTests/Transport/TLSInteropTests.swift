@@ -114,6 +114,20 @@
       }
     }
 
+    func testATunnelThroughAProxyKeepsItsCredentials() throws {
+      let proxy = try LoopbackProxy(credentials: "user:secret")
+      let transport = try CurlTransport(
+        .init(tls: .init(trust: .file(file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
+      for isReused in [false, true] {
+        let flight = Flight(self)
+        _ = flight.send(Request(url: try url("TLS")), on: transport)
+        let answer = try flight.outcome().get()
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertEqual(answer.metrics?.isReused, isReused)
+      }
+      XCTAssertEqual(proxy.heads.count, 1)
+    }
+
     func testAPauseOfOneStreamHoldsUpNoOther() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let large = try url("TLS").deletingLastPathComponent().appending(path: "large.json")

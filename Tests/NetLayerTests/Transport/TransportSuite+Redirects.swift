@@ -91,6 +91,30 @@ extension TransportSuite {
     try failure(two, .redirect)
   }
 
+  func testATargetThatMustNotBeCalledIsARedirectError() throws {
+    for target in ["http://a%250d%250aX/", "http://h:99999/", "http://%5B/"] {
+      let request = request(.get, "/redirect/302?to=\(target)")
+      try failure(request, .redirect)
+      let stream = StreamFlight(self)
+      stream.start(request, on: transport)
+      XCTAssertEqual(Self.kind(try stream.outcome()), .redirect, target)
+      XCTAssertEqual(stream.order, ["completion"])
+    }
+    try assertStillServes()
+  }
+
+  func testWhereNoneIsFollowedEveryRedirectIsAnAnswer() throws {
+    for target in ["http://a%250d%250aX/", "http://%5B/", "file:///etc/passwd"] {
+      var request = request(.get, "/redirect/302?to=\(target)")
+      request.options.redirects = .none
+      XCTAssertEqual(try response(request).status, 302, target)
+      let stream = StreamFlight(self)
+      stream.start(request, on: transport)
+      XCTAssertEqual(try stream.outcome().get().status, 302, target)
+      XCTAssertEqual(stream.heads.map(\.status), [302])
+    }
+  }
+
   func testARedirectsLongBodyIsNotReadToItsEnd() throws {
     let server = try LoopbackServer { request in
       guard request.path == "/" else { return .text("arrived") }

@@ -34,13 +34,7 @@
       handle.transfer?.touch()
       let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
       if let pump = handle.pump { return handle.send(from: pump, into: buffer) }
-      guard let body = handle.body else { return 0 }
-      let read = body.read(into: buffer)
-      guard read >= 0 else {
-        handle.abortReason = "the body's file could not be read to its end; it may have been changed while it was sent"
-        return Int(CCURL_READ_ABORT)
-      }
-      return read
+      return handle.body?.read(into: buffer) ?? 0
     }
 
     static let seekBody: ccurl_seek_callback = { context, offset, origin in

@@ -47,6 +47,11 @@
           .connection,
           "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
+      case 56 where tunnelStatus(handle) >= 300:
+        return make(
+          .connection,
+          "the proxy answered CONNECT to \(place) with \(tunnelStatus(handle)); check Configuration.proxy, with its user "
+            + "and password")
       case 97: return make(.connection, "the proxy refused \(said); check Configuration.proxy")
       case 52: return make(.connection, "\(place) closed the connection without an answer; try again")
       case 55, 56:
@@ -79,9 +84,29 @@
         request: transfer.request)
     }
 
+    /// A setting that libcurl does not take, so that nothing may be sent.
+    static func refused(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
+      let text = ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
+      let library = CurlLibrary.capabilities.map { "\($0.version) with \($0.tls ?? "no TLS")" } ?? "?"
+      let remedy =
+        isUnknownOption(code)
+        ? "leave it out, or install a libcurl with OpenSSL (Debian: libcurl4)" : "check its value and its length"
+      return NetworkError(
+        kind: kind, reason: "libcurl \(library) does not take \(setting) (\(text)), so nothing was sent; \(remedy)",
+        underlying: CurlError(code: Int(code), text: text))
+    }
+
+    /// Whether `code` says that this libcurl was built without an option: CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION.
+    static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
+
     static func outOfMemory(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
+    }
+
+    /// What a proxy has answered to CONNECT; 0 where none was asked.
+    private static func tunnelStatus(_ handle: CurlHandle) -> Int {
+      ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
     }
 
     private static func cutShort(_ place: String, _ handle: CurlHandle) -> String {

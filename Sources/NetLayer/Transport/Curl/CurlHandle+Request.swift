@@ -10,6 +10,18 @@
     /// Above it, a body that the server does not want is dearer than asking first; libcurl's own limit, too.
     private static let expectationSize: Int64 = 1 << 20
 
+    /// Other schemes are refused before they come here; so does libcurl.
+    func setUpProtocols() {
+      let name = "the limit to http and https"
+      if CurlLibrary.isAtLeast(0x07_5500) {
+        // It takes only what it was built with.
+        let names = CurlLibrary.speaksTLS ? "http,https" : "http"
+        demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
+      } else {
+        demand(name, set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)), .invalidRequest)
+      }
+    }
+
     func setUpTLS() {
       let tls = configuration.tls
       switch tls.trust {
@@ -19,43 +31,59 @@
         forgetSystemsTrust()
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
-          for blob in [CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB] {
-            _ = ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count)
+          for blob in places(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) {
+            demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
           }
         }
         forgetSystemsTrust()
       }
       if let identity = tls.identity {
-        set(CCURL_SSLCERT, identity.certificate.path)
-        set(CCURL_SSLKEY, identity.key.path)
-        if let password = identity.password { set(CCURL_KEYPASSWD, password) }
+        demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
+        demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
+        if let password = identity.password {
+          demand("the password of TLS.identity", set(CCURL_KEYPASSWD, password))
+        }
       }
-      for version in [CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION] {
-        set(version, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2))
+      for place in places(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) {
+        demand("TLS.minimumVersion", set(place, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
       }
     }
 
-    /// Of servers and of proxies that speak TLS.
+    /// Where something is set that holds for servers and for a proxy that speaks TLS.
+    private func places(_ server: Int, _ proxy: Int) -> [Int] {
+      switch configuration.proxy {
+      case .none: [server]
+      case .url(let url, _): url.scheme?.lowercased() == "https" ? [server, proxy] : [server]
+      case .environment: [server, proxy]
+      }
+    }
+
     private func trust(file: String) {
-      for place in [CCURL_CAINFO, CCURL_PROXY_CAINFO] { set(place, file) }
+      for place in places(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set(place, file)) }
     }
 
     /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
     private func forgetSystemsTrust() {
-      for place in [CCURL_CAPATH, CCURL_PROXY_CAPATH] { ccurl_easy_set_pointer(easy, option(place), nil) }
+      for place in places(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
+        let code = ccurl_easy_set_pointer(easy, option(place), nil)
+        // TLS libraries that know no such folder trust none.
+        if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
+      }
     }
 
     func setUpProxy() {
       switch configuration.proxy {
-      // An empty string means none, whatever the environment says.
       case .none:
-        set(CCURL_PROXY, "")
+        // An empty string means none, whatever the environment says; a libcurl without proxies knows no such option.
+        let code = set(CCURL_PROXY, "")
+        if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
         // Nor is it searched for anything.
         set(CCURL_NOPROXY, "*")
       case .url(let url, let except):
-        set(CCURL_PROXY, url.absoluteString)
+        demand("the URL of Configuration.proxy", set(CCURL_PROXY, url.absoluteString), .invalidRequest)
         // Never empty: then the environment would count.
-        set(CCURL_NOPROXY, except.isEmpty ? "," : except.joined(separator: ","))
+        let hosts = except.isEmpty ? "," : except.joined(separator: ",")
+        demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
       case .environment: break
       }
       // The proxy's own answer to CONNECT is no one's answer.
@@ -71,14 +99,12 @@
         guard request.method != .get else { return ([], [:]) }
         needsReset = true
         if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
-        prepareRepetition(request)
         return ([], [:])
       }
       needsReset = true
       set(CCURL_POST, 1)
       if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
       let count = try prepareBody(request)
-      prepareRepetition(request)
       var (removed, added): ([String], HTTPHeaders) = ([], [:])
       // libcurl would call every body a form.
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
@@ -100,27 +126,22 @@
       case .data(let data) where data.count <= Self.inlineBody:
         ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), Int64(data.count))
         data.withUnsafeBytes { bytes in
-          if let start = bytes.baseAddress {
-            ccurl_easy_set_pointer(easy, option(CCURL_COPYPOSTFIELDS), start)
-          } else {
-            set(CCURL_COPYPOSTFIELDS, "")
-          }
+          _ = bytes.baseAddress.map { set(CCURL_COPYPOSTFIELDS, $0) } ?? set(CCURL_COPYPOSTFIELDS, "")
         }
         return Int64(data.count)
       case .data(let data): return read(from: BodySource(data))
-      case .file(let file):
-        let source = try BodySource(file: file, of: request)
-        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-        return read(from: source)
-      case .parts(let parts):
-        let source = try BodySource(parts: parts, of: request)
-        if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-        return read(from: source)
-      case .stream(let stream):
-        pump = ChunkPump(stream) { [weak transfer] in transfer?.goOn() }
-        readBody(count: stream.count ?? -1)
-        return stream.count
+      case .stream(let stream): return read(from: stream)
+      case .file, .parts:
+        if let files = transfer?.files { return read(from: files) }
+        guard case .parts(let parts) = request.body else { return 0 }
+        return read(from: try BodySource(parts: parts, of: request))
       }
+    }
+
+    private func read(from stream: Request.BodyStream) -> Int64? {
+      pump = ChunkPump(stream) { [weak transfer] in transfer?.goOn() }
+      readBody(count: stream.count ?? -1)
+      return stream.count
     }
 
     private func read(from source: BodySource) -> Int64 {
@@ -136,17 +157,6 @@
       set(CCURL_SEEKDATA, me)
       ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
       ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
-    }
-
-    /// When a kept connection dies under a request, libcurl sends it again. A POST may have been carried out by then
-    /// (RFC 9110 §9.2.2), so for methods that are not idempotent the second start is refused.
-    ///
-    /// So it is for methods that are not known, and a key for it changes nothing here: a repetition of that kind is the
-    /// retry's to decide.
-    private func prepareRepetition(_ request: Request) {
-      mayRepeat = request.method.isIdempotent
-      // Older ones do not ask before they send: a new connection is not sent on twice.
-      if !mayRepeat, !CurlLibrary.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
     }
   }
 #endif

@@ -24,25 +24,27 @@
     /// Whether it has done more than a plain GET.
     var needsReset = false
     private var waitsForMultiplexing = false
+    /// The body in memory, where it is not small.
     var body: BodySource?
-    /// Makes the body while it is sent, where it is a stream.
+    /// Makes the body while it is sent, where it is a stream or in files.
     var pump: ChunkPump?
     /// Why the body could not be made.
     private(set) var bodyFailure: NetworkError?
+    /// Which setting that guards something libcurl does not take; without it, nothing may be sent.
+    private var refusal: NetworkError?
     /// Whether the server is asked before the body is sent.
     var expectsContinue = false
     private var cookiesSent: String?
-    var mayRepeat = true
     /// How often its request has begun to go out.
     private var starts = 0
     /// When it last began to, uptime in nanoseconds; libcurl's own times do not tell of its waits for a connection.
-    private var sentAt: UInt64?
+    var sentAt: UInt64?
     /// What the head of a redirect led to.
     private(set) var redirect: RedirectPolicy.Decision?
     /// Whether the body of a redirect was too long to be read to its end.
     private(set) var hasLeftBody = false
     private var dropped = 0
-    private var remote = (address: "", port: 0, text: "")
+    var remote = (address: "", port: 0, text: "")
     /// How much libcurl reads at once: as much as the last answer had, roughly.
     private var bufferSize = CurlHandle.defaultBuffer
     /// Whether libcurl was told to read no more, and to send no more.
@@ -79,6 +81,7 @@
 
     /// What every transfer has in common.
     private func setUp() {
+      refusal = nil
       let me = Unmanaged.passUnretained(self).toOpaque()
       set(CCURL_PRIVATE, me)
       ccurl_easy_watch(easy, multi)
@@ -92,18 +95,15 @@
       // An empty string means every decoder that this libcurl has.
       set(CCURL_ACCEPT_ENCODING, "")
       set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
-      if CurlLibrary.isAtLeast(0x07_5500) {
-        set(CCURL_PROTOCOLS_STR, "http,https")
-      } else {
-        set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
-      }
+      setUpProtocols()
       if CurlLibrary.asksBeforeSending {
         set(CCURL_PREREQDATA, me)
         ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
       }
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
-      setUpTLS()
+      // One without TLS refuses https by itself.
+      if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
       connectMilliseconds = 0
       bufferSize = Self.defaultBuffer
@@ -118,7 +118,6 @@
       errorText.pointee = 0
       abortReason = nil
       starts = 0
-      mayRepeat = true
       sentAt = nil
       redirect = nil
       hasLeftBody = false
@@ -127,6 +126,7 @@
       isSendPaused = false
       expectsContinue = false
       bodyFailure = nil
+      if let refusal { throw refuse(refusal, transfer) }
       let expected = answer.size <= Self.smallBuffer - 1024 ? Self.smallBuffer : Self.defaultBuffer
       answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize)
       set(CCURL_URL, transfer.hopURL)
@@ -139,6 +139,11 @@
         waitsForMultiplexing.toggle()
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
         set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
+      }
+      // libcurl before 7.80 repeats without asking, but never on a connection of its own.
+      if transfer.isRepetition || (!CurlLibrary.asksBeforeSending && !transfer.hop.method.isIdempotent) {
+        needsReset = true
+        set(CCURL_FRESH_CONNECT, 1)
       }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
       if wanted != bufferSize {
@@ -154,8 +159,9 @@
       if transfer.isSecure, !configuration.tls.pins.isEmpty,
         let pins = configuration.tls.pins[transfer.hop.url.plainHost ?? ""]
       {
-        set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
         needsReset = true
+        demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
+        if let refusal { throw refuse(refusal, transfer) }
       }
       if !isAsBefore(transfer) { try prepareContent(transfer.hop) }
     }
@@ -189,16 +195,33 @@
       }
     }
 
-    /// Notes that the request begins to go out, for the first time or again; `false` where it must not.
+    /// Notes that a setting which guards something was not taken, where `code` says so.
+    func demand(_ setting: String, _ code: Int32, _ kind: NetworkError.Kind = .tls) {
+      guard code != 0, refusal == nil else { return }
+      refusal = CurlFailure.refused(setting, kind, code)
+    }
+
+    /// The next request may have more luck, as when memory was short.
+    private func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+      needsReset = true
+      return refusal.about(transfer.request)
+    }
+
+    /// Notes that the request begins to go out; `false` where libcurl would send it again by itself, up to five times and
+    /// on connections that may be as dead as the first. Whether it is sent again is the loop's to decide.
     func beginSending() -> Bool {
       starts += 1
       transfer?.touch()
       sentAt = transfer?.lastActivity
-      guard starts > 1, !mayRepeat else { return true }
-      abortReason =
-        "the server closed the kept connection before it answered; the request was not sent again, because its method "
-        + "is not idempotent and it may have been carried out"
-      return false
+      return starts == 1
+    }
+
+    /// Whether libcurl's `code` means that a kept connection was closed under the request, before anything of an answer
+    /// came but a leave to send the body.
+    func lostKeptConnection(_ code: Int32) -> Bool {
+      if starts > 1 { return true }
+      guard [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR].contains(Int(code)) else { return false }
+      return answer.status < 200 && ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }
 
     /// Takes the next bytes of a body that is made while it is sent: what libcurl is to hear.
@@ -310,65 +333,6 @@
       setUp()
     }
 
-    /// Whether the connection of this transfer stands, and since when (uptime in nanoseconds).
-    var connectedAt: UInt64? {
-      if CurlLibrary.asksBeforeSending { return sentAt }
-      let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
-      return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
-    }
-
-    /// What has been transferred when all is done.
-    var finalProgress: TransferProgress {
-      let sent = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD)))
-      let received = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_DOWNLOAD)))
-      return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
-    }
-
-    /// What the exchange has taken.
-    func metrics(of transfer: CurlTransfer, at now: UInt64) -> TransferMetrics {
-      let raw = ccurl_easy_get_metrics(easy)
-      func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
-      func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
-      let started = transfer.startedAt ?? now
-      let isReused = raw.reused
-      return TransferMetrics(
-        queued: since(transfer.submittedAt, started), nameLookup: isReused ? 0 : seconds(raw.name_lookup),
-        connect: isReused ? 0 : seconds(raw.connect - raw.name_lookup),
-        tls: isReused || raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
-        firstByte: raw.first_byte > 0
-          ? since(transfer.submittedAt, sentAt ?? startedAt)
-            + seconds(raw.first_byte - (sentAt == nil ? 0 : raw.pretransfer)) : nil,
-        total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
-        bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
-        remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: isReused,
-        redirects: transfer.hops)
-    }
-
-    /// Its last one is kept as text: most exchanges are with the server of the one before.
-    private func remoteAddress(_ raw: UnsafePointer<CChar>, _ port: Int) -> String? {
-      guard raw.pointee != 0 else { return nil }
-      let address = String(cString: raw)
-      if remote.address != address || remote.port != port {
-        remote = (address, port, address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)")
-      }
-      return remote.text
-    }
-
-    private static func version(_ number: Int) -> String? {
-      switch number {
-      case 1: "1.0"
-      case 2: "1.1"
-      case 3: "2"
-      case 30: "3"
-      default: nil
-      }
-    }
-
-    /// Whether the answer came over HTTP/2.
-    var spokeHTTP2: Bool {
-      ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)) == Int(CCURL_HTTP_2)
-    }
-
     /// libcurl's text for this failure, the general one where it has no other.
     func errorMessage(_ code: Int32) -> String {
       if errorText.pointee != 0 { return String(cString: errorText) }
@@ -381,14 +345,14 @@
     }
 
     func option(_ raw: Int) -> Int32 { Int32(raw) }
-    func set(_ raw: Int, _ value: Int) {
-      ccurl_easy_set_long(easy, option(raw), value)
+    // What the caller does with the code is theirs: those that guard something go to `demand`.
+    @discardableResult
+    func set(_ raw: Int, _ value: Int) -> Int32 { ccurl_easy_set_long(easy, option(raw), value) }
+    @discardableResult
+    func set(_ raw: Int, _ value: String) -> Int32 {
+      value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
     }
-    func set(_ raw: Int, _ value: String) {
-      _ = value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
-    }
-    func set(_ raw: Int, _ value: UnsafeRawPointer) {
-      ccurl_easy_set_pointer(easy, option(raw), value)
-    }
+    @discardableResult
+    func set(_ raw: Int, _ value: UnsafeRawPointer) -> Int32 { ccurl_easy_set_pointer(easy, option(raw), value) }
   }
 #endif

@@ -21,6 +21,8 @@
         zstd: has(CCURL_FEATURE_ZSTD))
     }
 
+    static let speaksTLS = capabilities?.tls != nil
+
     /// The content codings that it decodes, as `Accept-Encoding` names them; empty where there is none.
     static let codings: String = {
       guard let can = capabilities else { return "" }

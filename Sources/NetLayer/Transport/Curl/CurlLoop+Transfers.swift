@@ -58,7 +58,9 @@
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
-      nextCheck = Swift.min(nextCheck, Deadline.after(transfer.hop.timeouts.idle, from: now))
+      nextCheck = Swift.min(
+        nextCheck, Deadline.after(transfer.hop.timeouts.idle, from: now),
+        transfer.hop.body.isEmpty ? .max : nextLook(at: transfer))
       return true
     }
 
@@ -75,15 +77,27 @@
       }
     }
 
-    /// Whether there is another hop to go, which then is the transfer's.
+    /// Whether there is more to do, which then is the transfer's: where a redirect leads, or the same once more.
     private func goesOn(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
       guard !transfer.isCancelled else { return false }
-      if case .follow(let next) = handle.redirect, code == 0 || handle.hasLeftBody {
+      switch handle.redirect {
+      case .follow(let next) where code == 0 || handle.hasLeftBody:
         transfer.follow(next)
         return true
+      case .refuse: return false
+      default: break
       }
-      guard code == 0, handle.redirect == nil, handle.mayBeSentAgain else { return false }
-      transfer.hasRefusedExpectation = true
+      if code == 0, handle.mayBeSentAgain {
+        transfer.hasRefusedExpectation = true
+        return true
+      }
+      guard handle.lostKeptConnection(code) else { return false }
+      if let obstacle = transfer.obstacleToRepetition {
+        handle.abortReason =
+          "the server closed the kept connection before it answered; the request was not sent again, because \(obstacle)"
+        return false
+      }
+      transfer.isRepetition = true
       return true
     }
 
@@ -154,7 +168,7 @@
       let start = authority ?? bytes.startIndex
       let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
       let origin = String(url[..<end])
-      let lane = queue.lane(for: origin)
+      let lane = queue.lane(for: Self.oneSpelling(of: origin))
       lastLane = (origin, lane)
       return lane
     }
@@ -170,6 +184,25 @@
         }
       }
       return isIn == true
+    }
+
+    /// `http://u@H:80` and `http://h` are one origin (RFC 9110 §4.2.3).
+    static func oneSpelling(of origin: String) -> String {
+      let bytes = origin.utf8
+      // Nearly all are spelled so: no capitals and no @, which stand side by side in ASCII, and no end like :80, :443 or :.
+      let end = bytes.last ?? 0
+      guard end == 0x30 || end == 0x33 || end == 0x3a || bytes.contains(where: { 0x40...0x5a ~= $0 }) else {
+        return origin
+      }
+      let parts = origin.lowercased().split(separator: "://", maxSplits: 1)
+      guard parts.count == 2 else { return origin }
+      var host = parts[1]
+      if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
+      for port in [parts[0] == "https" ? ":443" : ":80", ":"] where host.hasSuffix(port) {
+        host = host.dropLast(port.count)
+        break
+      }
+      return "\(parts[0])://\(host)"
     }
   }
 #endif

@@ -130,6 +130,8 @@
         }
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
         guard let handle = transfer.handle else { continue }
+        let sends = !transfer.hop.body.isEmpty
+        if sends { transfer.noteSent(handle.bytesSent) }
         // Until the connection stands, libcurl watches the connect limit.
         let isSilent = transfer.gate?.isPaused != true && !handle.awaitsBody
         let deadline = Deadline.after(
@@ -137,13 +139,18 @@
         if now >= deadline {
           expired.append((transfer, CurlFailure.timeout(transfer, "idle", limits.idle)))
         } else {
-          nextCheck = Swift.min(nextCheck, deadline)
+          nextCheck = Swift.min(nextCheck, deadline, sends ? nextLook(at: transfer) : .max)
         }
       }
       for case (let transfer, var error) in expired {
         error.metrics = transfer.handle?.metrics(of: transfer, at: now)
         end(transfer, .failure(error))
       }
+    }
+
+    /// When to look whether more of the body has gone: so that the end is a quarter late at most.
+    func nextLook(at transfer: CurlTransfer) -> UInt64 {
+      Deadline.after(transfer.request.timeouts.idle / 4, from: now)
     }
 
     private func endAll() {

@@ -31,8 +31,12 @@
     private var original: Request?
     /// Whether a server has refused to be asked before the body is sent.
     var hasRefusedExpectation = false
+    /// Whether this hop is sent a second time, over a connection of its own.
+    var isRepetition = false
     /// Why it must not be sent at all.
     let refusal: NetworkError?
+    /// The body as it is read, where it is in files.
+    private(set) var files: Request.BodyStream?
 
     /// Where it waits and counts; `nil` before admission.
     var lane: ConnectionQueue<CurlTransfer>.Lane?
@@ -59,6 +63,7 @@
     let priority: Request.Priority
     let maxBodySize: Int?
     private var received = 0
+    private var sent: Int64 = 0
     private var isHeadDelivered = false
 
     /// Uptime in nanoseconds of the last byte in or out, as of the loop's turn.
@@ -71,7 +76,13 @@
     ) {
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
       hopURL = request.url.absoluteString
-      refusal = RequestCheck.failure(of: request, url: hopURL)
+      var refusal = RequestCheck.failure(of: request, url: hopURL)
+      do {
+        if refusal == nil { files = try Request.BodyStream(filesOf: request) }
+      } catch {
+        refusal = error
+      }
+      self.refusal = refusal
       let options = request.chosenOptions?.value
       priority = options?.priority ?? .normal
       maxBodySize = options?.maxBodySize
@@ -93,6 +104,7 @@
       hop = next
       hopURL = next.url.absoluteString
       hops += 1
+      isRepetition = false
     }
 
     /// Gives what the caller asked for, and keeps nothing of it: moved into an answer, it need not be copied.
@@ -165,6 +177,13 @@
     /// Notes that a byte came in or went out.
     func touch() { lastActivity = loop.now }
 
+    /// Notes how much of the body has gone: libcurl asks for 64 KB at a time, between which it may take long.
+    func noteSent(_ count: Int64) {
+      guard count != sent else { return }
+      sent = count
+      touch()
+    }
+
     /// Whether anyone hears how far it is.
     var reportsProgress: Bool { progress != nil }
 
@@ -174,6 +193,16 @@
       lastProgress = new
       nextReport = loop.now &+ Self.reportInterval
       progress(new)
+    }
+
+    /// Why the hop must not be sent again when a kept connection was closed under it; `nil` where it may, which is once.
+    ///
+    /// A POST may have been carried out by then (RFC 9110 §9.2.2), and so may what is sent by a method that is not known.
+    /// A key for it changes nothing here: a repetition of that kind is the retry's to decide.
+    var obstacleToRepetition: String? {
+      if !hop.method.isIdempotent { return "its method is not idempotent and it may have been carried out" }
+      if !hop.body.isRepeatable { return "its body exists once; give a BodyStream that can be repeated" }
+      return isRepetition ? "that was done before" : nil
     }
 
     /// Whether the current hop goes over TLS.
@@ -188,6 +217,7 @@
       self.completion = nil
       progress = nil
       receiver = nil
+      files = nil
       state.store(Self.done, ordering: .releasing)
       original = nil
       if !isTaken { hop = Self.nothing }

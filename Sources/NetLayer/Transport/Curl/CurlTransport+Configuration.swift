@@ -33,7 +33,8 @@
     }
 
     /// What is trusted, shown and asked for in TLS; certificates and host names are always verified. `trust` and
-    /// `minimumVersion` hold for an `https` proxy, too; `identity` and `pins` for servers alone.
+    /// `minimumVersion` hold for an `https` proxy, too; `identity` and `pins` for servers alone. What the libcurl found
+    /// does not take, as some TLS libraries know no pins, fails requests with `tls` before anything is sent.
     public struct TLS: Sendable {
       /// Whose certificates count.
       public enum Trust: Sendable {
@@ -98,7 +99,8 @@
       /// Nothing, whatever the environment says.
       case none
       /// This proxy: an `http`, `https`, `socks5` or `socks5h` URL, with user and password if it asks for them; not for the
-      /// hosts and domains of `except`.
+      /// hosts and domains of `except`. What it refuses itself is an answer where the URL is `http`, such as 407, and an
+      /// error of kind `connection` where it is `https`.
       case url(URL, except: [String] = [])
       /// What the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
       case environment
