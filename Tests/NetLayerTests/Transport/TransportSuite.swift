@@ -117,6 +117,9 @@ final class Flight: Sendable {
     }
   }
 
+  /// How often the completion was called.
+  var ends: Int { outcomes.withLock { $0.count } }
+
   func outcome() throws -> TransportSuite.Outcome {
     // The longest limit in these tests is the default total of 60 s.
     guard XCTWaiter().wait(for: [completed], timeout: 90) == .completed else {
