@@ -27,7 +27,8 @@ class FaultMatrixTests: XCTestCase {
 
   static func expected(_ fault: LoopbackServer.Fault) -> FaultGrid.Expected {
     switch fault {
-    case .neverAnswering, .headStalled, .dripping, .stalledBody: .failure(.timeout)
+    case .neverAnswering, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
+    case .dripping: .failure(.timeout, saying: "Timeouts.total")
     // What follows the content is no part of it, and of two framings the chunks count.
     case .lengthTooShort, .lengthAndChunks: .answer("ok")
     case .redirectLoop: .failure(.redirect, saying: "more than 10 redirects")
@@ -37,13 +38,15 @@ class FaultMatrixTests: XCTestCase {
     }
   }
 
-  private static func isSlow(_ expected: FaultGrid.Expected) -> Bool {
-    if case .failure(.timeout, _) = expected { true } else { false }
-  }
-
-  /// Generous where no limit shall be reached, since a loaded machine is slow, too.
+  /// Far apart, so that the one which shall be reached is the first; generous where none shall be, since a loaded
+  /// machine is slow, too.
   private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
-    isSlow(expected) ? .init(connect: 0.4, idle: 0.4, total: 0.9) : .init(connect: 30, idle: 30, total: 60)
+    guard case .failure(.timeout, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
+    return switch limit {
+    case "Timeouts.connect": .init(connect: 0.4, idle: 2, total: 60)
+    case "Timeouts.idle": .init(connect: 2, idle: 0.4, total: 60)
+    default: .init(connect: 30, idle: 30, total: 0.9)
+    }
   }
 
   func testEveryFaultEndsOnceAndLeavesNothing() throws {
@@ -66,7 +69,9 @@ class FaultMatrixTests: XCTestCase {
       closed.stop()
       try run("refused", .failure(.connection), at: gone)
       let silent = try LoopbackServer.silent()
-      try run("never read", .failure(.timeout), at: silent.url("/"))
+      try run("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/"))
+      let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
+      try run("silent handshake", .failure(.timeout, saying: "Timeouts.connect"), at: secure)
       try crossOrigins(grid)
       shutDown(transport)
     }
