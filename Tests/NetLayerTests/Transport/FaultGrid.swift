@@ -24,8 +24,8 @@ struct FaultGrid {
   let next: URL
   /// Where downloads go; the owner removes it.
   let folder: URL
-  /// Fields of every request.
-  var headers = HTTPHeaders()
+  /// Fields of the requests that must succeed.
+  var nextHeaders = HTTPHeaders()
 
   init(_ test: XCTestCase, _ transport: any Transport, next: URL) throws {
     self.test = test
@@ -44,7 +44,7 @@ struct FaultGrid {
     for cell in cells { cell.start(url, limits, headers, options) }
     for cell in cells { try cell.check(expected, "\(name) \(cell.mode) \(cell.method)") }
     let later = Self.cells { Cell($0, $1, in: self) }
-    for cell in later { cell.start(next, Request.Timeouts()) }
+    for cell in later { cell.start(next, Request.Timeouts(), nextHeaders) }
     for cell in later { try cell.check(.answer("ok"), "after \(name): \(cell.mode) \(cell.method)") }
     // Now, as a second end may come late.
     for cell in cells { XCTAssertEqual(cell.ends, 1, "\(name) \(cell.mode) \(cell.method)") }
@@ -61,7 +61,6 @@ struct FaultGrid {
     let method: HTTPMethod
     private let transport: any Transport
     private let folder: URL
-    private let headers: HTTPHeaders
     /// The one of both that the mode needs.
     private let flight: Flight?
     private let stream: StreamFlight?
@@ -73,20 +72,19 @@ struct FaultGrid {
       self.mode = mode
       self.method = method
       transport = grid.transport
-      headers = grid.headers
       folder = grid.folder.appending(path: UUID().uuidString)
       flight = mode == .stream ? nil : Flight(grid.test)
       stream = mode == .stream ? StreamFlight(grid.test) : nil
     }
 
     func start(
-      _ url: URL, _ limits: Request.Timeouts, _ more: HTTPHeaders = [:],
+      _ url: URL, _ limits: Request.Timeouts, _ headers: HTTPHeaders = [:],
       _ options: Request.Options = Request.Options()
     ) {
       // A session that does not tell when it is connected adds both. A loaded machine is late, by less than this.
       patience = Swift.min(limits.connect + limits.idle, limits.total) + 10
       begin = .now
-      var request = Request(method: method, url: url, headers: headers.merging(more), timeouts: limits)
+      var request = Request(method: method, url: url, headers: headers, timeouts: limits)
       request.headers["X-Cell"] = "\(mode)"
       if method == .post { request.body = .data(FaultGrid.body) }
       request.options = options

@@ -12,8 +12,11 @@ class FaultMatrixTests: XCTestCase {
   /// Those that this transport survives.
   var faults: [LoopbackServer.Fault] { LoopbackServer.Fault.allCases }
 
-  /// Fields of every request of the matrix.
-  var headers: HTTPHeaders { [:] }
+  /// The most connections that it keeps to one host.
+  var keptConnections: Int { 6 }
+
+  /// Fields of the requests behind a fault.
+  var nextHeaders: HTTPHeaders { [:] }
 
   /// What comes of a POST on a kept connection that is gone, within which limits.
   var diedUnderAPost: (kind: NetworkError.Kind, limits: Request.Timeouts) { (.connection, Request.Timeouts()) }
@@ -56,33 +59,37 @@ class FaultMatrixTests: XCTestCase {
       let server = try LoopbackServer { request in
         LoopbackServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
       }
-      let transport = try makeTransport()
-      var grid = try FaultGrid(self, transport, next: server.url("/text"))
-      grid.headers = headers
-      defer { try? FileManager.default.removeItem(at: grid.folder) }
-      func run(_ name: String, _ expected: FaultGrid.Expected, at url: URL) throws {
-        try grid.run(name, expected, at: url, Self.limits(expected))
-      }
-      for fault in faults { try run(fault.rawValue, Self.expected(fault), at: server.url("/\(fault.rawValue)")) }
+      let silent = try LoopbackServer.silent()
+      let other = try LoopbackServer { _ in .text("ok") }
+      let target = other.url("/").absoluteString
+      let redirecting = try LoopbackServer { _ in .redirect(to: target, status: 307) }
       let closed = try LoopbackServer { _ in .text("never") }
       let gone = closed.url("/")
       closed.stop()
+      let transport = try makeTransport()
+      var grid = try FaultGrid(self, transport, next: server.url("/text"))
+      grid.nextHeaders = nextHeaders
+      defer { try? FileManager.default.removeItem(at: grid.folder) }
+      let leaks = try LeakCheck(
+        self, transport, [server, silent, other, redirecting], keptConnections: keptConnections)
+      func run(_ name: String, _ expected: FaultGrid.Expected, at url: URL) throws {
+        try grid.run(name, expected, at: url, Self.limits(expected))
+        try leaks.check(name)
+      }
+      for fault in faults { try run(fault.rawValue, Self.expected(fault), at: server.url("/\(fault.rawValue)")) }
       try run("refused", .failure(.connection), at: gone)
-      let silent = try LoopbackServer.silent()
       try run("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/"))
       let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
       try run("silent handshake", .failure(.timeout, saying: "Timeouts.connect"), at: secure)
-      try crossOrigins(grid)
+      try crossOrigins(grid, redirecting, other)
+      try leaks.check("redirect to another origin")
       shutDown(transport)
     }
     assertNothingLeft(before)
   }
 
   /// Method and body go along to another origin, and nothing that is secret.
-  private func crossOrigins(_ grid: FaultGrid) throws {
-    let other = try LoopbackServer { _ in .text("ok") }
-    let target = other.url("/").absoluteString
-    let server = try LoopbackServer { _ in .redirect(to: target, status: 307) }
+  private func crossOrigins(_ grid: FaultGrid, _ server: LoopbackServer, _ other: LoopbackServer) throws {
     let secrets: HTTPHeaders = [
       "Authorization": "Bearer secret", "Cookie": "a=secret", "Proxy-Authorization": "Basic secret",
       "X-Api-Key": "secret", "X-Marked": "secret",
@@ -132,12 +139,14 @@ class FaultMatrixTests: XCTestCase {
 
   /// What the system's libraries open once is no leak.
   private func warmUp() throws {
+    let before = Resources.now
     let server = try LoopbackServer { _ in .text("ok") }
     let transport = try makeTransport()
     let grid = try FaultGrid(self, transport, next: server.url("/"))
     defer { try? FileManager.default.removeItem(at: grid.folder) }
     try grid.run("warm-up", .answer("ok"), at: server.url("/"), Request.Timeouts())
     shutDown(transport)
+    LeakCheck.wait { Resources.now.transportThreads <= before.transportThreads }
   }
 
   private func autoreleased(_ body: () throws -> Void) throws {
@@ -149,14 +158,11 @@ class FaultMatrixTests: XCTestCase {
   }
 
   private func assertNothingLeft(_ before: Resources) {
-    guard let before = before.ifKnown else { return }
-    let gone = XCTNSPredicateExpectation(
-      predicate: NSPredicate { _, _ in
-        guard let now = Resources.now.ifKnown else { return true }
-        return now.descriptors <= before.descriptors && now.transportThreads <= before.transportThreads
-      }, object: nil)
-    if XCTWaiter().wait(for: [gone], timeout: 20) != .completed {
-      XCTFail("before \(before), now \(Resources.now)")
+    LeakCheck.wait {
+      let now = Resources.now
+      return now.descriptors <= before.descriptors && now.transportThreads <= before.transportThreads
     }
+    XCTAssertLessThanOrEqual(Resources.now.descriptors, before.descriptors)
+    XCTAssertLessThanOrEqual(Resources.now.transportThreads, before.transportThreads)
   }
 }
