@@ -71,7 +71,7 @@ class FaultMatrixTests: XCTestCase {
       grid.nextHeaders = nextHeaders
       defer { try? FileManager.default.removeItem(at: grid.folder) }
       let leaks = try LeakCheck(
-        self, transport, [server, silent, other, redirecting], keptConnections: keptConnections)
+        self, transport, asking: grid.next, [server, silent, other, redirecting], keptConnections: keptConnections)
       func run(_ name: String, _ expected: FaultGrid.Expected, at url: URL) throws {
         try grid.run(name, expected, at: url, Self.limits(expected))
         try leaks.check(name)

@@ -16,14 +16,17 @@ final class LeakCheck {
   private let base: Resources
   private var handles = 0
 
-  /// Begins with what is there now. `servers` are all that the transport talks to, at most `keptConnections` are kept to
-  /// each, and the first of them answers "ok" at its root.
-  init(_ test: XCTestCase, _ transport: any Transport, _ servers: [LoopbackServer], keptConnections: Int) throws {
+  /// Begins with what is there now, once `url` has answered. `servers` are those in this process, and at most
+  /// `keptConnections` are kept to each.
+  init(
+    _ test: XCTestCase, _ transport: any Transport, asking url: URL, _ servers: [LoopbackServer] = [],
+    keptConnections: Int = 0
+  ) throws {
     self.test = test
     self.transport = transport
     self.servers = servers
     self.keptConnections = keptConnections
-    url = try XCTUnwrap(servers.first).url("/")
+    self.url = url
     #if canImport(CCurl)
       // Its thread may be about to start.
       _ = try (transport as? CurlTransport)?.held(test, asking: url)
