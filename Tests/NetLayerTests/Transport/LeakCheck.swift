@@ -28,8 +28,11 @@ final class LeakCheck {
     self.keptConnections = keptConnections
     self.url = url
     #if canImport(CCurl)
-      // Its thread may be about to start.
-      _ = try (transport as? CurlTransport)?.held(test, asking: url)
+      if let transport = transport as? CurlTransport {
+        // Its thread may be about to start.
+        _ = try transport.held(test, asking: url)
+        if Resources.now.ifKnown != nil { XCTAssertGreaterThan(Resources.now.transportThreads, 0) }
+      }
     #endif
     var now = Resources.now
     now.descriptors -= 2 * servers.map(\.openConnectionCount).reduce(0, +)

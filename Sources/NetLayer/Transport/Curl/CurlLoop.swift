@@ -40,8 +40,11 @@
     }
 
     func start() {
-      let thread = Thread { [self] in run() }
-      thread.name = "NetLayer.curl"
+      let thread = Thread { [self] in
+        // Given before the start, Foundation keeps the name to itself on Linux.
+        Thread.current.name = "NetLayer.curl"
+        run()
+      }
       thread.start()
     }
 
