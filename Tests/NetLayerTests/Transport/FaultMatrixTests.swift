@@ -76,7 +76,11 @@ class FaultMatrixTests: XCTestCase {
         try grid.run(name, expected, at: url, Self.limits(expected))
         try leaks.check(name)
       }
-      for fault in faults { try run(fault.rawValue, Self.expected(fault), at: server.url("/\(fault.rawValue)")) }
+      let seed = "LOOPBACK_SEED=\(LoopbackServer.Fault.seed)"
+      for fault in faults {
+        let name = fault == .resetAtRandomByte ? "\(fault.rawValue) (\(seed))" : fault.rawValue
+        try run(name, Self.expected(fault), at: server.url("/\(fault.rawValue)"))
+      }
       try run("refused", .failure(.connection), at: gone)
       try run("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/"))
       let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
