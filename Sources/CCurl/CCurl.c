@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 // The head of libcurl's curl_version_info_data, as far as it is read here; `age` says which fields exist.
 typedef struct {
@@ -210,4 +213,12 @@ void *ccurl_multi_next_done(void *multi, int *code) {
     if (curl.easy_getinfo(next->easy, 0x100015, &context) == 0 && context != NULL) return context;  // CURLINFO_PRIVATE
   }
   return NULL;
+}
+
+void ccurl_name_thread(const char *name) {
+#ifdef __linux__
+  prctl(PR_SET_NAME, name, 0, 0, 0);
+#else
+  (void)name;
+#endif
 }

@@ -107,6 +107,8 @@ int ccurl_multi_remove(void *multi, void *easy);
 int ccurl_multi_perform(void *multi);
 int ccurl_multi_poll(void *multi, int milliseconds);
 int ccurl_multi_wakeup(void *multi);
+// Names the calling thread, for debuggers and top: 15 characters at most.
+void ccurl_name_thread(const char *name);
 // Takes the next finished transfer: its CURLOPT_PRIVATE, or NULL when there is none, and its result code.
 void *ccurl_multi_next_done(void *multi, int *code);
 

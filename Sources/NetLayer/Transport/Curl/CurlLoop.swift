@@ -41,8 +41,8 @@
 
     func start() {
       let thread = Thread { [self] in
-        // Given before the start, Foundation keeps the name to itself on Linux.
-        Thread.current.name = "NetLayer.curl"
+        // Foundation on Linux hands on no name given before the start, nor always one given behind it.
+        ccurl_name_thread("NetLayer.curl")
         run()
       }
       thread.start()
