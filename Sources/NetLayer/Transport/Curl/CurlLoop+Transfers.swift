@@ -89,10 +89,10 @@
 
     private func outcome(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Outcome {
       // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
-      guard !transfer.isCancelled else { return .done(.failure(Self.cancelledError(transfer))) }
+      guard !transfer.isCancelled else { return .done(.failure(measured(Self.cancelledError(transfer), transfer))) }
       switch handle.redirect {
       case .follow(let next) where code == 0 || handle.hasLeftBody: return .hop(next, isRedirect: true)
-      case .refuse(let error): return .done(.failure(error))
+      case .refuse(let error): return .done(.failure(measured(error, transfer)))
       default: break
       }
       if code == 0, handle.mayBeSentAgain {
@@ -116,17 +116,26 @@
 
     /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
     func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> NetworkError {
-      guard !transfer.isCancelled else { return Self.cancelledError(transfer) }
-      var error =
+      guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
+      return measured(
         code == 0 && !handle.answer.isTooLarge
-        ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer)
-      error.metrics = handle.metrics(of: transfer, at: now)
+          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
+        transfer)
+    }
+
+    /// `error` with what the exchange has taken, on its handle or in the queue.
+    private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+      guard error.metrics == nil else { return error }
+      var error = error
+      error.metrics = transfer.handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
       return error
     }
 
     /// Ends a transfer in whatever state it is; does nothing when it has ended.
     func end(_ transfer: CurlTransfer, _ result: Result<Response, NetworkError>) {
       guard !transfer.isFinished else { return }
+      var result = result
+      if case .failure(let error) = result { result = .failure(measured(error, transfer)) }
       if let handle = transfer.handle {
         ccurl_multi_remove(multi, handle.easy)
         release(transfer, handle, isMultiplexed: false)

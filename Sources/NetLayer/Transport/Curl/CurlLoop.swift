@@ -52,11 +52,12 @@
 
     func submit(_ transfer: CurlTransfer) {
       guard inbox.submit(transfer) else {
-        let error = NetworkError(
+        var error = NetworkError(
           kind: .cancelled, reason: "this CurlTransport was shut down before the request was sent; make a new one",
           request: transfer.request)
+        error.metrics = transfer.metricsWithoutHandle
         transfer.refuse()
-        DispatchQueue.global().async { transfer.finish(.failure(error)) }
+        DispatchQueue.global().async { [error] in transfer.finish(.failure(error)) }
         return
       }
       wake()
@@ -145,10 +146,7 @@
           nextCheck = Swift.min(nextCheck, deadline)
         }
       }
-      for case (let transfer, var error) in expired {
-        error.metrics = transfer.handle?.metrics(of: transfer, at: now)
-        end(transfer, .failure(error))
-      }
+      for (transfer, error) in expired { end(transfer, .failure(error)) }
     }
 
     private func endAll() {

@@ -155,6 +155,14 @@
       progress(new)
     }
 
+    /// What it has taken where no handle runs it: so far it has waited, but for the hops before.
+    var metricsWithoutHandle: TransferMetrics {
+      let now = Deadline.now()
+      func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
+      return TransferMetrics(
+        queued: since(submittedAt, startedAt ?? now), total: since(submittedAt, now), redirects: hops)
+    }
+
     /// Whether the current hop goes over TLS.
     var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
 
