@@ -149,7 +149,9 @@
 
     /// Reports `new` if it differs from what was said, now and then; at once if it is the `last` one.
     func report(_ new: TransferProgress, last: Bool = false) {
-      guard let progress, new != lastProgress, last || loop.now >= nextReport else { return }
+      guard let progress, last || loop.now >= nextReport else { return }
+      let new = new.following(lastProgress)
+      guard new != lastProgress else { return }
       lastProgress = new
       nextReport = loop.now &+ Self.reportInterval
       progress(new)
