@@ -1,3 +1,6 @@
+import Foundation
+import Synchronization
+
 extension LoopbackServer {
   /// What a server can do to a client, one of each; `response` does it.
   ///
@@ -42,7 +45,7 @@ extension LoopbackServer {
     case dripping
     /// The content begins, and nothing more comes.
     case stalledBody
-    /// The connection is reset at some byte of the answer.
+    /// The connection is reset at some byte of the answer; by `LOOPBACK_SEED` in the environment at the same ones again.
     case resetAtRandomByte
     /// Gzip that breaks in the middle.
     case corruptGzip
@@ -109,7 +112,21 @@ extension LoopbackServer {
 
     private static var cut: Response {
       let whole = Array("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".utf8) + [UInt8](repeating: 120, count: 500)
-      return Response(body: .raw([.init(Array(whole[..<Int.random(in: 0..<whole.count)]))]), ending: .reset)
+      return Response(body: .raw([.init(Array(whole[..<Int(nextRandom() % UInt64(whole.count))]))]), ending: .reset)
+    }
+
+    /// Where all randomness of the faults begins: the number in `LOOPBACK_SEED`, with which a run that failed is repeated.
+    package static let seed =
+      ProcessInfo.processInfo.environment["LOOPBACK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9_999_999)
+
+    private static let draws = Atomic<UInt64>(0)
+
+    /// SplitMix64: well mixed from neighbouring numbers.
+    private static func nextRandom() -> UInt64 {
+      var value = seed &+ (draws.add(1, ordering: .relaxed).newValue &* 0x9e37_79b9_7f4a_7c15)
+      value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+      return value ^ (value >> 31)
     }
 
     private static let gzipHead: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]

@@ -106,8 +106,10 @@ struct Sender: Sendable {
     do {
       let request = try build()
       let flight = activity.begin()
+      let measured = request.chosenOptions?.value.measured
       let finish: @Sendable (Result<Response, NetworkError>) -> Void = { result in
         flight.dispose()
+        if let measured { result.metrics.map(measured) }
         switch result {
         case .success(var response):
           response.rules = rules
@@ -131,6 +133,16 @@ struct Sender: Sendable {
     } catch {
       observer(.error(NetworkError.wrapping(error).ruled(by: rules)))
       return Disposables.create()
+    }
+  }
+}
+
+extension Result<Response, NetworkError> {
+  /// What the transport measured, however it ended.
+  var metrics: TransferMetrics? {
+    switch self {
+    case .success(let response): response.metrics
+    case .failure(let error): error.metrics
     }
   }
 }

@@ -33,6 +33,16 @@ public struct TransferProgress: Sendable, Hashable {
   /// The sent share, from 0 to 1; `nil` where the whole is not known.
   public var fractionSent: Double? { Self.fraction(sent, of: toSend) }
 
+  /// The same, no less than `last`: a redirect or a repetition sends the body again, and what is shown does not go back.
+  func following(_ last: TransferProgress) -> TransferProgress {
+    var next = self
+    next.sent = Swift.max(sent, last.sent)
+    next.received = Swift.max(received, last.received)
+    next.toSend = toSend.map { Swift.max($0, next.sent) }
+    next.toReceive = toReceive.map { Swift.max($0, next.received) }
+    return next
+  }
+
   private static func fraction(_ part: Int64, of whole: Int64?) -> Double? {
     guard let whole else { return nil }
     return whole == 0 ? 1 : min(1, Double(part) / Double(whole))

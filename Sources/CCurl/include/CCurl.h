@@ -113,6 +113,8 @@ void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 void ccurl_multi_run(ccurl_multi *multi, int milliseconds);
 // Ends a wait, or the next one; from any thread.
 void ccurl_multi_wakeup(ccurl_multi *multi);
+// Names the calling thread, for debuggers and top: 15 characters at most.
+void ccurl_name_thread(const char *name);
 // Takes the next finished transfer: its CURLOPT_PRIVATE, or NULL when there is none, and its result code.
 void *ccurl_multi_next_done(ccurl_multi *multi, int *code);
 

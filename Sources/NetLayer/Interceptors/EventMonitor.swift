@@ -15,6 +15,10 @@ public struct EventMonitor: Interceptor {
     case failed(Request, NetworkError, seconds: Double)
     /// The caller gave it up, after `seconds`.
     case cancelled(Request, seconds: Double)
+    /// The transport is done with it, and this is what it took: before `answered` and `failed`, behind `cancelled`, and for
+    /// a stream at the end of its body. Once for each exchange: not for what a cache answers, again for each repetition, and
+    /// for the first alone of those that share one.
+    case measured(Request, TransferMetrics)
   }
 
   private let clock: any SchedulerType
@@ -37,7 +41,13 @@ public struct EventMonitor: Interceptor {
       let isOver = Locked(false)
       @Sendable func seconds() -> Double { clock.now.timeIntervalSince(start) }
       handler(.started(request))
-      return next(request).do(
+      var sent = request
+      let outer = request.options.measured
+      sent.options.measured = { metrics in
+        outer?(metrics)
+        handler(.measured(request, metrics))
+      }
+      return next(sent).do(
         onNext: { exchange in
           isOver.withLock { $0 = true }
           handler(.answered(exchange, seconds: seconds()))

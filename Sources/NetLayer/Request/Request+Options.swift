@@ -17,6 +17,8 @@ extension Request {
     /// Header fields that no redirect takes to another origin, beside those of `Redaction.standard`; the network adds the
     /// back end's `redaction`.
     public var secrets: Redaction
+    /// Hears what the transport measured of each exchange of this request, however it ended.
+    var measured: (@Sendable (TransferMetrics) -> Void)?
 
     /// The defaults that the properties describe, changed where arguments say so.
     public init(

@@ -23,6 +23,7 @@ final class BodyBuffer: Sendable {
     /// Whether there was room again before there was a control to say so to.
     var resumesLate = false
     var end: NetworkError??
+    var metrics: TransferMetrics?
     var control: (any StreamControl)?
     /// Called, once, on the mapping scheduler when there is something to take.
     var waiter: (@Sendable () -> Void)?
@@ -64,9 +65,13 @@ final class BodyBuffer: Sendable {
     return flow
   }
 
+  /// What the transport measured, when it is done.
+  var metrics: TransferMetrics? { state.withLock { $0.metrics } }
+
   /// Notes the end, behind the chunks that are there.
-  func finish(_ error: NetworkError?) {
+  func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil) {
     let (waiter, control) = state.withLock { state -> ((@Sendable () -> Void)?, (any StreamControl)?) in
+      state.metrics = metrics
       guard state.end == nil else { return (nil, nil) }
       state.end = .some(error)
       return (state.waiter.take(), state.control.take())

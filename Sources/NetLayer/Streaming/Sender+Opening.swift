@@ -47,10 +47,12 @@ extension Sender {
         }, chunk: buffer.push,
         completion: { result in
           flight.dispose()
+          let metrics = result.metrics
+          if let metrics { request.options.measured?(metrics) }
           switch result {
-          case .success: buffer.finish(nil)
+          case .success: buffer.finish(nil, metrics)
           case .failure(let error):
-            buffer.finish(error)
+            buffer.finish(error, metrics)
             receiver.withLock { $0.take() }?.onError(error.ruled(by: sender.rules))
           }
         })

@@ -60,6 +60,11 @@ struct ConnectionQueue<Item> {
     self.streams = Swift.max(1, streams)
   }
 
+  /// Whether nothing runs or waits.
+  var isAtRest: Bool {
+    running == 0 && blocked.isEmpty && lanes.values.allSatisfy { $0.running == 0 && !$0.hasWaiting }
+  }
+
   /// The lane of the origin `key`.
   mutating func lane(for key: String) -> Lane {
     if let lane = lanes[key] { return lane }

@@ -229,10 +229,7 @@ final class CacheStoreTests: XCTestCase {
 
   func test_aFullDiskLeavesTheMemoryAndIsToldOnce() throws {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    guard run("/bin/mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", directory.path) else {
-      throw XCTSkip("a small file system can't be mounted here: that takes root")
-    }
-    defer { _ = run("/bin/umount", directory.path) }
+    try SmallDisk.mount(at: directory, for: self)
     let large = String(repeating: "x", count: 20000)
     func check(_ cache: Cache) -> Int {
       let kept = (0..<10).filter { number in
@@ -259,16 +256,6 @@ final class CacheStoreTests: XCTestCase {
     _ = cache?.settle()
     cache = nil
     XCTAssertEqual(check(open()), 2, "and when there is room again, the disk is used")
-  }
-
-  private func run(_ arguments: String...) -> Bool {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = arguments
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 
   func test_readersAndWritersOfAllKeysSeeWholeAnswersOnly() {

@@ -121,6 +121,7 @@ final class InterceptorTests: XCTestCase {
       case .answered(let exchange, let seconds): notes.add("\(exchange.response.status) \(seconds)")
       case .failed(_, let error, let seconds): notes.add("\(error.kind) \(seconds)")
       case .cancelled(let request, let seconds): notes.add("x \(request.url.path) \(seconds)")
+      case .measured(let request, _): notes.add("measured \(request.url.path)")
       }
     }
     let network = network(stub, [monitor]).with { $0.mapping = scheduler }

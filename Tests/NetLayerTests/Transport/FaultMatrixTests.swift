@@ -7,23 +7,16 @@ import XCTest
 
 /// Every fault of a server × what is done with the body × the method: the right error, once, and nothing left behind.
 class FaultMatrixTests: XCTestCase {
-  /// What must come of a fault.
-  enum Expected {
-    case success
-    case failure(Set<NetworkError.Kind>)
-
-    static func failure(_ kind: NetworkError.Kind) -> Expected { .failure([kind]) }
-  }
-
-  enum Mode: CaseIterable { case data, stream, file }
-
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
-
-  /// Where this transport does something else, and what.
-  func known(_ fault: LoopbackServer.Fault) -> Expected? { nil }
 
   /// Those that this transport survives.
   var faults: [LoopbackServer.Fault] { LoopbackServer.Fault.allCases }
+
+  /// The most connections that it keeps to one host.
+  var keptConnections: Int { 6 }
+
+  /// Fields of the requests behind a fault.
+  var nextHeaders: HTTPHeaders { [:] }
 
   /// What comes of a POST on a kept connection that is gone, within which limits.
   var diedUnderAPost: (kind: NetworkError.Kind, limits: Request.Timeouts) { (.connection, Request.Timeouts()) }
@@ -35,60 +28,96 @@ class FaultMatrixTests: XCTestCase {
     (transport as? URLSessionTransport)?.shutdown()
   }
 
-  static func expected(_ fault: LoopbackServer.Fault) -> Expected {
+  static func expected(_ fault: LoopbackServer.Fault) -> FaultGrid.Expected {
     switch fault {
-    case .neverAnswering, .headStalled, .dripping, .stalledBody: .failure(.timeout)
-    case .lengthTooShort, .lengthAndChunks: .success
-    case .redirectLoop, .redirectToFile: .failure(.redirect)
+    case .neverAnswering, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
+    case .dripping: .failure(.timeout, saying: "Timeouts.total")
+    // What follows the content is no part of it, and of two framings the chunks count.
+    case .lengthTooShort, .lengthAndChunks: .answer("ok")
+    case .redirectLoop: .failure(.redirect, saying: "more than 10 redirects")
+    case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
+    case .endlessBody, .gzipBomb: .failure(.connection, saying: "larger than 1048576 bytes")
     default: .failure(.connection)
     }
   }
 
-  private func isSlow(_ fault: LoopbackServer.Fault) -> Bool {
-    if case .failure([.timeout]) = Self.expected(fault) { true } else { false }
+  /// Far apart, so that the one which shall be reached is the first; generous where none shall be, since a loaded
+  /// machine is slow, too.
+  private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
+    guard case .failure(.timeout, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
+    return switch limit {
+    case "Timeouts.connect": .init(connect: 0.4, idle: 2, total: 60)
+    case "Timeouts.idle": .init(connect: 2, idle: 0.4, total: 60)
+    default: .init(connect: 30, idle: 30, total: 0.9)
+    }
   }
 
   func testEveryFaultEndsOnceAndLeavesNothing() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
     try warmUp()
     let before = Resources.now
     try autoreleased {
-      let transport = try makeTransport()
-      for fault in faults {
-        let server = try LoopbackServer { request in
-          request.path == "/text" ? .text("ok") : fault.response(to: request.target)
-        }
-        try run(
-          fault.rawValue, known(fault) ?? Self.expected(fault), at: server.url("/fault"), next: server.url("/text"),
-          isSlow: isSlow(fault), on: transport, folder)
-        server.stop()
+      let server = try LoopbackServer { request in
+        LoopbackServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
       }
+      let silent = try LoopbackServer.silent()
       let other = try LoopbackServer { _ in .text("ok") }
+      let target = other.url("/").absoluteString
+      let redirecting = try LoopbackServer { _ in .redirect(to: target, status: 307) }
       let closed = try LoopbackServer { _ in .text("never") }
       let gone = closed.url("/")
       closed.stop()
-      try run("refused", .failure(.connection), at: gone, next: other.url("/"), on: transport, folder)
-      let silent = try LoopbackServer.silent()
-      try run(
-        "never read", .failure(.timeout), at: silent.url("/"), next: other.url("/"), isSlow: true, on: transport, folder
-      )
-      try run(
-        "redirect to another origin", .success,
-        at: try redirecting(to: other.url("/")), next: other.url("/"), on: transport, folder)
+      let transport = try makeTransport()
+      var grid = try FaultGrid(self, transport, next: server.url("/text"))
+      grid.nextHeaders = nextHeaders
+      defer { try? FileManager.default.removeItem(at: grid.folder) }
+      let leaks = try LeakCheck(
+        self, transport, asking: grid.next, [server, silent, other, redirecting], keptConnections: keptConnections)
+      func run(_ name: String, _ expected: FaultGrid.Expected, at url: URL) throws {
+        try grid.run(name, expected, at: url, Self.limits(expected))
+        try leaks.check(name)
+      }
+      let seed = "LOOPBACK_SEED=\(LoopbackServer.Fault.seed)"
+      for fault in faults {
+        let name = fault == .resetAtRandomByte ? "\(fault.rawValue) (\(seed))" : fault.rawValue
+        try run(name, Self.expected(fault), at: server.url("/\(fault.rawValue)"))
+      }
+      try run("refused", .failure(.connection), at: gone)
+      try run("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/"))
+      let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
+      try run("silent handshake", .failure(.timeout, saying: "Timeouts.connect"), at: secure)
+      try crossOrigins(grid, redirecting, other)
+      try leaks.check("redirect to another origin")
       shutDown(transport)
-      XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
     }
-    helpers = []
     assertNothingLeft(before)
   }
 
+  /// Method and body go along to another origin, and nothing that is secret.
+  private func crossOrigins(_ grid: FaultGrid, _ server: LoopbackServer, _ other: LoopbackServer) throws {
+    let secrets: HTTPHeaders = [
+      "Authorization": "Bearer secret", "Cookie": "a=secret", "Proxy-Authorization": "Basic secret",
+      "X-Api-Key": "secret", "X-Marked": "secret",
+    ]
+    var options = Request.Options()
+    options.secrets = options.secrets.hiding("x-marked")
+    try grid.run(
+      "redirect to another origin", .answer("ok"), at: server.url("/"), Self.limits(.answer("")), headers: secrets,
+      options: options)
+    for (log, expected) in [(server.requests, secrets.count), (other.requests, 0)] {
+      XCTAssertEqual(log.filter { $0.method == "GET" }.map(\.body), [[], [], []])
+      let posts = log.filter { $0.method == "POST" }
+      XCTAssertEqual(posts.count, 3)
+      XCTAssert(posts.allSatisfy { Data($0.body) == FaultGrid.body }, "\(posts.map(\.body.count))")
+      XCTAssertEqual(
+        Set(log.map { "\($0.method) \($0.header("X-Cell") ?? "")" }).count, 6, "each of the six, once")
+      for request in log {
+        XCTAssertEqual(request.headers.filter { $0.value.contains("secret") }.count, expected, "\(request.headers)")
+      }
+    }
+  }
+
   func testAKeptConnectionThatDiesUnderARequestIsReplacedWhereThatIsSafe() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    for mode in Mode.allCases {
+    for mode in FaultGrid.Mode.allCases {
       for method in [HTTPMethod.get, .post] {
         // Every connection dies under its second request.
         let seen = Locked<Set<Int>>([])
@@ -96,12 +125,17 @@ class FaultMatrixTests: XCTestCase {
           seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .closeBeforeHead
         }
         let transport = try makeTransport()
-        let first = Cell(self, .data, .get, server.url("/"), folder)
-        first.start(on: transport, Request.Timeouts())
-        XCTAssertNil(try first.end().kind)
-        let second = Cell(self, mode, method, server.url("/"), folder)
-        second.start(on: transport, method == .get ? Request.Timeouts() : diedUnderAPost.limits)
-        XCTAssertEqual(try second.end().kind, method == .get ? nil : diedUnderAPost.kind, "\(mode) \(method)")
+        let grid = try FaultGrid(self, transport, next: server.url("/"))
+        defer { try? FileManager.default.removeItem(at: grid.folder) }
+        let first = FaultGrid.Cell(.data, .get, in: grid)
+        first.start(server.url("/"), Request.Timeouts())
+        try first.check(.answer("ok"), "first")
+        let second = FaultGrid.Cell(mode, method, in: grid)
+        let limits = method == .get ? Request.Timeouts() : diedUnderAPost.limits
+        second.start(server.url("/"), limits)
+        try second.check(method == .get ? .answer("ok") : .failure(diedUnderAPost.kind), "\(mode) \(method)")
+        // The one that dies, and its repetition.
+        XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, "\(mode) \(method)")
         shutDown(transport)
       }
     }
@@ -109,49 +143,14 @@ class FaultMatrixTests: XCTestCase {
 
   /// What the system's libraries open once is no leak.
   private func warmUp() throws {
+    let before = Resources.now
     let server = try LoopbackServer { _ in .text("ok") }
     let transport = try makeTransport()
-    let cell = Cell(self, .data, .post, server.url("/"), FileManager.default.temporaryDirectory)
-    cell.start(on: transport, Request.Timeouts())
-    _ = try cell.end()
+    let grid = try FaultGrid(self, transport, next: server.url("/"))
+    defer { try? FileManager.default.removeItem(at: grid.folder) }
+    try grid.run("warm-up", .answer("ok"), at: server.url("/"), Request.Timeouts())
     shutDown(transport)
-  }
-
-  private var helpers: [LoopbackServer] = []
-
-  private func redirecting(to url: URL) throws -> URL {
-    let server = try LoopbackServer { _ in .redirect(to: url.absoluteString, status: 307) }
-    helpers.append(server)
-    return server.url("/")
-  }
-
-  /// All six at once; then the transport must be as good as new.
-  private func run(
-    _ name: String, _ expected: Expected, at url: URL, next: URL, isSlow: Bool = false, on transport: any Transport,
-    _ folder: URL
-  ) throws {
-    // Generous where no limit shall be reached, since a loaded machine is slow, too.
-    let limits =
-      isSlow
-      ? Request.Timeouts(connect: 0.4, idle: 0.4, total: 0.9) : Request.Timeouts(connect: 30, idle: 30, total: 60)
-    let cells = Mode.allCases.flatMap { mode in
-      [HTTPMethod.get, .post].map { Cell(self, mode, $0, url, folder) }
-    }
-    for cell in cells { cell.start(on: transport, limits) }
-    for cell in cells {
-      let (kind, reason) = try cell.end()
-      let what = "\(name) \(cell.mode) \(cell.method): \(reason)"
-      switch expected {
-      case .success: XCTAssertNil(kind, what)
-      case .failure(let kinds):
-        XCTAssert(kind.map(kinds.contains) == true, "\(kind.map { "\($0)" } ?? "success"), \(what)")
-      }
-      if kind != nil { XCTAssertEqual(try cell.leftovers(), [], what) }
-      try cell.clean()
-    }
-    let after = Cell(self, .data, .get, next, folder)
-    after.start(on: transport, Request.Timeouts())
-    XCTAssertNil(try after.end().kind, "after \(name)")
+    LeakCheck.wait { Resources.now.transportThreads <= before.transportThreads }
   }
 
   private func autoreleased(_ body: () throws -> Void) throws {
@@ -163,82 +162,11 @@ class FaultMatrixTests: XCTestCase {
   }
 
   private func assertNothingLeft(_ before: Resources) {
-    guard let before = before.ifKnown else { return }
-    let gone = XCTNSPredicateExpectation(
-      predicate: NSPredicate { _, _ in
-        guard let now = Resources.now.ifKnown else { return true }
-        return now.descriptors <= before.descriptors && now.transportThreads <= before.transportThreads
-      }, object: nil)
-    if XCTWaiter().wait(for: [gone], timeout: 20) != .completed {
-      XCTFail("before \(before), now \(Resources.now)")
+    LeakCheck.wait {
+      let now = Resources.now
+      return now.descriptors <= before.descriptors && now.transportThreads <= before.transportThreads
     }
-  }
-
-  /// One request of the matrix.
-  private final class Cell: Sendable {
-    let mode: Mode
-    let method: HTTPMethod
-    private let url: URL
-    private let folder: URL
-    /// The one of both that the mode needs.
-    private let flight: Flight?
-    private let stream: StreamFlight?
-
-    init(_ test: XCTestCase, _ mode: Mode, _ method: HTTPMethod, _ url: URL, _ parent: URL) {
-      self.mode = mode
-      self.method = method
-      self.url = url
-      folder = parent.appending(path: UUID().uuidString)
-      flight = mode == .stream ? nil : Flight(test)
-      stream = mode == .stream ? StreamFlight(test) : nil
-    }
-
-    func start(on transport: any Transport, _ limits: Request.Timeouts) {
-      var request = Request(method: method, url: url, timeouts: limits)
-      if method == .post { request.body = .data(Data(count: 100_000)) }
-      request.options.maxBodySize = 1 << 20
-      switch mode {
-      case .data: _ = flight?.send(request, on: transport)
-      case .stream: stream?.start(request, on: transport)
-      case .file:
-        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        request.destination = folder.appending(path: "body")
-        _ = flight?.send(request, on: transport)
-      }
-    }
-
-    func end() throws -> (kind: NetworkError.Kind?, reason: String) {
-      switch try XCTUnwrap(try stream?.outcome() ?? flight?.outcome()) {
-      case .success(let response): (nil, "\(response.status)")
-      case .failure(let error): (error.kind, error.reason)
-      }
-    }
-
-    func leftovers() throws -> [String] {
-      mode == .file ? try FileManager.default.contentsOfDirectory(atPath: folder.path) : []
-    }
-
-    func clean() throws { if mode == .file { try FileManager.default.removeItem(at: folder) } }
-  }
-}
-
-/// What the process holds, as far as the system tells.
-struct Resources {
-  var descriptors: Int
-  var transportThreads: Int
-  var residentBytes: Int
-
-  var ifKnown: Resources? { descriptors > 0 ? self : nil }
-
-  static var now: Resources {
-    let files = FileManager.default
-    let descriptors = (try? files.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
-    let tasks = (try? files.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-    let names = tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
-    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst()
-      .first
-    return Resources(
-      descriptors: descriptors, transportThreads: names.filter { $0.hasPrefix("NetLayer.curl") }.count,
-      residentBytes: (pages.flatMap { Int($0) } ?? 0) * 4096)
+    XCTAssertLessThanOrEqual(Resources.now.descriptors, before.descriptors)
+    XCTAssertLessThanOrEqual(Resources.now.transportThreads, before.transportThreads)
   }
 }

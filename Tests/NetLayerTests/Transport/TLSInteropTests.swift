@@ -45,6 +45,26 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED")) { $0.trust = .file(other) }), .tls)
     }
 
+    func testACertificateThatDoesNotCountEndsEveryUseOnceAndLeavesNothing() throws {
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
+      defer { try? FileManager.default.removeItem(at: grid.folder) }
+      let limits = Request.Timeouts(connect: 30, idle: 30, total: 60)
+      // As many handles as will be needed at once, and a connection that is kept.
+      try grid.run("good", .answer("ok"), at: grid.next, limits)
+      let leaks = try LeakCheck(self, transport, asking: grid.next)
+      for (name, words) in [("EXPIRED", "expired"), ("SELF_SIGNED", "self-signed"), ("OTHER", "127.0.0.1")] {
+        let fault = try url(name).deletingLastPathComponent().appending(path: "untrusted")
+        try grid.run(name, .failure(.tls, saying: words), at: fault, limits)
+        try leaks.check(name)
+      }
+      // Trusted by itself it counts, so that it was the signature that did not.
+      let itself = try file("self.pem")
+      XCTAssertEqual(try outcome(url("SELF_SIGNED")) { $0.trust = .file(itself) }.get().status, 200)
+      let log = try String(contentsOf: file("access.log"), encoding: .utf8)
+      XCTAssertFalse(log.contains("/untrusted"), "a request went to a server that is not trusted")
+    }
+
     func testPinsHoldWithABackupAndForTheirHostOnly() throws {
       let (right, wrong) = (try value("PIN"), "sha256//" + Data(count: 32).base64EncodedString())
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [right]] }.get().status, 200)

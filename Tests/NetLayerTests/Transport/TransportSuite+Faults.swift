@@ -61,8 +61,9 @@ extension TransportSuite {
 
   func testWhatWouldInjectIsRefusedAndNamed() throws {
     let cases: [(HTTPMethod, HTTPHeaders, String)] = [
-      ("GET\r\nX: y", [:], "method"), ("", [:], "method"), ("GE T", [:], "method"),
-      (.get, ["X-Bad\r\nX": "y"], "header name"), (.get, ["": "y"], "header name"), (.get, ["X Y": "y"], "header name"),
+      ("GET\r\nX: y", [:], "method"), ("", [:], "method"), ("GE T", [:], "method"), ("GE\0T", [:], "method"),
+      (.get, ["X-Bad\r\nX": "y"], "header name"), (.get, ["X\0Bad": "y"], "header name"),
+      (.get, ["": "y"], "header name"), (.get, ["X Y": "y"], "header name"),
       (.get, ["X-Value": "a\r\nX-Injected: b"], "X-Value"), (.get, ["X-Value": "a\nb"], "X-Value"),
       (.get, ["X-Value": "a\0b"], "X-Value"), (.get, ["X-Value": "a\u{1B}b"], "0x1b at byte 1"),
       (.get, ["X-Value": "a\u{7F}"], "0x7f at byte 1"), (.get, ["X-Value": "a\r\n"], "CR at byte 1"),
@@ -106,6 +107,8 @@ extension TransportSuite {
   func testURLsThatAreNotHTTPAreRefusedAndNamed() throws {
     for text in [
       "ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c", "gopher://127.0.0.1/x",
+      "dict://127.0.0.1/x",
+      "ldap://127.0.0.1/x", "smb://127.0.0.1/x", "ws://127.0.0.1/x",
     ] {
       let url = try XCTUnwrap(URL(string: text))
       let error = try failure(Request(url: url), .invalidRequest)

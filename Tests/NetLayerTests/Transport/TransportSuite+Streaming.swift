@@ -249,6 +249,7 @@ final class StreamFlight: Sendable {
     var body = Data()
     var chunks = 0
     var outcomes: [TransportSuite.Outcome] = []
+    var end: ContinuousClock.Instant?
     var isOnMain = false
   }
 
@@ -288,6 +289,7 @@ final class StreamFlight: Sendable {
         state.withLock { state in
           state.order.append("completion")
           state.outcomes.append(outcome)
+          state.end = .now
           if Thread.isMainThread { state.isOnMain = true }
         }
         completed.fulfill()
@@ -299,6 +301,7 @@ final class StreamFlight: Sendable {
   var heads: [NetLayer.Response] { state.withLock { $0.heads } }
   var body: Data { state.withLock { $0.body } }
   var chunks: Int { state.withLock { $0.chunks } }
+  var endedAt: ContinuousClock.Instant? { state.withLock { $0.end } }
   var isOver: Bool { state.withLock { !$0.outcomes.isEmpty } }
 
   func outcome() throws -> TransportSuite.Outcome {

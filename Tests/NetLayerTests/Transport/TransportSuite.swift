@@ -102,6 +102,7 @@ class TransportSuite: XCTestCase {
 final class Flight: Sendable {
   private let outcomes = Mutex<[TransportSuite.Outcome]>([])
   private let isOnMain = Mutex(false)
+  private let end = Mutex<ContinuousClock.Instant?>(nil)
   let completed: XCTestExpectation
 
   init(_ test: XCTestCase) {
@@ -113,9 +114,16 @@ final class Flight: Sendable {
     transport.send(request) { [self] outcome in
       isOnMain.withLock { $0 = $0 || Thread.isMainThread }
       outcomes.withLock { $0.append(outcome) }
+      end.withLock { $0 = .now }
       completed.fulfill()
     }
   }
+
+  /// How often the completion was called.
+  var ends: Int { outcomes.withLock { $0.count } }
+
+  /// When it was called.
+  var endedAt: ContinuousClock.Instant? { end.withLock { $0 } }
 
   func outcome() throws -> TransportSuite.Outcome {
     // The longest limit in these tests is the default total of 60 s.

@@ -14,24 +14,28 @@
         say("crowd: skipped, the system allows too few descriptors (ulimit -Hn) for \(count) connections")
         return true
       }
-      let transport = try CurlTransport(.init(maxConnectionsPerHost: count, maxConnections: count))
       let observer = try CurlTransport()
+      // Its own connection stands from here on.
+      _ = Self.open(observer, server)
+      let start = Limits.held
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: count, maxConnections: count))
+      let ledger = Ledger(count)
       let ended = Atomic<Int>(0)
       let wrong = Atomic<Int>(0)
       let finished = DispatchSemaphore(value: 0)
-      let before = Limits.openDescriptors
       let begin = ContinuousClock.now
       var flights: [any Disposable] = []
       let limits = Request.Timeouts(connect: 60, idle: 600, total: 600)
-      for _ in 0..<count {
+      for id in 0..<count {
         let request = Request(url: server.appending(path: "slow"), timeouts: limits)
         flights.append(
           transport.send(request) { result in
             if case .failure(let error) = result, error.kind == .cancelled {} else { wrong.add(1, ordering: .relaxed) }
+            ledger.note(id)
             if ended.add(1, ordering: .relaxed).newValue == count { finished.signal() }
           })
       }
-      while Self.open(observer, server) < count {
+      while Self.open(observer, server) <= count {
         guard ContinuousClock.now - begin < .seconds(120), ended.load(ordering: .relaxed) == 0 else {
           say("FAILED: only \(Self.open(observer, server)) of \(count) connections stand")
           return false
@@ -44,14 +48,15 @@
       let isOver = finished.wait(timeout: .now() + 60) == .success
       let seconds = (ContinuousClock.now - cancel) / Duration.seconds(1)
       transport.shutdown()
-      Thread.sleep(forTimeInterval: 0.5)
-      let left = Limits.openDescriptors - before
+      let left = Limits.wait(until: start)
       say(
         String(
-          format: "crowd: %d in flight after %.1f s, all cancelled in %.2f s; %d descriptors left over", count,
-          connected,
-          seconds, left))
-      let isGood = isOver && wrong.load(ordering: .relaxed) == 0 && seconds < 1 && left < 20
+          format:
+            "crowd: %d in flight after %.1f s, all cancelled in %.2f s; descriptors and threads \(start), then \(left)",
+          count, connected, seconds))
+      if let fault = ledger.fault { say("FAILED: \(fault)") }
+      let isGood =
+        isOver && wrong.load(ordering: .relaxed) == 0 && seconds < 1 && left == start && ledger.fault == nil
       if !isGood { say("FAILED: all must end as cancelled within 1 s, and leave nothing") }
       return isGood
     }

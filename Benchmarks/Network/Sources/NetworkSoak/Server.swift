@@ -8,7 +8,6 @@
     /// Says where it listens, and serves until its standard input ends.
     static func run() throws {
       Limits.allowDescriptors(11_000)
-      let content = Array((0..<1000).map { UInt8(97 + $0 % 26) })
       let open = Box()
       let server = try LoopbackServer(logLimit: 0) { request in
         let parts = request.path.split(separator: "/")
@@ -18,7 +17,8 @@
             ?? .status(404)
         case "slow": return LoopbackServer.Response.text("late").delayed(by: 600)
         case "open": return .text("\(open.count)")
-        default: return .bytes(content)
+        case "ok": return .bytes(Array(content(of: parts.last.flatMap { Int($0) } ?? -1)))
+        default: return .status(404)
         }
       }
       open.server = server
@@ -26,6 +26,14 @@
       while readLine() != nil {}
       server.stop()
     }
+
+    /// The 1000 bytes that are the answer to the request `id`, and to no other.
+    static func content(of id: Int) -> Data {
+      let name = Data("\(id) ".utf8)
+      return name + filler.prefix(1000 - name.count)
+    }
+
+    private static let filler = Data((0..<1000).map { UInt8(97 + $0 % 26) })
 
     /// Lets the handler ask the server that it belongs to.
     private final class Box: Sendable {
@@ -75,8 +83,38 @@
       return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
     }
 
-    static var openDescriptors: Int {
-      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
+    static var openDescriptors: Int { list("/proc/self/fd").count }
+
+    /// Tried again, as an entry that vanishes meanwhile ends the listing.
+    private static func list(_ folder: String) -> [String] {
+      for _ in 0..<10 {
+        if let names = try? FileManager.default.contentsOfDirectory(atPath: folder) { return names }
+      }
+      return []
+    }
+
+    /// Descriptors, and threads of transports.
+    static var held: [Int] {
+      let names = list("/proc/self/task").compactMap {
+        try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
+      }
+      return [openDescriptors, names.count { $0.hasPrefix("NetLayer") }]
+    }
+
+    /// What is held when it is no more than `goal`, or after ten seconds.
+    static func wait(until goal: [Int]) -> [Int] {
+      for _ in 0..<100 {
+        if zip(held, goal).allSatisfy({ $0 <= $1 }) { break }
+        Thread.sleep(forTimeInterval: 0.1)
+      }
+      return held
+    }
+
+    /// What the system's libraries open once is no leak: Dispatch has descriptors of its own for timers.
+    static func warmUp() {
+      let done = DispatchSemaphore(value: 0)
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.001) { done.signal() }
+      done.wait()
     }
 
     static var residentBytes: Double {

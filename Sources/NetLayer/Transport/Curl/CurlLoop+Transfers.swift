@@ -105,8 +105,8 @@
       of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32
     ) -> Result<Response, NetworkError> {
       // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
-      guard !transfer.isCancelled else { return .failure(Self.cancelledError(transfer)) }
-      if case .refuse(let error) = handle.redirect { return .failure(error) }
+      guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
+      if case .refuse(let error) = handle.redirect { return .failure(measured(error, transfer)) }
       // A chunk that a pause held may have been refused where libcurl's code does not tell.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
@@ -123,17 +123,27 @@
 
     /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
     func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> NetworkError {
-      guard !transfer.isCancelled else { return Self.cancelledError(transfer) }
-      var error =
+      guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
+      return measured(
         code == 0 && !handle.answer.isTooLarge
-        ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer)
-      error.metrics = handle.metrics(of: transfer, at: now)
+          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
+        transfer)
+    }
+
+    /// `error` with what the exchange has taken, on its handle or in the queue.
+    private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+      guard error.metrics == nil else { return error }
+      var error = error
+      error.metrics = transfer.handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
       return error
     }
 
     /// Ends a transfer in whatever state it is; does nothing when it has ended.
     func end(_ transfer: CurlTransfer, _ result: Result<Response, NetworkError>) {
       guard !transfer.isFinished else { return }
+      if case .failure(let error) = result, error.metrics == nil {
+        return end(transfer, .failure(measured(error, transfer)))
+      }
       if let handle = transfer.handle {
         ccurl_multi_remove(multi, handle.easy)
         release(transfer, handle, isMultiplexed: false)

@@ -40,8 +40,11 @@
     }
 
     func start() {
-      let thread = Thread { [self] in run() }
-      thread.name = "NetLayer.curl"
+      let thread = Thread { [self] in
+        // Foundation on Linux hands on no name given before the start, nor always one given behind it.
+        ccurl_name_thread("NetLayer.curl")
+        run()
+      }
       thread.start()
     }
 
@@ -49,11 +52,12 @@
 
     func submit(_ transfer: CurlTransfer) {
       guard inbox.submit(transfer) else {
-        let error = NetworkError(
+        var error = NetworkError(
           kind: .cancelled, reason: "this CurlTransport was shut down before the request was sent; make a new one",
           request: transfer.request)
+        error.metrics = transfer.metricsWithoutHandle
         transfer.refuse()
-        DispatchQueue.global().async { transfer.finish(.failure(error)) }
+        DispatchQueue.global().async { [error] in transfer.finish(.failure(error)) }
         return
       }
       wake()
@@ -142,10 +146,7 @@
           nextCheck = Swift.min(nextCheck, deadline, sends ? nextLook(at: transfer) : .max)
         }
       }
-      for case (let transfer, var error) in expired {
-        error.metrics = transfer.handle?.metrics(of: transfer, at: now)
-        end(transfer, .failure(error))
-      }
+      for (transfer, error) in expired { end(transfer, .failure(error)) }
     }
 
     /// When to look whether more of the body has gone: so that the end is a quarter late at most.

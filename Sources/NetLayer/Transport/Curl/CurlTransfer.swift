@@ -189,7 +189,9 @@
 
     /// Reports `new` if it differs from what was said, now and then; at once if it is the `last` one.
     func report(_ new: TransferProgress, last: Bool = false) {
-      guard let progress, new != lastProgress, last || loop.now >= nextReport else { return }
+      guard let progress, last || loop.now >= nextReport else { return }
+      let new = new.following(lastProgress)
+      guard new != lastProgress else { return }
       lastProgress = new
       nextReport = loop.now &+ Self.reportInterval
       progress(new)
@@ -203,6 +205,14 @@
       if !hop.method.isIdempotent { return "its method is not idempotent and it may have been carried out" }
       if !hop.body.isRepeatable { return "its body exists once; give a BodyStream that can be repeated" }
       return isRepetition ? "that was done before" : nil
+    }
+
+    /// What it has taken where no handle runs it: so far it has waited, but for the hops before.
+    var metricsWithoutHandle: TransferMetrics {
+      let now = Deadline.now()
+      func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
+      return TransferMetrics(
+        queued: since(submittedAt, startedAt ?? now), total: since(submittedAt, now), redirects: hops)
     }
 
     /// Whether the current hop goes over TLS.

@@ -30,7 +30,7 @@
       public let zstd: Bool
     }
 
-    private let loop: CurlLoop
+    let loop: CurlLoop
 
     /// Starts the transport's thread.
     ///

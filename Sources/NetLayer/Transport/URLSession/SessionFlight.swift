@@ -132,7 +132,8 @@ final class SessionFlight: @unchecked Sendable {
     let expected = response?.expectedContentLength ?? -1
     let new = TransferProgress(
       sent: sent, toSend: toSend ?? (last ? sent : nil), received: received,
-      toReceive: last ? received : expected > 0 ? expected : nil)
+      toReceive: last ? received : expected > 0 ? expected : nil
+    ).following(lastProgress)
     let now = DispatchTime.now()
     guard new != lastProgress, last || now >= nextReport else { return }
     lastProgress = new
