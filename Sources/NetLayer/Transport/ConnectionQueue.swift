@@ -24,11 +24,21 @@ struct ConnectionQueue<Item> {
   fileprivate struct Line {
     private(set) var items: [Item] = []
     private var next = 0
+    /// How many have ended while they waited, at most.
+    private var ended = 0
 
     var isEmpty: Bool { next == items.count }
     var rest: ArraySlice<Item> { items[next...] }
 
     mutating func append(_ item: Item) { items.append(item) }
+
+    /// Drops those that have ended when they are the half, which costs each of them a step or two.
+    mutating func noteEnd(_ hasEnded: (Item) -> Bool) {
+      ended += 1
+      guard ended >= 32, ended * 2 > items.count - next else { return }
+      items = rest.filter { !hasEnded($0) }
+      (next, ended) = (0, 0)
+    }
 
     mutating func takeFirst() -> Item {
       let item = items[next]
@@ -105,6 +115,11 @@ struct ConnectionQueue<Item> {
     }
     drain(lane, into: &admitted)
     return admitted
+  }
+
+  /// Notes that an item of `lane` has ended while it waited: a host that is busy for long must not gather them.
+  mutating func endedWaiting(in lane: Lane, priority: Request.Priority = .normal, _ hasEnded: (Item) -> Bool) {
+    lane.waiting[priority.rawValue].noteEnd(hasEnded)
   }
 
   /// Takes out every item that waits.

@@ -36,6 +36,26 @@ final class ConnectionQueueTests: XCTestCase {
     XCTAssertTrue(queue.admit(5, in: b))
   }
 
+  func testThoseThatEndWhileTheyWaitAreNotKept() {
+    final class Item {}
+    var queue = ConnectionQueue<Item>(perHost: 1, total: 10)
+    let host = queue.lane(for: "a")
+    XCTAssertTrue(queue.admit(Item(), in: host))
+    let last = Item()
+    var ended: [() -> Item?] = []
+    for _ in 0..<1000 {
+      let item = Item()
+      XCTAssertFalse(queue.admit(item, in: host))
+      ended.append { [weak item] in item }
+      queue.endedWaiting(in: host) { $0 !== last }
+    }
+    XCTAssertLessThan(ended.filter { $0() != nil }.count, 64)
+    XCTAssertFalse(queue.admit(last, in: host))
+    var next: [Item] = []
+    repeat { next = queue.finished(host) } while next.first !== last && !next.isEmpty
+    XCTAssert(next.first === last)
+  }
+
   func testAMultiplexedHostSharesOneConnection() {
     var queue = Queue(perHost: 2, total: 2, streams: 4)
     let a = queue.lane(for: "a")

@@ -21,7 +21,8 @@
     private func enqueue(_ transfer: CurlTransfer) {
       let lane = lane(for: transfer.hopURL)
       transfer.lane = lane
-      if queue.admit(transfer, in: lane, priority: transfer.priority), !begin(transfer) { start(queue.finished(lane)) }
+      transfer.isWaiting = !queue.admit(transfer, in: lane, priority: transfer.priority)
+      if !transfer.isWaiting, !begin(transfer) { start(queue.finished(lane)) }
     }
 
     /// Starts what may run; what has ended while it waited makes room for the next.
@@ -30,6 +31,7 @@
       var index = 0
       while index < admitted.count {
         let transfer = admitted[index]
+        transfer.isWaiting = false
         if !begin(transfer), let lane = transfer.lane { admitted += queue.finished(lane) }
         index += 1
       }
@@ -157,6 +159,9 @@
         transfer.index = -1
       }
       transfer.finish(result)
+      if transfer.isWaiting, let lane = transfer.lane {
+        queue.endedWaiting(in: lane, priority: transfer.priority) { $0.isFinished }
+      }
     }
 
     private func release(_ transfer: CurlTransfer, _ handle: CurlHandle, isMultiplexed: Bool) {

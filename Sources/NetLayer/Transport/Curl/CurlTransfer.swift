@@ -40,6 +40,7 @@
 
     /// Where it waits and counts; `nil` before admission.
     var lane: ConnectionQueue<CurlTransfer>.Lane?
+    var isWaiting = false
     /// What runs it; `nil` while it waits.
     var handle: CurlHandle?
     /// Its place in the loop's list of live transfers.
