@@ -88,7 +88,7 @@ extension TransportSuite {
     XCTAssertEqual(reports.last?.received, 2)
   }
 
-  func test_row_1_8_reportsOfADownloadAreAtLeast50MillisecondsApart() throws {
+  func test_row_1_8_reportsAreAtLeast50MillisecondsApart() throws {
     let chunks = (0..<40).map { _ in LoopbackServer.Response.Chunk([UInt8](repeating: 0, count: 100), after: 0.005) }
     let server = try LoopbackServer { _ in .stream(chunks) }
     let reports = try timedReports(Request(url: server.url("/")))
@@ -113,7 +113,8 @@ extension TransportSuite {
       XCTAssertGreaterThan(reports.count, 1)
       XCTAssertEqual(reports.map(\.sent), reports.map(\.sent).sorted(), "\(status)")
       XCTAssertEqual(reports.map(\.received), reports.map(\.received).sorted(), "\(status)")
-      XCTAssertEqual(reports.last?.sent, 800_000, "\(status)")
+      // Behind a 303 nothing is sent, and the last that was reported before stays.
+      if status == 307 { XCTAssertEqual(reports.last?.sent, 800_000) }
       XCTAssertEqual(reports.last?.fractionSent, 1, "\(status)")
     }
   }
