@@ -216,11 +216,14 @@ struct ccurl_multi {
   int added;
   // When libcurl wants to be called whatever happens, in nanoseconds; -1 for never.
   int64_t deadline;
-  // By descriptor: what libcurl waits for, what epoll watches, and whether it is a connection's.
+  // By descriptor: what libcurl waits for, what epoll watches, whether it is a connection's, and whether something came
+  // for which nobody waited.
   struct {
-    uint8_t wanted, watched, is_connection;
+    uint8_t wanted, watched, is_connection, is_unread;
   } *sockets;
   int count;
+  // How many are unread.
+  int unread;
 };
 
 enum { POLL_IN = 1, POLL_OUT = 2, POLL_INOUT = 3, POLL_ERROR = 4, POLL_REMOVE = 4 };
@@ -248,7 +251,17 @@ static void watch(ccurl_multi *multi, int socket, uint8_t what) {
   if (before == what) return;
   struct epoll_event event = {.events = ((what & POLL_IN) ? EPOLLIN : 0u) | ((what & POLL_OUT) ? EPOLLOUT : 0u), .data.fd = socket};
   int change = what == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-  multi->sockets[socket].watched = epoll_ctl(multi->epoll, change, socket, &event) == 0 ? what : 0;
+  int result = epoll_ctl(multi->epoll, change, socket, &event);
+  // Some versions close a socket that never was connected without a word; another may have its number now.
+  if (result != 0 && what != 0) {
+    result = epoll_ctl(multi->epoll, before == 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
+  }
+  multi->sockets[socket].watched = result == 0 ? what : 0;
+}
+
+static void set_unread(ccurl_multi *multi, int socket, uint8_t is_unread) {
+  multi->unread += is_unread - multi->sockets[socket].is_unread;
+  multi->sockets[socket].is_unread = is_unread;
 }
 
 // libcurl waits for something else. Between two requests of a connection that is nothing, for a moment: it stays watched,
@@ -260,7 +273,10 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   if (socket < 0 || !make_room(multi, socket)) return 0;
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
   multi->sockets[socket].wanted = wanted;
-  if (wanted != 0 || !multi->sockets[socket].is_connection) watch(multi, socket, wanted);
+  if (wanted != 0) set_unread(multi, socket, 0);
+  if (wanted == 0 && multi->sockets[socket].watched == POLL_IN && multi->sockets[socket].is_connection) return 0;
+  if (wanted == 0) multi->sockets[socket].is_connection = 0;
+  watch(multi, socket, wanted);
   return 0;
 }
 
@@ -279,8 +295,11 @@ static int socket_opened(void *context, int socket, int purpose) {
   setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
   ccurl_multi *multi = context;
   if (make_room(multi, socket)) {
+    // What is known of its number is of another that had it before.
     watch(multi, socket, 0);
+    set_unread(multi, socket, 0);
     multi->sockets[socket].is_connection = 1;
+    watch(multi, socket, multi->sockets[socket].wanted);
   }
   return 0;
 }
@@ -290,6 +309,7 @@ static int socket_closed(void *context, int socket) {
   ccurl_multi *multi = context;
   if (socket >= 0 && socket < multi->count) {
     watch(multi, socket, 0);
+    set_unread(multi, socket, 0);
     multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
   }
   return close(socket);
@@ -377,12 +397,27 @@ void ccurl_multi_run(ccurl_multi *multi, int milliseconds) {
     if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
     if (multi->sockets[socket].wanted == 0) {
       watch(multi, socket, 0);
+      set_unread(multi, socket, 1);
       continue;
     }
     int what = ((ready & (EPOLLIN | EPOLLHUP)) ? POLL_IN : 0) | ((ready & EPOLLOUT) ? POLL_OUT : 0)
                | ((ready & EPOLLERR) ? POLL_ERROR : 0);
     curl.multi_socket_action(multi->handle, socket, what, &running);
   }
+}
+
+bool ccurl_multi_has_unread(const ccurl_multi *multi, int port) {
+  if (multi->unread == 0) return false;
+  for (int socket = 0; socket < multi->count; socket++) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    char byte;
+    if (!multi->sockets[socket].is_unread || getsockname(socket, (struct sockaddr *)&address, &length) != 0) continue;
+    in_port_t own = address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                                  : ((struct sockaddr_in *)&address)->sin_port;
+    if (ntohs(own) == port) return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  }
+  return false;
 }
 
 void ccurl_multi_wakeup(ccurl_multi *multi) {

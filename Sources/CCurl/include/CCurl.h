@@ -89,7 +89,7 @@ int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count)
 
 // What a transfer took; times in microseconds from its start, -1 where unknown.
 typedef struct {
-  int64_t name_lookup, connect, tls, pretransfer, first_byte, sent, received;  // the first three only where not reused
+  int64_t name_lookup, connect, tls, pretransfer, first_byte, sent, received;  // the first three are 0 where reused
   long port, http_version;
   bool reused;
   const char *address;  // until the handle is used again
@@ -111,6 +111,8 @@ int ccurl_multi_add(ccurl_multi *multi, void *easy);
 void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 // Waits for at most so long, and lets libcurl do what is to be done then.
 void ccurl_multi_run(ccurl_multi *multi, int milliseconds);
+// Whether bytes have come in, while no transfer waited for them, on the connection with this local port.
+bool ccurl_multi_has_unread(const ccurl_multi *multi, int port);
 // Ends a wait, or the next one; from any thread.
 void ccurl_multi_wakeup(ccurl_multi *multi);
 // Names the calling thread, for debuggers and top: 15 characters at most.

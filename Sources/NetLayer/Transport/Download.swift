@@ -147,7 +147,7 @@ final class Download: Sendable {
   private func finish(
     _ result: Result<Response, NetworkError>, body: Data, isSuccess: Bool, failure: NetworkError?
   ) -> Result<Response, NetworkError> {
-    if let failure { return .failure(failure) }
+    if let failure { return .failure(failure.measured(as: result)) }
     guard case .success(var response) = result else { return result }
     guard isSuccess else {
       response.body = body
@@ -159,7 +159,19 @@ final class Download: Sendable {
       response.file = destination
       return .success(response)
     } catch {
-      return .failure(error.about(request))
+      return .failure(error.about(request).measured(as: result))
     }
+  }
+}
+
+extension NetworkError {
+  /// With what the exchange took that ended as `result`.
+  fileprivate func measured(as result: Result<Response, NetworkError>) -> NetworkError {
+    var error = self
+    switch result {
+    case .success(let response): error.metrics = error.metrics ?? response.metrics
+    case .failure(let failure): error.metrics = error.metrics ?? failure.metrics
+    }
+    return error
   }
 }

@@ -43,6 +43,75 @@
         })
     }
 
+    func testBytesThatNobodyAskedForAreNoAnswer() throws {
+      let sendsMore = DispatchSemaphore(value: 0)
+      let hasSent = DispatchSemaphore(value: 0)
+      let server = try RawServer { client, number in
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
+        guard client.receiveHead() != nil else { return }
+        client.send(answer)
+        sendsMore.wait()
+        client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+        hasSent.signal()
+        _ = client.receiveHead()
+      }
+      let other = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      for (method, expected) in [(HTTPMethod.get, "2"), (.post, "3")] {
+        if method == .get {
+          XCTAssertEqual(try outcome(.init(url: server.url), on: transport).get().body, Data("1".utf8))
+        }
+        sendsMore.signal()
+        hasSent.wait()
+        // A whole turn of the loop, in which it sees them.
+        XCTAssertEqual(try outcome(.init(url: other.url("/text")), on: transport).get().status, 200)
+        let answer = try outcome(.init(method: method, url: server.url), on: transport).get()
+        XCTAssertEqual(answer.body, Data(expected.utf8), method.rawValue)
+      }
+      sendsMore.signal()
+    }
+
+    func testAnExpectationThatIsRefusedOverAKeptConnectionIsDropped() throws {
+      let expectations = Locked(0)
+      let server = try RawServer { client, _ in
+        while let head = client.receiveHead()?.lowercased() {
+          if head.contains("expect:") {
+            expectations.withLock { $0 += 1 }
+            client.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+          } else {
+            var left = head.split(separator: "content-length: ").last.flatMap { Int($0.prefix { $0.isNumber }) } ?? -1
+            while left > 0, case let count = client.skip(left), count > 0 { left -= count }
+            client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\(left == 0 ? "good" : "less")")
+          }
+        }
+      }
+      let body = megabyte + megabyte.prefix(1)
+      for (method, content) in [(HTTPMethod.post, Request.Body.data(body)), (.put, .stream(Self.stream(of: body)))] {
+        let answer = try outcome(.init(method: method, url: server.url, body: content), on: try CurlTransport()).get()
+        XCTAssertEqual(answer.body, Data("good".utf8), method.rawValue)
+      }
+      XCTAssertEqual(expectations.withLock { $0 }, 2)
+    }
+
+    func testARequestThatNeverBeganHasNothingOfTheOneBefore() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let flight = Flight(self)
+      let (text, next) = (server.url("/text"), server.url("/bytes/10"))
+      let first = expectation(description: "the first is answered")
+      _ = transport.send(.init(url: text)) { _ in
+        // Both are in the loop's inbox when it goes on.
+        flight.send(.init(url: next), on: transport).dispose()
+        first.fulfill()
+      }
+      wait(for: [first], timeout: 60)
+      guard case .failure(let error) = try flight.outcome() else { return XCTFail("it was sent") }
+      XCTAssertEqual(error.kind, .cancelled)
+      let metrics = try XCTUnwrap(error.metrics)
+      XCTAssertNil(metrics.remoteAddress)
+      XCTAssertEqual(metrics.bytesReceived, 0)
+    }
+
     /// A server each of whose connections ends with its second request, as `ending` says, and a transport that has kept
     /// `count` of them.
     private func keeping(

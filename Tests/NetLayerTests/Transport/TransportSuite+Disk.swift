@@ -21,6 +21,7 @@ extension TransportSuite {
       let error = try failure(request, .file)
       XCTAssert(error.reason.contains(file.path), error.reason)
       XCTAssert(error.reason.contains("No space left"), error.reason)
+      XCTAssertNotNil(error.metrics)
       XCTAssertEqual(try files(), old == nil ? [] : ["body"])
       if let old { XCTAssertEqual(try Data(contentsOf: file), Data(old.utf8)) }
     }

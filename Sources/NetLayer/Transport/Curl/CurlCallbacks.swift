@@ -2,7 +2,7 @@
   import CCurl
   import Foundation
 
-  /// What libcurl calls on the loop's thread, from within perform; the context is the handle, which its loop keeps.
+  /// What libcurl calls on the loop's thread, from within `ccurl_multi_run`; the context is the handle, which its loop keeps.
   enum CurlCallbacks {
     private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
       context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
@@ -53,8 +53,8 @@
       return 0
     }
 
-    static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, _ in
-      guard let handle = handle(context), !handle.beginSending() else { return 0 }
+    static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, localPort in
+      guard let handle = handle(context), !handle.beginSending(from: localPort) else { return 0 }
       return Int32(CCURL_PREREQ_ABORT)
     }
   }

@@ -26,18 +26,15 @@
       let raw = ccurl_easy_get_metrics(easy)
       func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
       func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
-      let started = transfer.startedAt ?? now
-      let isReused = raw.reused
       return TransferMetrics(
-        queued: since(transfer.submittedAt, started), nameLookup: isReused ? 0 : seconds(raw.name_lookup),
-        connect: isReused ? 0 : seconds(raw.connect - raw.name_lookup),
-        tls: isReused || raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
+        queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: seconds(raw.name_lookup),
+        connect: seconds(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
         firstByte: raw.first_byte > 0
           ? since(transfer.submittedAt, sentAt ?? startedAt)
             + seconds(raw.first_byte - (sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
-        remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: isReused,
+        remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: raw.reused,
         redirects: transfer.hops)
     }
 

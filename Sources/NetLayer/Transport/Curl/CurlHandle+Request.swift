@@ -131,9 +131,11 @@
         return Int64(data.count)
       case .data(let data): return read(from: BodySource(data))
       case .stream(let stream): return read(from: stream)
-      case .file, .parts:
+      case .file(let file):
         if let files = transfer?.files { return read(from: files) }
-        guard case .parts(let parts) = request.body else { return 0 }
+        return read(from: try BodySource(parts: [.file(file)], of: request))
+      case .parts(let parts):
+        if let files = transfer?.files { return read(from: files) }
         return read(from: try BodySource(parts: parts, of: request))
       }
     }

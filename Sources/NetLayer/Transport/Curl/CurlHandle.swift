@@ -37,8 +37,14 @@
     private var cookiesSent: String?
     /// How often its request has begun to go out.
     private var starts = 0
+    /// How many connections it had opened by the time of its last start.
+    private var connectsBefore = 0
+    /// The turn of the loop in which it was handed to libcurl: in it, libcurl knows of the transfer before only.
+    var turn: UInt64 = 0
     /// When it last began to, uptime in nanoseconds; libcurl's own times do not tell of its waits for a connection.
     var sentAt: UInt64?
+    /// Whether the connection had something in it before the request was sent, which it then was not.
+    private(set) var hasUnasked = false
     /// What the head of a redirect led to.
     private(set) var redirect: RedirectPolicy.Decision?
     /// Whether the body of a redirect was too long to be read to its end.
@@ -119,6 +125,7 @@
       abortReason = nil
       starts = 0
       sentAt = nil
+      hasUnasked = false
       redirect = nil
       hasLeftBody = false
       dropped = 0
@@ -207,19 +214,33 @@
       return refusal.about(transfer.request)
     }
 
-    /// Notes that the request begins to go out; `false` where libcurl would send it again by itself, up to five times and
-    /// on connections that may be as dead as the first. Whether it is sent again is the loop's to decide.
-    func beginSending() -> Bool {
+    /// Notes that the request begins to go out; `false` where it must not.
+    ///
+    /// libcurl would send it again by itself, up to five times and on connections that may be as dead as the first. It may
+    /// once, over a new one, where that is safe; all else is the loop's to decide.
+    ///
+    /// Nor is it sent where bytes have come in for which no one has asked: they would be taken for its answer. Inside TLS
+    /// they may be the protocol's own.
+    func beginSending(from localPort: Int32) -> Bool {
       starts += 1
       transfer?.touch()
       sentAt = transfer?.lastActivity
-      return starts == 1
+      let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
+      defer { connectsBefore = connects }
+      hasUnasked = transfer?.isSecure == false && ccurl_multi_has_unread(multi, localPort)
+      guard starts > 1, let transfer else { return !hasUnasked }
+      guard starts == 2, connects > connectsBefore, transfer.obstacleToRepetition() == nil else { return false }
+      transfer.isRepetition = true
+      return true
     }
+
+    /// Whether libcurl has begun to send the request a second time, whether it was let or not.
+    var wasToStartAgain: Bool { starts > 1 }
 
     /// Whether libcurl's `code` means that a kept connection was closed under the request, before anything of an answer
     /// came but a leave to send the body.
     func lostKeptConnection(_ code: Int32) -> Bool {
-      if starts > 1 { return true }
+      if wasToStartAgain || hasUnasked { return true }
       guard [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR].contains(Int(code)) else { return false }
       return answer.status < 200 && ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }

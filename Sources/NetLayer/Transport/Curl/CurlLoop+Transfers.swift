@@ -40,6 +40,10 @@
     /// Hands a transfer to libcurl; `false` when there is nothing to run.
     private func begin(_ transfer: CurlTransfer) -> Bool {
       guard !transfer.isFinished, !isEnding else { return false }
+      guard !transfer.isCancelled else {
+        end(transfer, .failure(Self.cancelledError(transfer)))
+        return false
+      }
       guard let handle = idle.popLast() ?? CurlHandle(configuration, multi: multi, share: share) else {
         end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
         return false
@@ -57,6 +61,7 @@
         return false
       }
       handle.startedAt = now
+      handle.turn = turn
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
@@ -72,8 +77,8 @@
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         ccurl_multi_remove(multi, handle.easy)
         guard let transfer = handle.transfer else { continue }
-        let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
         let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
+        let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
         release(transfer, handle, isMultiplexed: isMultiplexed)
         if let result { end(transfer, result) } else { enqueue(transfer) }
       }
@@ -89,14 +94,15 @@
       case .refuse: return false
       default: break
       }
-      if code == 0, handle.mayBeSentAgain {
+      // libcurl may have wanted to do that itself, and was not let.
+      if code == 0 || handle.wasToStartAgain, handle.mayBeSentAgain {
         transfer.hasRefusedExpectation = true
         return true
       }
       guard handle.lostKeptConnection(code) else { return false }
-      if let obstacle = transfer.obstacleToRepetition {
+      if let obstacle = transfer.obstacleToRepetition(wasSent: !handle.hasUnasked) {
         handle.abortReason =
-          "the server closed the kept connection before it answered; the request was not sent again, because \(obstacle)"
+          "the kept connection was lost before an answer came; the request was not sent again, because \(obstacle)"
         return false
       }
       transfer.isRepetition = true
@@ -136,7 +142,8 @@
     private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       guard error.metrics == nil else { return error }
       var error = error
-      error.metrics = transfer.handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
+      let handle = transfer.handle.flatMap { $0.turn == turn ? nil : $0 }
+      error.metrics = handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
       return error
     }
 

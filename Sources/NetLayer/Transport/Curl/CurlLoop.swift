@@ -18,6 +18,8 @@
     var idle: [CurlHandle] = []
     var lastLane: (origin: String, lane: ConnectionQueue<CurlTransfer>.Lane)?
     var isEnding = false
+    /// Which turn of the loop it is, counted where libcurl gets to work.
+    var turn: UInt64 = 0
     /// No limit can be reached before this point; then all are looked at.
     var nextCheck = Deadline.never
     /// The time at the beginning of the turn: exact enough for limits, and cheaper than a call per callback.
@@ -90,6 +92,7 @@
       pthread_sigmask(SIG_BLOCK, &signals, nil)
       while !inbox.shallClose {
         takeInbox()
+        turn &+= 1
         ccurl_multi_run(multi, inbox.fallAsleep() ? milliseconds(until: nextCheck) : 0)
         now = Deadline.now()
         deliverFinished()
