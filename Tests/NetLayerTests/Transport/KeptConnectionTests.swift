@@ -50,7 +50,7 @@
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
         guard client.receiveHead() != nil else { return }
         client.send(answer)
-        sendsMore.wait()
+        guard sendsMore.wait(timeout: .now() + 60) == .success else { return }
         client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
         hasSent.signal()
         _ = client.receiveHead()
@@ -62,7 +62,9 @@
           XCTAssertEqual(try outcome(.init(url: server.url), on: transport).get().body, Data("1".utf8))
         }
         sendsMore.signal()
-        hasSent.wait()
+        guard hasSent.wait(timeout: .now() + 60) == .success else {
+          return XCTFail("\(method) went over the old connection")
+        }
         // A whole turn of the loop, in which it sees them.
         XCTAssertEqual(try outcome(.init(url: other.url("/text")), on: transport).get().status, 200)
         let answer = try outcome(.init(method: method, url: server.url), on: transport).get()
