@@ -4,9 +4,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -77,6 +79,25 @@ static const char *failure;
 static ccurl_info info;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static void note_fork(void);
+
+// The OpenSSL that libcurl uses, as far as the end of a connection goes: libcurl takes a connection that ends without a
+// close_notify alert for one that ended in order (with OpenSSL 1.1.1 and 3, all versions up to 8.14).
+static struct {
+  void (*set_info_callback)(void *, void (*)(const void *, int, int));
+} tls;
+
+static void load_tls(const char *version) {
+  // Of several in one process, the one of libcurl's: another's functions would take its structures for their own.
+  int major = 0, minor = 0;
+  char name[32];
+  if (version == NULL || sscanf(version, "OpenSSL/%d.%d", &major, &minor) != 2) return;
+  if (major >= 3) snprintf(name, sizeof name, "libssl.so.%d", major);
+  else snprintf(name, sizeof name, "libssl.so.%d.%d", major, minor);
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (library != NULL) tls.set_info_callback = (void (*)(void *, void (*)(const void *, int, int)))dlsym(library, "SSL_set_info_callback");
+}
+
 static void load(void) {
   static const char *const names[] = {"libcurl.so.4", "libcurl.so", "libcurl-gnutls.so.4"};
   void *library = NULL;
@@ -127,6 +148,8 @@ static void load(void) {
     failure = too_old;
     return;
   }
+  pthread_atfork(NULL, NULL, note_fork);
+  load_tls(data->ssl_version);
   info.number = data->version_num;
   info.version = data->version;
   info.tls = data->ssl_version;
@@ -159,6 +182,10 @@ int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback val
 }
 
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value) {
+  return curl.easy_setopt(easy, option, value);
+}
+
+int ccurl_easy_set_debug_callback(void *easy, int option, ccurl_debug_callback value) {
   return curl.easy_setopt(easy, option, value);
 }
 
@@ -209,6 +236,7 @@ void ccurl_share_cleanup(void *share) { curl.share_cleanup(share); }
 
 // The multi handle and what waits for its sockets. libcurl says which sockets it waits for, and is told of those that are
 // ready: a turn costs what is ready, not what is in flight.
+enum { EVENTS = 128, CLOSED = 256 };
 struct ccurl_multi {
   void *handle;
   int epoll, wakeup;
@@ -217,21 +245,85 @@ struct ccurl_multi {
   // When libcurl wants to be called whatever happens, in nanoseconds; -1 for never.
   int64_t deadline;
   // By descriptor: what libcurl waits for, what epoll watches, whether it is a connection's, and whether something came
-  // for which nobody waited.
+  // for which nobody waited; when bytes last came in, and the number of the connection.
   struct {
     uint8_t wanted, watched, is_connection, is_unread;
+    in_port_t local_port;
+    int64_t last_input;
+    uint64_t connection;
+    int uses;
   } *sockets;
   int count;
   // How many are unread.
   int unread;
+  // How many connections have been opened.
+  uint64_t connections;
+  // The connections closed last, and how they had ended before.
+  struct {
+    uint64_t connection;
+    int end;
+  } closed[CLOSED];
+  unsigned closings;
+  // What was ready when the wait ended.
+  struct epoll_event events[EVENTS];
+  int ready;
 };
 
+enum { INFO_PRIVATE = 0x100015 };
 enum { POLL_IN = 1, POLL_OUT = 2, POLL_INOUT = 3, POLL_ERROR = 4, POLL_REMOVE = 4 };
 
 static int64_t now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// The transfers of this thread whose connections are watched for their end; few at a time, if any.
+static _Thread_local struct {
+  ccurl_transfer **transfers;
+  int count, room;
+} watched;
+
+static void note_alert(const void *ssl, int where, int alert) {
+  if (where != 0x4004 || alert != 0x100) return;  // SSL_CB_READ_ALERT, a warning: close_notify
+  for (int i = 0; i < watched.count; i++) {
+    if (watched.transfers[i]->tls == ssl) watched.transfers[i]->is_end_seen = true;
+  }
+}
+
+bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer) {
+  struct {
+    int backend;
+    void *internals;
+  } *session = NULL;
+  // CURLINFO_TLS_SSL_PTR, CURLSSLBACKEND_OPENSSL
+  if (tls.set_info_callback == NULL || curl.easy_getinfo(easy, 0x40002d, &session) != 0 || session == NULL
+      || session->backend != 1 || session->internals == NULL) {
+    return false;
+  }
+  if (watched.count == watched.room) {
+    ccurl_transfer **larger = realloc(watched.transfers, (size_t)(watched.room + 16) * sizeof *larger);
+    if (larger == NULL) return false;
+    watched.transfers = larger;
+    watched.room += 16;
+  }
+  watched.transfers[watched.count++] = transfer;
+  transfer->tls = session->internals;
+  transfer->is_end_seen = false;
+  tls.set_info_callback(session->internals, note_alert);
+  return true;
+}
+
+void ccurl_transfer_forget_end(ccurl_transfer *transfer) {
+  if (transfer->tls == NULL) return;
+  transfer->tls = NULL;
+  for (int i = 0; i < watched.count; i++) {
+    if (watched.transfers[i] == transfer) watched.transfers[i--] = watched.transfers[--watched.count];
+  }
+  if (watched.count > 0) return;
+  free(watched.transfers);
+  watched.transfers = NULL;
+  watched.room = 0;
 }
 
 // Makes room for `socket`; false without memory.
@@ -267,10 +359,14 @@ static void set_unread(ccurl_multi *multi, int socket, uint8_t is_unread) {
 // libcurl waits for something else. Between two requests of a connection that is nothing, for a moment: it stays watched,
 // which saves two system calls a request, until it is ready in vain or closed.
 static int socket_changed(void *easy, int socket, int what, void *context, void *unused) {
-  (void)easy;
   (void)unused;
   ccurl_multi *multi = context;
   if (socket < 0 || !make_room(multi, socket)) return 0;
+  ccurl_transfer *transfer = NULL;
+  if (what != POLL_REMOVE && curl.easy_getinfo(easy, INFO_PRIVATE, &transfer) == 0 && transfer != NULL) {
+    transfer->socket = socket;
+    transfer->connection = multi->sockets[socket].connection;
+  }
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
   multi->sockets[socket].wanted = wanted;
   if (wanted != 0) set_unread(multi, socket, 0);
@@ -287,21 +383,38 @@ static int timer_changed(void *handle, long milliseconds, void *context) {
   return 0;
 }
 
-static int socket_opened(void *context, int socket, int purpose) {
+// For heads of requests that one write does not take: libcurl up to 7.88 stops asking for room in the socket when two
+// writes in a row take a part of a head, which a limit on what is not sent yet provokes.
+static int any_socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
-  // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
-  // would look like silence; what is on its way over the network does not count, so no speed is lost.
-  int limit = 1 << 15;
-  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
   ccurl_multi *multi = context;
   if (make_room(multi, socket)) {
     // What is known of its number is of another that had it before.
     watch(multi, socket, 0);
     set_unread(multi, socket, 0);
     multi->sockets[socket].is_connection = 1;
+    multi->sockets[socket].local_port = 0;
+    multi->sockets[socket].last_input = 0;
+    multi->sockets[socket].uses = 0;
+    multi->sockets[socket].connection = ++multi->connections;
     watch(multi, socket, multi->sockets[socket].wanted);
   }
   return 0;
+}
+
+static int socket_opened(void *context, int socket, int purpose) {
+  // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
+  // would look like silence; what is on its way over the network does not count, so no speed is lost.
+  int limit = 1 << 15;
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
+  return any_socket_opened(context, socket, purpose);
+}
+
+static int end_of(int socket) {
+  char byte;
+  ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (count >= 0) return count == 0 ? CCURL_END_IN_ORDER : CCURL_END_NONE;
+  return errno == ECONNRESET || errno == EPIPE || errno == ETIMEDOUT ? CCURL_END_RESET : CCURL_END_NONE;
 }
 
 // Before the number may name another: what epoll watches outlives a close where a child process has inherited the socket.
@@ -310,13 +423,20 @@ static int socket_closed(void *context, int socket) {
   if (socket >= 0 && socket < multi->count) {
     watch(multi, socket, 0);
     set_unread(multi, socket, 0);
+    if (multi->sockets[socket].connection != 0) {
+      unsigned place = multi->closings++ % CLOSED;
+      multi->closed[place].connection = multi->sockets[socket].connection;
+      multi->closed[place].end = end_of(socket);
+    }
     multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
+    multi->sockets[socket].connection = 0;
   }
   return close(socket);
 }
 
-void ccurl_easy_watch(void *easy, ccurl_multi *multi) {
-  curl.easy_setopt(easy, 20148, socket_opened);  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
+void ccurl_easy_watch(void *easy, ccurl_multi *multi, bool has_long_head) {
+  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
+  curl.easy_setopt(easy, 20148, has_long_head ? any_socket_opened : socket_opened);
   curl.easy_setopt(easy, 10149, multi);
   curl.easy_setopt(easy, 20208, socket_closed);  // CURLOPT_CLOSESOCKETFUNCTION, CLOSESOCKETDATA
   curl.easy_setopt(easy, 10209, multi);
@@ -363,6 +483,12 @@ void ccurl_multi_remove(ccurl_multi *multi, void *easy) {
   if (curl.multi_remove_handle(multi->handle, easy) == 0) multi->added--;
 }
 
+// Whether the connection that `transfer` was seen on last is there.
+static bool is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  return transfer->connection != 0 && transfer->socket < multi->count
+         && multi->sockets[transfer->socket].connection == transfer->connection;
+}
+
 // Does what is due; true when transfers have ended by it, which nobody waits for any more.
 static bool run_timers(ccurl_multi *multi) {
   if (multi->deadline < 0 || (multi->deadline > 0 && multi->deadline > now())) return false;
@@ -379,15 +505,18 @@ static int wait_until_timer(const ccurl_multi *multi, int milliseconds) {
   return wait < milliseconds ? (int)wait : milliseconds;
 }
 
-void ccurl_multi_run(ccurl_multi *multi, int milliseconds) {
-  enum { ROOM = 128 };
-  struct epoll_event events[ROOM];
+void ccurl_multi_wait(ccurl_multi *multi, int milliseconds) {
   // First what was added just now begins.
   if (run_timers(multi)) milliseconds = 0;
-  int count = epoll_wait(multi->epoll, events, ROOM, milliseconds == 0 ? 0 : wait_until_timer(multi, milliseconds));
-  for (int i = 0; i < count; i++) {
-    int socket = events[i].data.fd, running = 0;
-    uint32_t ready = events[i].events;
+  int wait = milliseconds == 0 ? 0 : wait_until_timer(multi, milliseconds);
+  multi->ready = epoll_wait(multi->epoll, multi->events, EVENTS, wait);
+}
+
+void ccurl_multi_work(ccurl_multi *multi) {
+  int64_t time = multi->ready > 0 ? now() : 0;
+  for (int i = 0; i < multi->ready; i++) {
+    int socket = multi->events[i].data.fd, running = 0;
+    uint32_t ready = multi->events[i].events;
     if (socket == multi->wakeup) {
       uint64_t times;
       while (read(socket, &times, sizeof times) < 0 && errno == EINTR) {}
@@ -400,22 +529,62 @@ void ccurl_multi_run(ccurl_multi *multi, int milliseconds) {
       set_unread(multi, socket, 1);
       continue;
     }
+    if (ready & EPOLLIN) multi->sockets[socket].last_input = time;
     int what = ((ready & (EPOLLIN | EPOLLHUP)) ? POLL_IN : 0) | ((ready & EPOLLOUT) ? POLL_OUT : 0)
                | ((ready & EPOLLERR) ? POLL_ERROR : 0);
     curl.multi_socket_action(multi->handle, socket, what, &running);
+  }
+  multi->ready = 0;
+}
+
+int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  return is_open(multi, transfer) ? multi->sockets[transfer->socket].last_input : 0;
+}
+
+bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  return !is_open(multi, transfer) || (multi->sockets[transfer->socket].wanted & POLL_IN) != 0;
+}
+
+int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  if (transfer->connection == 0) return CCURL_END_NONE;
+  if (is_open(multi, transfer)) return end_of(transfer->socket);
+  for (unsigned i = 0; i < CLOSED; i++) {
+    if (multi->closed[i].connection == transfer->connection) return multi->closed[i].end;
+  }
+  return CCURL_END_NONE;
+}
+
+int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer) {
+  return is_open(multi, transfer) ? ++multi->sockets[transfer->socket].uses : 0;
+}
+
+// The local port of a connection; 0 where it is none.
+static in_port_t local_port(int socket) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                             : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port) {
+  if (is_open(multi, transfer) && multi->sockets[transfer->socket].local_port == port) return;
+  for (int socket = 0; socket < multi->count; socket++) {
+    if (multi->sockets[socket].connection == 0) continue;
+    if (multi->sockets[socket].local_port == 0) multi->sockets[socket].local_port = local_port(socket);
+    if (multi->sockets[socket].local_port != port) continue;
+    transfer->socket = socket;
+    transfer->connection = multi->sockets[socket].connection;
+    return;
   }
 }
 
 bool ccurl_multi_has_unread(const ccurl_multi *multi, int port) {
   if (multi->unread == 0) return false;
   for (int socket = 0; socket < multi->count; socket++) {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
     char byte;
-    if (!multi->sockets[socket].is_unread || getsockname(socket, (struct sockaddr *)&address, &length) != 0) continue;
-    in_port_t own = address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                                  : ((struct sockaddr_in *)&address)->sin_port;
-    if (ntohs(own) == port) return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    if (!multi->sockets[socket].is_unread || local_port(socket) != port) continue;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
   }
   return false;
 }
@@ -429,14 +598,43 @@ void *ccurl_multi_next_done(ccurl_multi *multi, int *code) {
   int left = 0;
   const message *next;
   while ((next = curl.multi_info_read(multi->handle, &left)) != NULL) {
-    void *context = NULL;
+    ccurl_transfer *transfer = NULL;
     if (next->msg != 1) continue;
     *code = next->data.result;
-    if (curl.easy_getinfo(next->easy, 0x100015, &context) == 0 && context != NULL) return context;  // CURLINFO_PRIVATE
+    if (curl.easy_getinfo(next->easy, INFO_PRIVATE, &transfer) == 0 && transfer != NULL) return transfer->owner;
   }
   return NULL;
 }
 
-void ccurl_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+typedef struct {
+  void (*run)(void *);
+  void *context;
+  char name[16];
+} thread_start;
+
+static void *run_thread(void *argument) {
+  thread_start start = *(thread_start *)argument;
+  free(argument);
+  prctl(PR_SET_NAME, start.name, 0, 0, 0);
+  start.run(start.context);
+  return NULL;
+}
+
+int ccurl_start_thread(const char *name, void (*run)(void *context), void *context) {
+  thread_start *start = calloc(1, sizeof *start);
+  if (start == NULL) return ENOMEM;
+  *start = (thread_start){.run = run, .context = context};
+  strncpy(start->name, name, sizeof start->name - 1);
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, run_thread, start);
+  if (error == 0) pthread_detach(thread);
+  else free(start);
+  return error;
+}
+
+static atomic_bool is_forked;
+static void note_fork(void) { atomic_store(&is_forked, true); }
+bool ccurl_is_forked(void) { return atomic_load_explicit(&is_forked, memory_order_relaxed); }
+
 
 #endif

@@ -12,6 +12,9 @@ public struct Response: Sendable {
   public var headers: HTTPHeaders
   /// The body with its content coding removed.
   public var body: Data
+  /// The fields behind the body (RFC 9110 §6.5), of a chunked response or one over HTTP/2; empty with
+  /// `URLSessionTransport`, which does not deliver them.
+  public var trailers = HTTPHeaders()
   /// The file that has the body, where the request has a `destination` and the status was a success.
   public var file: URL?
   /// How many seconds the request waited for its turn, where interceptors limit how many run.

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CCoding.h"
+
 // What curl_version_info tells; strings live as long as the process, NULL where unknown.
 typedef struct {
   unsigned int number;  // 0x075801 for 7.88.1
@@ -38,22 +40,23 @@ enum {
   CCURL_SHARE = 10100, CCURL_NOPROXY = 10177, CCURL_SUPPRESS_CONNECT_HEADERS = 265, CCURL_SSLCERT = 10025, CCURL_SSLKEY = 10087,
   CCURL_KEYPASSWD = 10026, CCURL_CAINFO_BLOB = 40309, CCURL_CAPATH = 10097, CCURL_PINNEDPUBLICKEY = 10230, CCURL_SSLVERSION = 32,
   CCURL_EXPECT_100_TIMEOUT_MS = 227, CCURL_FRESH_CONNECT = 74, CCURL_PROXY_CAINFO = 10246, CCURL_PROXY_CAPATH = 10247,
-  CCURL_PROXY_SSLVERSION = 250, CCURL_PROXY_CAINFO_BLOB = 40310
+  CCURL_PROXY_SSLVERSION = 250, CCURL_FORBID_REUSE = 75, CCURL_MAXAGE_CONN = 288, CCURL_VERBOSE = 41,
+  CCURL_DEBUGFUNCTION = 20094, CCURL_DEBUGDATA = 10095, CCURL_PROXY_CAINFO_BLOB = 40310
 };
 enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
 // curl_easy_pause's bits: what stays paused.
 enum { CCURL_PAUSE_NONE = 0, CCURL_PAUSE_RECV = 1 };
-enum { CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
+enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
        CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
 
 // Infos (CURLINFO_*) of 64 bits.
 enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
        CCURL_CONNECT_TIME = 0x600034, CCURL_SIZE_UPLOAD = 0x600007 };
 // Infos that are long.
-enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
+enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016, CCURL_OS_ERRNO = 0x200019 };
 enum { CCURL_HTTP_2 = 3 };
 // Results (CURLE_*).
-enum { CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56 };
+enum { CCURL_HTTP2 = 16, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56 };
 
 // Multi options (CURLMOPT_*), all long.
 enum { CCURL_MULTI_PIPELINING = 3, CCURL_MULTI_MAXCONNECTS = 6, CCURL_MULTI_MAX_HOST_CONNECTIONS = 7,
@@ -68,6 +71,7 @@ typedef struct ccurl_slist {
 typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 typedef int (*ccurl_prereq_callback)(void *context, char *remote, char *local, int remote_port, int local_port);
+typedef int (*ccurl_debug_callback)(void *easy, int kind, char *data, size_t size, void *context);
 typedef int (*ccurl_progress_callback)(void *context, int64_t to_receive, int64_t received, int64_t to_send,
                                        int64_t sent);
 
@@ -82,6 +86,7 @@ int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback val
 int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value);
 int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value);
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
+int ccurl_easy_set_debug_callback(void *easy, int option, ccurl_debug_callback value);
 int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
 long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
 int ccurl_easy_pause(void *easy, int what);
@@ -100,24 +105,54 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy);
 void *ccurl_share_init(void);
 void ccurl_share_cleanup(void *share);
 
+// What is known of an easy handle's transfer: its CURLOPT_PRIVATE.
+typedef struct {
+  void *owner;
+  int socket;           // of its connection; -1 before there is one
+  uint64_t connection;  // the number of its connection, counted from 1
+  void *tls;            // what is watched for its close_notify
+  bool is_end_seen;     // whether that has come
+} ccurl_transfer;
+
+// Watches for the close_notify alert that ends the connection of `easy`, from inside a callback of it; false where the TLS
+// library is not OpenSSL, which alone has libcurl take a connection without one for one that ended in order.
+bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer);
+void ccurl_transfer_forget_end(ccurl_transfer *transfer);
+
 // A multi handle with the sockets and timers that it waits for; one thread's, but for the wake-up.
 typedef struct ccurl_multi ccurl_multi;
 ccurl_multi *ccurl_multi_init(void);
 void ccurl_multi_cleanup(ccurl_multi *multi);
 int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
-// Lets `multi` know of the connections that `easy` opens and closes; before it is added, and again after a reset.
-void ccurl_easy_watch(void *easy, ccurl_multi *multi);
+// Lets `multi` know of the connections that `easy` opens and closes; before it is added, and again after a reset. With a
+// long head, its new connections have no limit on what is not sent yet.
+void ccurl_easy_watch(void *easy, ccurl_multi *multi, bool has_long_head);
 int ccurl_multi_add(ccurl_multi *multi, void *easy);
 void ccurl_multi_remove(ccurl_multi *multi, void *easy);
-// Waits for at most so long, and lets libcurl do what is to be done then.
-void ccurl_multi_run(ccurl_multi *multi, int milliseconds);
+// Does what is due, and waits for sockets for at most so long.
+void ccurl_multi_wait(ccurl_multi *multi, int milliseconds);
+// Lets libcurl do what is to be done behind a wait.
+void ccurl_multi_work(ccurl_multi *multi);
+// When bytes last came in on the transfer's connection, uptime in nanoseconds; 0 where none have.
+int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Whether libcurl waits for more bytes on the transfer's connection, or may, where no connection is known.
+bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Whether the server has closed the transfer's connection, and all that it sent before was read.
+enum { CCURL_END_NONE = 0, CCURL_END_IN_ORDER = 1, CCURL_END_RESET = 2 };
+int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Counts one more request on the transfer's connection: how many it has had.
+int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
+// Notes that the transfer is on the connection with this local port.
+void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port);
 // Whether bytes have come in, while no transfer waited for them, on the connection with this local port.
 bool ccurl_multi_has_unread(const ccurl_multi *multi, int port);
 // Ends a wait, or the next one; from any thread.
 void ccurl_multi_wakeup(ccurl_multi *multi);
-// Names the calling thread, for debuggers and top: 15 characters at most.
-void ccurl_name_thread(const char *name);
-// Takes the next finished transfer: its CURLOPT_PRIVATE, or NULL when there is none, and its result code.
+// Starts a thread with a name, of 15 characters at most, for debuggers and top; 0, or the error that says why not.
+int ccurl_start_thread(const char *name, void (*run)(void *context), void *context);
+// Whether this process is a child of `fork` without `exec` and libcurl was loaded in its parent: it has none of the threads.
+bool ccurl_is_forked(void);
+// Takes the next finished transfer: its owner, or NULL when there is none, and its result code.
 void *ccurl_multi_next_done(ccurl_multi *multi, int *code);
 
 #endif

@@ -17,20 +17,31 @@ extension Request {
     /// Header fields that no redirect takes to another origin, beside those of `Redaction.standard`; the network adds the
     /// back end's `redaction`.
     public var secrets: Redaction
+    /// The version of HTTP that is spoken; `URLSessionTransport` can't choose one and refuses others than `automatic`.
+    public var httpVersion: HTTPVersion
     /// Hears what the transport measured of each exchange of this request, however it ended.
     var measured: (@Sendable (TransferMetrics) -> Void)?
 
     /// The defaults that the properties describe, changed where arguments say so.
     public init(
       redirects: RedirectPolicy = .follow(), priority: Priority = .normal, maxBodySize: Int? = nil,
-      cookies: CookieJar? = nil, secrets: Redaction = .standard
+      cookies: CookieJar? = nil, secrets: Redaction = .standard, httpVersion: HTTPVersion = .automatic
     ) {
       self.redirects = redirects
       self.priority = priority
       self.maxBodySize = maxBodySize
       self.cookies = cookies
       self.secrets = secrets
+      self.httpVersion = httpVersion
     }
+  }
+
+  /// The version of HTTP that a request is sent with.
+  public enum HTTPVersion: Sendable, Hashable {
+    /// HTTP/2 where the server offers it over TLS, else HTTP/1.1.
+    case automatic
+    /// HTTP/1.1, for servers whose HTTP/2 is faulty.
+    case http1
   }
 
   /// Who goes first where requests wait for a connection.

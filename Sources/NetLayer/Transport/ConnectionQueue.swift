@@ -8,6 +8,8 @@ struct ConnectionQueue<Item> {
     fileprivate var running = 0
     fileprivate var multiplexed = false
     fileprivate var isBlocked = false
+    /// Whether the origin is known not to respond to `Expect: 100-continue`, or to refuse it.
+    var ignoresExpectations = false
     /// One line for each priority, the lowest first.
     fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 

@@ -1,7 +1,7 @@
 #if canImport(CCurl)
   import Foundation
 
-  /// Collects head and body of one answer, as libcurl hands them over.
+  /// Collects head, body and trailers of one response, as libcurl hands them over.
   struct CurlAnswer {
     private(set) var status = 0
     /// Whether the body outgrew the limit, which ends the transfer.
@@ -9,16 +9,22 @@
     private(set) var maxBodySize = 0
     /// The header fields, once the head is complete.
     private(set) var headers = HTTPHeaders()
-    /// The lines of the head so far, each with a line feed behind it.
+    /// The lines of the head so far, then those of the trailers, each with a line feed behind it.
     private var lines: [UInt8] = []
     /// Whether the final head, not a 1xx one, has come in.
     private(set) var isHeadComplete = false
     /// What Content-Length says; -1 where there is none.
     private var announced = -1
-    /// Why it is in doubt where the body ends.
-    private(set) var lengthProblem: String?
+    private var isChunked = false
+    /// Whether there is a Content-Encoding.
+    private(set) var isCoded = false
+    /// Whether the response came over HTTP/2 or later, where streams end and not connections.
+    private(set) var isHTTP2 = false
+    private var isHead = false
+    /// Which rule the head breaks that libcurl does not watch, in all versions.
+    private(set) var problem: String?
     private var headBytes = 0
-    /// How many bytes of a body have come in since the start.
+    /// How many bytes of a body have come in since the start, as they were sent.
     private(set) var size = 0
 
     private var bytes: UnsafeMutableRawPointer?
@@ -32,15 +38,39 @@
     /// A Content-Length is believed up to here when memory is set aside: the server may lie.
     private static let largestPresize = 1 << 20
 
-    mutating func start(maxBodySize: Int) {
+    mutating func start(maxBodySize: Int, isHead: Bool = false) {
       self.maxBodySize = maxBodySize
-      status = 0
+      self.isHead = isHead
       isTooLarge = false
       isHeadComplete = false
-      announced = -1
-      lengthProblem = nil
       headBytes = 0
       size = 0
+      startHead()
+      status = 0
+    }
+
+    private mutating func startHead() {
+      lines.removeAll(keepingCapacity: true)
+      announced = -1
+      isChunked = false
+      isCoded = false
+      problem = nil
+    }
+
+    // MARK: Where the body ends
+
+    /// Whether there is no body, whatever the head says (RFC 9112 §6.3).
+    var hasNoBody: Bool { isHead || status == 204 || status == 304 }
+    var isLengthKnown: Bool { announced >= 0 && !isChunked }
+    /// Whether the announced length has come in.
+    var isComplete: Bool { isLengthKnown && size == announced }
+    /// Whether the end of the connection alone ends the body.
+    var endsWithConnection: Bool { !isHTTP2 && announced < 0 && !isChunked && !hasNoBody }
+
+    /// Whether the body is announced with more bytes than allowed: it need not be read to know.
+    func isAnnouncedTooLarge(_ limit: Int?) -> Bool {
+      guard let limit, isLengthKnown, !isCoded, !hasNoBody else { return false }
+      return announced > limit
     }
 
     /// Notes that a body outgrew its limit elsewhere.
@@ -58,19 +88,23 @@
 
     /// One line of a head, line end included; each new head (after 1xx) replaces the one before.
     ///
-    /// - Returns: `false` when the heads together are larger than allowed.
+    /// - Returns: `false` when the heads together are larger than allowed, or a response begins inside another.
     mutating func headerLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       headBytes += line.count
       guard headBytes <= Self.maxHeadSize else { return false }
+      let wasComplete = isHeadComplete
       take(line)
-      return true
+      return !wasComplete || problem == nil
     }
+
+    /// Notes that bytes of the body have come in.
+    mutating func noteReceived(_ length: Int) { size += length }
 
     private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
       var end = line.count
       while end > 0, line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
       guard end > 0 else {
-        // Lines behind the body are trailers (RFC 9112 §7.1.2), which no caller sees.
+        // Lines behind the body are trailers (RFC 9112 §7.1.2).
         guard !isHeadComplete, status >= 200 else { return }
         isHeadComplete = true
         headers = HTTPHeaders(ReceivedFields(lines: lines))
@@ -78,23 +112,46 @@
         return
       }
       let line = UnsafeBufferPointer(rebasing: line[..<end])
-      // Some versions of libcurl send a request again by themselves whose expectation was refused.
-      if isHeadComplete, status == 417, Self.isStatusLine(line) {
+      guard Self.isStatusLine(line) else { return takeField(line) }
+      if isHeadComplete {
+        // Some versions of libcurl send a request again by themselves whose expectation was refused.
+        guard status == 417 else {
+          problem = "a second response began inside the first"
+          return
+        }
         isHeadComplete = false
         count = 0
       }
-      guard !isHeadComplete else { return }
-      if Self.isStatusLine(line) {
-        lines.removeAll()
-        lines.reserveCapacity(512)
-        announced = -1
-        lengthProblem = nil
-        status = Self.statusCode(line)
-      } else {
-        if let length = Self.contentLength(line) { note(length) }
-        lines.append(contentsOf: line)
-        lines.append(0x0a)
+      startHead()
+      lines.reserveCapacity(512)
+      isHTTP2 = line[5] >= 0x32
+      status = Self.statusCode(line)
+    }
+
+    private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) {
+      if !isHeadComplete {
+        switch line[0] | 0x20 {
+        case 0x63:
+          if let length = Self.value(line, of: "content-length:") { note(length) }
+          if Self.value(line, of: "content-encoding:") != nil { isCoded = true }
+        case 0x74:
+          if let coding = Self.value(line, of: "transfer-encoding:") { isChunked = isChunked || Self.isChunked(coding) }
+        default: break
+        }
+        // libcurl before 7.84 takes a line without a colon, and others one that continues nothing (RFC 9112 §2.2, §5).
+        if line[0] == 0x20 || line[0] == 0x09 {
+          if lines.isEmpty { problem = problem ?? "the first line of the head's fields begins with a blank" }
+        } else if !line.contains(0x3a) {
+          problem = problem ?? "a line of the head has no colon: \(Self.quoted(line))"
+        }
       }
+      lines.append(contentsOf: line)
+      lines.append(0x0a)
+    }
+
+    /// The fields behind the body, of a chunked response or one over HTTP/2 (RFC 9110 §6.5).
+    var trailers: HTTPHeaders {
+      isHeadComplete && !lines.isEmpty ? HTTPHeaders(ReceivedFields(lines: lines)) : HTTPHeaders()
     }
 
     /// Several lengths, in one field or in more, must be one and the same (RFC 9112 §6.3).
@@ -103,12 +160,11 @@
       while true {
         let end = rest.firstIndex(of: 0x2c) ?? rest.count
         guard let length = Self.number(ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: rest[..<end]))) else {
-          let text = String(decoding: value.prefix(100), as: UTF8.self).debugDescription
-          lengthProblem = "the answer's Content-Length is no length: \(text)"
+          problem = "the response's Content-Length is not a length: \(Self.quoted(value))"
           return
         }
         if announced >= 0, length != announced {
-          lengthProblem = "the answer has two Content-Length values that contradict each other"
+          problem = "the response has two Content-Length values that contradict each other"
         }
         announced = length
         guard end < rest.count else { return }
@@ -132,7 +188,6 @@
       guard let bytes else { return length == 0 }
       memcpy(bytes + count, new, length)
       count += length
-      size += length
       return true
     }
 
@@ -155,15 +210,22 @@
       return number(UnsafeBufferPointer(rebasing: line[(space + 1)...].prefix(3))) ?? 0
     }
 
-    /// The value, if the line is a Content-Length.
-    private static func contentLength(_ line: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-      let name: StaticString = "content-length:"
-      guard line.count >= name.utf8CodeUnitCount, line[0] | 0x20 == 0x63 else { return nil }
+    /// The value, if the line is the field `name`, which is in lower case and ends with its colon.
+    private static func value(_ line: UnsafeBufferPointer<UInt8>, of name: StaticString) -> UnsafeBufferPointer<UInt8>? {
+      guard line.count >= name.utf8CodeUnitCount else { return nil }
       for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }
       return ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: line[name.utf8CodeUnitCount...]))
     }
 
-    /// The number that `digits` are; `nil` where they are none, or too many.
+    private static func isChunked(_ codings: UnsafeBufferPointer<UInt8>) -> Bool {
+      String(decoding: codings, as: UTF8.self).lowercased().contains("chunked")
+    }
+
+    private static func quoted(_ text: UnsafeBufferPointer<UInt8>) -> String {
+      String(decoding: text.prefix(100), as: UTF8.self).debugDescription
+    }
+
+    /// The number that `digits` spell; `nil` where there are none, others, or too many.
     private static func number(_ digits: UnsafeBufferPointer<UInt8>) -> Int? {
       guard !digits.isEmpty else { return nil }
       var value = 0

@@ -2,10 +2,13 @@
   import CCurl
   import Foundation
 
-  /// What libcurl calls on the loop's thread, from within `ccurl_multi_run`; the context is the handle, which its loop keeps.
+  /// What libcurl calls on the loop's thread, from within `ccurl_multi_wait` and `ccurl_multi_work`; the context is the
+  /// transfer's place, whose owner is the handle, which its loop keeps.
   enum CurlCallbacks {
     private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
-      context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
+      context?.assumingMemoryBound(to: ccurl_transfer.self).pointee.owner.map {
+        Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue()
+      }
     }
 
     static let receiveBody: ccurl_data_callback = { bytes, size, count, context in
@@ -17,24 +20,16 @@
     static let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
-      let fits = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
+      let goesOn = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
         handle.receiveHead(UnsafeBufferPointer(start: $0, count: size * count))
       }
-      guard fits else {
-        handle.abortReason =
-          handle.abortReason
-          ?? "the head of the answer is larger than \(CurlAnswer.maxHeadSize) bytes; look at the server"
-        return 0
-      }
-      return size * count
+      return goesOn ? size * count : 0
     }
 
     static let sendBody: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
-      let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-      if let pump = handle.pump { return handle.send(from: pump, into: buffer) }
-      return handle.body?.read(into: buffer) ?? 0
+      return handle.sendBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
     }
 
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
@@ -56,6 +51,16 @@
     static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, localPort in
       guard let handle = handle(context), !handle.beginSending(from: localPort) else { return 0 }
       return Int32(CCURL_PREREQ_ABORT)
+    }
+
+    /// libcurl's words, the same from 7.74 to 8.14, as it is about to send a request again.
+    private static let refusal: StaticString = "REFUSED_STREAM, retrying"
+
+    static let hearDebugText: ccurl_debug_callback = { _, kind, text, count, context in
+      let isRefusal = kind == 0 && count >= refusal.utf8CodeUnitCount
+      guard isRefusal, let text, memcmp(text, refusal.utf8Start, refusal.utf8CodeUnitCount) == 0 else { return 0 }
+      handle(context)?.isRefused = true
+      return 0
     }
   }
 #endif

@@ -22,48 +22,107 @@
         return failure
       }
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
+      let proxy = handle.proxyPlace
       switch code {
       case 1 where !underlying.text.contains("not supported or disabled"), 8:
-        return make(.connection, "what \(place) answered is no HTTP: \(underlying.text); check the port")
+        return make(.connection, "\(place) did not respond with HTTP: \(underlying.text); check the port")
       case 1, 3:
         return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
       case 6:
         return make(
           .unknownHost, "the host \(transfer.hop.url.host ?? "") can't be resolved; check its spelling and the network")
       case 7:
+        if let limit = systemLimit(handle) { return make(.connection, "no connection to \(said): \(limit)") }
+        if let proxy {
+          return make(
+            .connection, "no connection to \(place) through the proxy \(proxy): \(underlying.text); check "
+              + "Configuration.proxy, and that a proxy listens there")
+        }
         return make(.connection, "no connection to \(said); check that a server listens there")
       case 18:
         return make(.connection, cutShort(place, handle))
       case 28:
+        return connectTimeout(transfer, underlying)
+      case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
         return make(
-          .timeout,
-          "\(place) was not connected within Timeouts.connect (\(transfer.request.timeouts.connect) s); raise it or "
-            + "check the network")
-      case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
+          .connection, "the head of the response from \(place) has a line above libcurl's 100 KB, or is too large for it "
+            + "altogether; see the server")
+      case 27:
+        return make(.connection, "libcurl has too little memory for the request to \(place)")
+      case 35 where isHangUp(underlying.text):
+        return make(.tls, "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
+          + "handshake (\(underlying.text)); check that TLS is spoken on that port, and what the server requires")
+      case 58:
         return make(
-          .tls, "TLS with \(said); check the server's certificate, or trust its CA with TLS.trust")
+          .tls, "the client's certificate or key can't be used for \(place): \(underlying.text); check the files and the "
+            + "password of TLS.identity")
+      case 35, 51, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
+        let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
+        let target = isProxys ? "the proxy \(proxy ?? "") on the way to \(place)" : place
+        return make(
+          .tls, "TLS with \(target): \(underlying.text); check the \(isProxys ? "proxy" : "server")'s certificate, or trust "
+            + "its CA with TLS.trust")
+      case 56 where isCertificateDemand(underlying.text):
+        return make(
+          .tls, "\(place) requires a client certificate or does not accept it: \(underlying.text); give one in TLS.identity")
       case 65:
         return make(
           .connection,
           "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
-      case 56 where tunnelStatus(handle) >= 300:
+      case 56 where tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
         return make(
           .connection,
-          "the proxy answered CONNECT to \(place) with \(tunnelStatus(handle)); check Configuration.proxy, with its user "
-            + "and password")
-      case 97: return make(.connection, "the proxy refused \(said); check Configuration.proxy")
-      case 52: return make(.connection, "\(place) closed the connection without an answer; try again")
+          "the proxy \(proxy ?? "") answered CONNECT to \(place) with \(tunnelStatus(handle)); check Configuration.proxy, "
+            + "with its user and password")
+      case 97: return make(.connection, "the proxy \(proxy ?? "") refused \(said); check Configuration.proxy")
+      case 52: return make(.connection, "\(place) closed the connection without a response; try again")
+      case 16, 92:
+        return make(.connection, "HTTP/2 with \(said) (libcurl error \(code)); try again")
       case 55, 56:
         return make(
           .connection,
           handle.answer.status >= 200
-            ? "the connection broke: " + cutShort(place, handle)
-            : "the connection to \(place) broke before the answer: \(underlying.text)")
+            ? "the connection broke: \(cutShort(place, handle)) (\(underlying.text))"
+            : "the connection to \(place) broke before the response: \(underlying.text)")
       case 61:
         return make(.connection, "the body from \(place) is not coded as its Content-Encoding says; see the server")
       default: return make(.connection, "the exchange with \(said) failed (libcurl error \(code))")
       }
+    }
+
+    /// Whether OpenSSL or GnuTLS says that the connection was closed, and not what was wrong.
+    private static func isHangUp(_ text: String) -> Bool {
+      ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "connection was non-properly terminated"]
+        .contains { text.localizedCaseInsensitiveContains($0) }
+    }
+
+    /// Whether a server has ended TLS 1.3 for want of a client certificate, which shows behind the handshake alone.
+    private static func isCertificateDemand(_ text: String) -> Bool {
+      ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "certificate_required"]
+        .contains { text.localizedCaseInsensitiveContains($0) }
+    }
+
+    /// Which limit of the system's kept a connection from being made.
+    private static func systemLimit(_ handle: CurlHandle) -> String? {
+      let code = ccurl_easy_get_long(handle.easy, Int32(CCURL_OS_ERRNO))
+      guard [Int(EMFILE), Int(ENFILE), Int(ENOBUFS), Int(ENOMEM), Int(EADDRNOTAVAIL)].contains(code) else { return nil }
+      return "\(String(cString: strerror(Int32(code)))); raise the limit, or lower Configuration.maxConnections"
+    }
+
+    /// A body that libcurl takes for complete, and is not.
+    static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
+      NetworkError(
+        kind: .connection,
+        reason: "\(cutShort(transfer.hop.url.hostAndPort, handle)): \(reason)", request: transfer.request)
+    }
+
+    static func connectTimeout(_ transfer: CurlTransfer, _ underlying: (any Error)? = nil) -> NetworkError {
+      NetworkError(
+        kind: .timeout,
+        reason: "\(transfer.hop.url.hostAndPort) was not connected within Timeouts.connect "
+          + "(\(transfer.request.timeouts.connect) s); raise it or check the network",
+        request: transfer.request, underlying: underlying)
     }
 
     /// libcurl takes a head that ends with the connection for a whole one.
@@ -104,7 +163,7 @@
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
     }
 
-    /// What a proxy has answered to CONNECT; 0 where none was asked.
+    /// The status with which a proxy has responded to CONNECT; 0 where none was asked.
     private static func tunnelStatus(_ handle: CurlHandle) -> Int {
       ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
     }

@@ -11,6 +11,22 @@
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
     }
 
+    /// The proxy that requests go through, for errors; `nil` where there is none, or the environment decides.
+    var proxyPlace: String? {
+      guard case .url(let url, let except) = configuration.proxy else { return nil }
+      guard let host = transfer?.hop.url.host, !except.contains(host) else { return nil }
+      return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
+    }
+
+    /// Whether TLS is spoken with the proxy, too.
+    var isSecureProxy: Bool {
+      if case .url(let url, _) = configuration.proxy { return url.scheme?.lowercased() == "https" }
+      return false
+    }
+
+    /// Whether its connection is its own, so that what comes in on it is its response.
+    var isAlone: Bool { transfer?.isSecure == false || (answer.status > 0 && !answer.isHTTP2) }
+
     /// How much of the body the system has taken.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD))) }
 

@@ -2,7 +2,7 @@
   import CCurl
   import Foundation
 
-  /// What libcurl is told before a request goes out.
+  /// What libcurl is told of a request, and what it is given of the request's body.
   extension CurlHandle {
     /// Bodies up to this size go out in one packet with their head; larger ones are read as they are sent.
     private static let inlineBody = 1 << 16
@@ -10,85 +10,45 @@
     /// Above it, a body that the server does not want is dearer than asking first; libcurl's own limit, too.
     private static let expectationSize: Int64 = 1 << 20
 
-    /// Other schemes are refused before they come here; so does libcurl.
-    func setUpProtocols() {
-      let name = "the limit to http and https"
-      if CurlLibrary.isAtLeast(0x07_5500) {
-        // It takes only what it was built with.
-        let names = CurlLibrary.speaksTLS ? "http,https" : "http"
-        demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
-      } else {
-        demand(name, set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)), .invalidRequest)
+    /// Above it, libcurl 7.88 sends no more of a head that the socket did not take at once.
+    private static let longHead = 1 << 14
+
+    func prepareContent(_ request: Request) throws(NetworkError) {
+      let (removed, added) = try prepareMethodAndBody(request)
+      let cookies =
+        request.headers["Cookie"] == nil ? request.chosenOptions?.value.cookies?.header(for: request.url) : nil
+      guard headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders()
+      else { return }
+      var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
+      // A caller with a coding of their own gets the body as it comes.
+      if fields["Accept-Encoding"] == nil, !CurlLibrary.codings.isEmpty {
+        fields.append("Accept-Encoding", CurlLibrary.codings)
       }
+      if let cookies { fields.append("Cookie", cookies) }
+      let list = CurlHeaderList(fields, removed: removed)
+      ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
+      if list.byteCount > Self.longHead {
+        needsReset = true
+        ccurl_easy_watch(easy, multi, true)
+        set(CCURL_FRESH_CONNECT, 1)
+      }
+      if request.headers.values(of: "Connection").contains(where: Self.asksToClose) {
+        needsReset = true
+        set(CCURL_FORBID_REUSE, 1)
+      }
+      headerList = list
+      headersSent = request.headers
+      cookiesSent = cookies
     }
 
-    func setUpTLS() {
-      let tls = configuration.tls
-      switch tls.trust {
-      case .system: if let file = CurlLibrary.fallbackCAFile { trust(file: file) }
-      case .file(let file):
-        trust(file: file.path)
-        forgetSystemsTrust()
-      case .pem(let pem):
-        pem.withUnsafeBytes { bytes in
-          for blob in places(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) {
-            demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
-          }
-        }
-        forgetSystemsTrust()
-      }
-      if let identity = tls.identity {
-        demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
-        demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
-        if let password = identity.password {
-          demand("the password of TLS.identity", set(CCURL_KEYPASSWD, password))
-        }
-      }
-      for place in places(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) {
-        demand("TLS.minimumVersion", set(place, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
-      }
+    /// Whether a Connection field has the option "close" (RFC 9112 §9.6).
+    private static func asksToClose(_ value: String) -> Bool {
+      value.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces).lowercased() == "close" }
     }
 
-    /// Where something is set that holds for servers and for a proxy that speaks TLS.
-    private func places(_ server: Int, _ proxy: Int) -> [Int] {
-      switch configuration.proxy {
-      case .none: [server]
-      case .url(let url, _): url.scheme?.lowercased() == "https" ? [server, proxy] : [server]
-      case .environment: [server, proxy]
-      }
-    }
-
-    private func trust(file: String) {
-      for place in places(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set(place, file)) }
-    }
-
-    /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
-    private func forgetSystemsTrust() {
-      for place in places(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
-        let code = ccurl_easy_set_pointer(easy, option(place), nil)
-        // TLS libraries that know no such folder trust none.
-        if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
-      }
-    }
-
-    func setUpProxy() {
-      switch configuration.proxy {
-      case .none:
-        // An empty string means none, whatever the environment says; a libcurl without proxies knows no such option.
-        let code = set(CCURL_PROXY, "")
-        if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
-        // Nor is it searched for anything.
-        set(CCURL_NOPROXY, "*")
-      case .url(let url, let except):
-        demand("the URL of Configuration.proxy", set(CCURL_PROXY, url.absoluteString), .invalidRequest)
-        // Never empty: then the environment would count.
-        let hosts = except.isEmpty ? "," : except.joined(separator: ",")
-        demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
-      case .environment: break
-      }
-      // The proxy's own answer to CONNECT is no one's answer.
-      set(CCURL_SUPPRESS_CONNECT_HEADERS, 1)
-    }
+    /// How long a server is waited for that does not respond to an expectation: half of libcurl's second, once for each
+    /// origin.
+    private static let expectationMilliseconds = 500
 
     /// Method and body; gives the header lines libcurl must not add, and those it must.
     func prepareMethodAndBody(
@@ -110,8 +70,12 @@
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
       if count == nil { added["Transfer-Encoding"] = "chunked" }
       if request.headers["Expect"] == nil {
-        expectsContinue = (count.map { $0 > Self.expectationSize } ?? true) && transfer?.hasRefusedExpectation != true
-        if !expectsContinue { removed.append("Expect") }
+        expectsContinue = (count.map { $0 > Self.expectationSize } ?? true) && transfer?.lane?.ignoresExpectations != true
+        if expectsContinue {
+          set(CCURL_EXPECT_100_TIMEOUT_MS, Self.expectationMilliseconds)
+        } else {
+          removed.append("Expect")
+        }
       }
       return (removed, added)
     }
@@ -153,12 +117,37 @@
     }
 
     private func readBody(count: Int64) {
-      let me = Unmanaged.passUnretained(self).toOpaque()
       ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), count)
-      set(CCURL_READDATA, me)
-      set(CCURL_SEEKDATA, me)
+      set(CCURL_READDATA, place)
+      set(CCURL_SEEKDATA, place)
       ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
       ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
     }
+
+    /// Takes the next bytes of the body: what libcurl is to hear.
+    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      if !hasBodyBegun {
+        hasBodyBegun = true
+        // The server has let the wait pass: the next body need not wait.
+        if expectsContinue, answer.status == 0 { transfer?.lane?.ignoresExpectations = true }
+      }
+      return pump.map { send(from: $0, into: buffer) } ?? body?.read(into: buffer) ?? 0
+    }
+
+    private func send(from pump: ChunkPump, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      switch pump.read(into: buffer) {
+      case .bytes(let count): return count
+      case .end: return 0
+      case .wait:
+        isSendPaused = true
+        return Int(CCURL_READ_PAUSE)
+      case .failure(let error):
+        bodyFailure = error
+        return Int(CCURL_READ_ABORT)
+      }
+    }
+
+    /// Whether nothing can come in: libcurl waits for the request's own body, or for the server's leave to send it.
+    var isWaitingToSend: Bool { isSendPaused || (expectsContinue && !hasBodyBegun && answer.status == 0) }
   }
 #endif

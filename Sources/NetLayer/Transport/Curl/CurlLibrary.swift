@@ -15,11 +15,21 @@
       return CurlTransport.Capabilities(
         version: info.version.map { String(cString: $0) } ?? "?",
         tls: info.tls.map { String(cString: $0) },
-        http2: has(CCURL_FEATURE_HTTP2),
-        gzip: has(CCURL_FEATURE_GZIP),
-        brotli: has(CCURL_FEATURE_BROTLI),
-        zstd: has(CCURL_FEATURE_ZSTD))
+        // Before 7.80, libcurl can't be kept from sending a request again, which over HTTP/2 may be one of many.
+        http2: has(CCURL_FEATURE_HTTP2) && asksBeforeSending,
+        gzip: codingsThere & CCODING_GZIP != 0,
+        brotli: codingsThere & CCODING_BROTLI != 0,
+        zstd: codingsThere & CCODING_ZSTD != 0)
     }
+
+    private static let codingsThere = Int(ccoding_available())
+    static let speaksHTTP2 = capabilities?.http2 == true
+
+    /// Whether a used easy handle keeps a pointer to a freed header field (7.83 to 8.1.0; fixed by curl 11103).
+    static let keepsFreedFields = (0x07_5300...0x08_0100).contains(version)
+
+    /// Whether the end of an HTTP/2 connection passes for the end of a body (7.x).
+    static let missesEndOfStream = !isAtLeast(0x08_0000)
 
     static let speaksTLS = capabilities?.tls != nil
 

@@ -75,13 +75,25 @@
       var code: Int32 = 0
       while let context = ccurl_multi_next_done(multi, &code) {
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-        ccurl_multi_remove(multi, handle.easy)
         guard let transfer = handle.transfer else { continue }
-        let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
-        let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
-        release(transfer, handle, isMultiplexed: isMultiplexed)
-        if let result { end(transfer, result) } else { enqueue(transfer) }
+        if transfer.isSecure, CurlHandle.mayConcernOthers(code) { noteEnd(of: handle) }
+        if code == 0, handle.holdsContent, !transfer.isCancelled {
+          // Its consumer takes the rest first.
+          ccurl_multi_remove(multi, handle.easy)
+          handle.heldCode = code
+        } else {
+          finish(transfer, handle, code)
+        }
       }
+    }
+
+    /// Takes a transfer from libcurl, which has ended it with `code`, or may.
+    func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
+      let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
+      let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
+      if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+      release(transfer, handle, isMultiplexed: isMultiplexed)
+      if let result { end(transfer, result) } else { enqueue(transfer) }
     }
 
     /// Whether there is more to do, which then is the transfer's: where a redirect leads, or the same once more.
@@ -96,7 +108,7 @@
       }
       // libcurl may have wanted to do that itself, and was not let.
       if code == 0 || handle.wasToStartAgain, handle.mayBeSentAgain {
-        transfer.hasRefusedExpectation = true
+        transfer.lane?.ignoresExpectations = true
         return true
       }
       guard handle.lostKeptConnection(code) else { return false }
@@ -119,14 +131,18 @@
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
       }
+      if let incompleteness = handle.incompleteness {
+        return .failure(measured(CurlFailure.cutShort(transfer, handle, incompleteness), transfer))
+      }
       handle.deliverHead()
       if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
       let metrics = handle.metrics(of: transfer, at: now)
       let url = transfer.hop.url
-      return .success(
-        Response(
-          request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
-          body: handle.answer.takeBody(), metrics: metrics))
+      var response = Response(
+        request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
+        body: handle.answer.takeBody(), metrics: metrics)
+      response.trailers = handle.answer.trailers
+      return .success(response)
     }
 
     /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
@@ -154,7 +170,7 @@
         return end(transfer, .failure(measured(error, transfer)))
       }
       if let handle = transfer.handle {
-        ccurl_multi_remove(multi, handle.easy)
+        if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
         release(transfer, handle, isMultiplexed: false)
       }
       if transfer.index >= 0 {
@@ -178,8 +194,8 @@
     }
 
     private func retire(_ handle: CurlHandle) {
-      handle.release()
-      if idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
+      ccurl_transfer_forget_end(handle.place)
+      if handle.release(), idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
     }
 
     /// The lane of the URL's origin: neighbours in time mostly go to the same one.

@@ -1,6 +1,7 @@
 #if canImport(CCurl)
   import CCurl
   import Foundation
+  import Streams
 
   /// The transport's thread: takes submissions, lets libcurl work, hands out results, watches the limits.
   // @unchecked Sendable: other threads reach `inbox` and wake `multi`; all else belongs to the loop's thread.
@@ -25,8 +26,18 @@
     /// The time at the beginning of the turn: exact enough for limits, and cheaper than a call per callback.
     private(set) var now = Deadline.now()
 
+    /// Who waits for the end.
+    private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
+    /// Those whose response has begun before their body was sent.
+    private var early: [CurlTransfer] = []
+    /// HTTP/2 connections that have ended under a transfer, and the turn in which others on them are ended, too.
+    private var ended: [(connection: UInt64, turn: UInt64)] = []
+
     init?(_ configuration: CurlTransport.Configuration) {
-      guard let multi = ccurl_multi_init() else { return nil }
+      guard let multi = ccurl_multi_init() else {
+        if let share { ccurl_share_cleanup(share) }
+        return nil
+      }
       self.multi = multi
       self.configuration = configuration
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
@@ -41,21 +52,29 @@
       set(CCURL_MULTI_MAX_TOTAL_CONNECTIONS, Swift.max(1, configuration.maxConnections))
     }
 
-    func start() {
-      let thread = Thread { [self] in
-        // Foundation on Linux hands on no name given before the start, nor always one given behind it.
-        ccurl_name_thread("NetLayer.curl")
-        run()
+    /// Starts the thread; what the system says where there can be none.
+    func start() -> Int32 {
+      let me = Unmanaged.passRetained(self)
+      let code = ccurl_start_thread(
+        "NetLayer.curl", { context in context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeRetainedValue().run() } },
+        me.toOpaque())
+      if code != 0 {
+        me.release()
+        endAll()
       }
-      thread.start()
+      return code
     }
 
     // MARK: Called from any thread
 
     func submit(_ transfer: CurlTransfer) {
-      guard inbox.submit(transfer) else {
+      let isForked = ccurl_is_forked()
+      guard !isForked, inbox.submit(transfer) else {
         var error = NetworkError(
-          kind: .cancelled, reason: "this CurlTransport was shut down before the request was sent; make a new one",
+          kind: isForked ? .invalidRequest : .cancelled,
+          reason: isForked
+            ? "this process is a child of fork without exec, which has no thread of the CurlTransport; call exec"
+            : "this CurlTransport was shut down before the request was sent; make a new one",
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle
         transfer.refuse()
@@ -80,6 +99,15 @@
       wake()
     }
 
+    /// Calls `action` when the loop has ended, on its thread, or at once where it has.
+    func whenEnded(_ action: @escaping @Sendable () -> Void) {
+      let hasEnded = end.withLock { end in
+        if !end.isOver { end.actions.append(action) }
+        return end.isOver
+      }
+      if hasEnded { action() }
+    }
+
     private func wake() { inbox.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
 
     // MARK: The loop's thread
@@ -93,12 +121,21 @@
       while !inbox.shallClose {
         takeInbox()
         turn &+= 1
-        ccurl_multi_run(multi, inbox.fallAsleep() ? milliseconds(until: nextCheck) : 0)
+        let patience = ended.isEmpty ? milliseconds(until: nextCheck) : 0
+        ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
+        // Before anything is read: what comes now did not come before the wait.
         now = Deadline.now()
-        deliverFinished()
+        work()
         if now >= nextCheck { checkLimits() }
       }
       endAll()
+    }
+
+    private func work() {
+      ccurl_multi_work(multi)
+      deliverFinished()
+      if !early.isEmpty { deliverEarly() }
+      if !ended.isEmpty { endOthers() }
     }
 
     private func takeInbox() {
@@ -111,8 +148,11 @@
           transfer.lastActivity = now
           guard let handle = transfer.handle else { return }
           let code = handle.unpause()
-          guard code != 0 else { return }
-          end(transfer, .failure(failure(of: transfer, handle, code)))
+          if code != 0 {
+            end(transfer, .failure(failure(of: transfer, handle, code)))
+          } else if let held = handle.heldCode, !handle.holdsContent {
+            finish(transfer, handle, held)
+          }
         })
     }
 
@@ -123,10 +163,55 @@
     }
   }
 
+  // MARK: What libcurl does not say by itself
+
+  extension CurlLoop {
+    func noteEarlyResponse(_ transfer: CurlTransfer) { early.append(transfer) }
+
+    /// Ends those whose response is complete while their body is still being sent: the server has said all it will
+    /// (RFC 9112 §9.3, RFC 9113 §8.1), and libcurl would send on.
+    private func deliverEarly() {
+      early.removeAll { transfer in
+        guard let handle = transfer.handle, handle.heldCode == nil, handle.answer.isHeadComplete else { return true }
+        guard handle.isResponseComplete else { return false }
+        finish(transfer, handle, 0)
+        return true
+      }
+    }
+
+    /// Notes that the HTTP/2 connection of a transfer has ended under it. libcurl 7.88 leaves others on it without a word;
+    /// first it may end them itself, as those that it may send again.
+    func noteEnd(of handle: CurlHandle) {
+      let connection = handle.place.pointee.connection
+      guard connection != 0, !ended.contains(where: { $0.connection == connection }) else { return }
+      guard ccurl_multi_end(multi, handle.place) != CCURL_END_NONE else { return }
+      ended.append((connection, turn &+ 2))
+    }
+
+    private func endOthers() {
+      for (connection, due) in ended where due <= turn {
+        for transfer in live {
+          guard let handle = transfer.handle, handle.heldCode == nil, handle.place.pointee.connection == connection
+          else { continue }
+          finish(transfer, handle, Int32(CCURL_RECEIVE_ERROR))
+        }
+      }
+      ended.removeAll { $0.turn <= turn }
+    }
+  }
+
   // MARK: Limits and the end
 
   extension CurlLoop {
     private func checkLimits() {
+      if findExpired().isEmpty { return }
+      // The process may have been stopped, with the bytes that were waited for in its sockets.
+      ccurl_multi_wait(multi, 0)
+      work()
+      for (transfer, error) in findExpired() { end(transfer, .failure(error)) }
+    }
+
+    private func findExpired() -> [(CurlTransfer, NetworkError)] {
       nextCheck = Deadline.never
       var expired: [(CurlTransfer, NetworkError)] = []
       for transfer in live {
@@ -139,17 +224,35 @@
         guard let handle = transfer.handle else { continue }
         let sends = !transfer.hop.body.isEmpty
         if sends { transfer.noteSent(handle.bytesSent) }
-        // Until the connection stands, libcurl watches the connect limit.
-        let isSilent = transfer.gate?.isPaused != true && !handle.awaitsBody
-        let deadline = Deadline.after(
-          limits.idle, from: isSilent ? handle.connectedAt.map { Swift.max($0, transfer.lastActivity) } ?? now : now)
+        let (deadline, error) = silenceLimit(of: transfer, handle)
         if now >= deadline {
-          expired.append((transfer, CurlFailure.timeout(transfer, "idle", limits.idle)))
+          expired.append((transfer, error()))
         } else {
           nextCheck = Swift.min(nextCheck, deadline, sends ? nextLook(at: transfer) : .max)
         }
       }
-      for (transfer, error) in expired { end(transfer, .failure(error)) }
+      return expired
+    }
+
+    /// When the silence of a transfer that libcurl runs reaches its limit.
+    private func silenceLimit(
+      of transfer: CurlTransfer, _ handle: CurlHandle
+    ) -> (deadline: UInt64, error: () -> NetworkError) {
+      let limits = transfer.request.timeouts
+      guard let connected = handle.connectedAt else {
+        // libcurl's own clock stands while a request waits for another's handshake with the host.
+        return (
+          Deadline.after(limits.connect, from: handle.startedAt),
+          { CurlFailure.connectTimeout(transfer) }
+        )
+      }
+      let isOurs = handle.isHeld || handle.isPaused || handle.isWaitingToSend
+      // Bytes that libcurl keeps to itself, as of a long line or a chunk's extension; those of others on HTTP/2 count not.
+      let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.place))) : 0
+      let last = isOurs ? now : Swift.max(connected, transfer.lastActivity, input)
+      return (
+        Deadline.after(limits.idle, from: last), { CurlFailure.timeout(transfer, "idle", limits.idle) }
+      )
     }
 
     /// When to look whether more of the body has gone: so that the end is a quarter late at most.
@@ -157,7 +260,7 @@
       Deadline.after(transfer.request.timeouts.idle / 4, from: now)
     }
 
-    private func endAll() {
+    fileprivate func endAll() {
       isEnding = true
       _ = queue.removeAll()
       inbox.end(accept)
@@ -168,8 +271,14 @@
       }
       idle = []
       lastLane = nil
+      early = []
       ccurl_multi_cleanup(multi)
       if let share { ccurl_share_cleanup(share) }
+      let actions = end.withLock { end in
+        defer { end = (true, []) }
+        return end.actions
+      }
+      for action in actions { action() }
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {

@@ -29,8 +29,8 @@
     private(set) var hops = 0
     /// What the caller asked for, where that is not `hop`.
     private var original: Request?
-    /// Whether a server has refused to be asked before the body is sent.
-    var hasRefusedExpectation = false
+    /// Whether its hop is libcurl's to send again where a connection dies: by its method and its body.
+    var maySendTwice: Bool { hop.method.isIdempotent && hop.body.isRepeatable }
     /// Whether this hop is sent a second time, over a connection of its own.
     var isRepetition = false
     /// Why it must not be sent at all.
@@ -184,6 +184,9 @@
       sent = count
       touch()
     }
+
+    /// Notes that a final head has come in while the request's body may still go out.
+    func noteEarlyResponse() { loop.noteEarlyResponse(self) }
 
     /// Whether anyone hears how far it is.
     var reportsProgress: Bool { progress != nil }

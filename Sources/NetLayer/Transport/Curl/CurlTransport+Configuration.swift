@@ -18,18 +18,30 @@
       /// else (`Request.Options.maxBodySize`). 256 MB is far above any JSON and stops a compressed bomb before it fills
       /// the memory; more fails with `connection`.
       public var maxBodySize: Int
+      /// The longest time in seconds, rounded up to whole ones, for which a connection without a request is used again.
+      /// Many servers and load balancers close theirs after 60 to 75 s; libcurl's own 118 s would meet some of these as
+      /// they close.
+      public var maxIdleTime: Double
+      /// The most requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2 connection is given
+      /// up when it has served as many and none is left on it.
+      public var maxRequestsPerConnection: Int?
 
       /// The defaults, changed where arguments say so.
       public init(
         tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
-        maxBodySize: Int = 256 << 20
+        maxBodySize: Int = 256 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil
       ) {
         self.tls = tls
         self.proxy = proxy
         self.maxConnectionsPerHost = maxConnectionsPerHost
         self.maxConnections = maxConnections
         self.maxBodySize = maxBodySize
+        self.maxIdleTime = maxIdleTime
+        self.maxRequestsPerConnection = maxRequestsPerConnection
       }
+
+      /// `maxIdleTime` as libcurl takes it.
+      var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.rounded(.up)), 1e6)) }
     }
 
     /// What is trusted, shown and asked for in TLS; certificates and host names are always verified. `trust` and
@@ -113,12 +125,22 @@
       Dictionary(pins.map { (Self.plainHost($0.key) ?? $0.key, $0.value) }, uniquingKeysWith: +)
     }
 
+    /// The host of `url` as `pinsByHost` has it.
+    static func pinnedHost(_ url: URL) -> String? { url.plainHost.map(oneSpelling) }
+
+    /// An IPv4 address in its usual form, however it is written (`127.1`, `0x7f.1`, `2130706433`): the resolver takes all.
+    private static func oneSpelling(_ host: String) -> String {
+      var address = in_addr()
+      guard host.utf8.first.map({ (0x30...0x39).contains($0) }) == true, inet_aton(host, &address) != 0 else { return host }
+      return withUnsafeBytes(of: address.s_addr) { $0.map(String.init).joined(separator: ".") }
+    }
+
     /// `nil` where `host` is none, or more than one.
     fileprivate static func plainHost(_ host: String) -> String? {
       guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
       let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
       guard let url = URL(string: "https://\(lacksBrackets ? "[\(host)]" : host)/"), url.port == nil else { return nil }
-      return url.plainHost.flatMap { $0.isEmpty ? nil : $0 }
+      return pinnedHost(url).flatMap { $0.isEmpty ? nil : $0 }
     }
   }
 
@@ -150,14 +172,77 @@
           return tlsFailure("the pin \(pin.debugDescription) of \(host) is not sha256// and the base64 of 32 bytes")
         }
       }
-      if case .url(let url, _) = proxy,
-        !["http", "https", "socks5", "socks5h"].contains(url.scheme?.lowercased() ?? "") || url.host == nil
-      {
+      for (name, value) in [("maxConnectionsPerHost", maxConnectionsPerHost), ("maxConnections", maxConnections)]
+      where value < 1 {
+        return invalid("Configuration.\(name) is \(value), which would let nothing run; give at least 1")
+      }
+      if let limit = maxRequestsPerConnection, limit < 1 {
+        return invalid("Configuration.maxRequestsPerConnection is \(limit); give at least 1, or nil for no limit")
+      }
+      if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); give 0 or more bytes") }
+      guard maxIdleTime > 0 else {
+        return invalid("Configuration.maxIdleTime is \(maxIdleTime); give a positive number of seconds")
+      }
+      return proxy.failure
+    }
+
+    private func invalid(_ reason: String) -> NetworkError { NetworkError(kind: .invalidRequest, reason: reason) }
+  }
+
+  extension CurlTransport.Proxy {
+    private static let ports = ["http": 80, "https": 443, "socks5": 1080, "socks5h": 1080]
+
+    /// The URL as libcurl takes it: without a port, it would mean 1080 for `http`, too.
+    static func withPort(_ url: URL) -> String {
+      guard url.port == nil, let port = ports[url.scheme?.lowercased() ?? ""],
+        var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
+      else { return url.absoluteString }
+      parts.port = port
+      return parts.string ?? url.absoluteString
+    }
+
+    /// Why this can't be used, or `nil`.
+    var failure: NetworkError? {
+      switch self {
+      case .none: return nil
+      case .url(let url, _):
+        guard Self.ports[url.scheme?.lowercased() ?? ""] != nil, url.host?.isEmpty == false else {
+          return NetworkError(
+            kind: .invalidRequest,
+            reason: "the proxy \(Redaction.standard.url(url)) needs a scheme http, https, socks5 or socks5h, and a host")
+        }
+        return Self.credentialsFailure(url.absoluteString, "Configuration.proxy")
+      case .environment:
+        let environment = ProcessInfo.processInfo.environment
+        return ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].lazy
+          .compactMap { name in environment[name].flatMap { Self.credentialsFailure($0, "the variable \(name)") } }.first
+      }
+    }
+
+    /// libcurl (all versions up to 8.14) ignores a proxy whose user or password has a control character, so that requests
+    /// would go straight to the server.
+    private static func credentialsFailure(_ url: String, _ place: String) -> NetworkError? {
+      guard let authority = url.range(of: "://").map({ url[$0.upperBound...] }) ?? url[...].nonEmpty else { return nil }
+      let end = authority.firstIndex { "/?#".contains($0) } ?? authority.endIndex
+      guard let at = authority[..<end].lastIndex(of: "@") else { return nil }
+      var bytes = authority[..<at].utf8[...]
+      while let byte = bytes.popFirst() {
+        var value = byte
+        if byte == 0x25, bytes.count >= 2, let code = UInt8(String(decoding: bytes.prefix(2), as: UTF8.self), radix: 16) {
+          value = code
+          bytes = bytes.dropFirst(2)
+        }
+        guard value < 0x20 || value == 0x7f else { continue }
         return NetworkError(
           kind: .invalidRequest,
-          reason: "the proxy \(Redaction.standard.url(url)) needs a scheme http, https, socks5 or socks5h, and a host")
+          reason: "the user or password of the proxy in \(place) has the control character 0x\(String(value, radix: 16)), "
+            + "with which libcurl would go past the proxy; remove it")
       }
       return nil
     }
+  }
+
+  extension Substring {
+    fileprivate var nonEmpty: Substring? { isEmpty ? nil : self }
   }
 #endif

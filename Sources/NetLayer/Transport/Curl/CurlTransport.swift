@@ -10,6 +10,8 @@
   /// wait up to a second for the server's leave (`Expect: 100-continue`, RFC 9110 §10.1.1), unless the request has an
   /// `Expect` field.
   ///
+  /// A child process made by `fork` without `exec` has no thread of this; there, requests fail with `invalidRequest`.
+  ///
   /// Completions are called on the transport's own thread, one after the other: what takes longer than some
   /// microseconds belongs elsewhere, or it delays every other request. Those of downloads come from the queue that writes
   /// the file.
@@ -34,8 +36,8 @@
 
     /// Starts the transport's thread.
     ///
-    /// - Throws: `NetworkError` of kind `connection` when no libcurl from 7.68 on is found, of kind `tls` when a file
-    ///   or a pin of `TLS` is none, and of kind `invalidRequest` when the proxy is none.
+    /// - Throws: `NetworkError` of kind `connection` if no libcurl from 7.68 on is found, or the system has no descriptor or
+    ///   thread left; `tls` if a certificate file or a pin is invalid; `invalidRequest` if the proxy or a limit is invalid.
     public init(_ configuration: Configuration = Configuration()) throws(NetworkError) {
       if let failure = CurlLibrary.failure {
         throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
@@ -43,11 +45,17 @@
       if let failure = configuration.failure { throw failure }
       var configuration = configuration
       configuration.tls.pins = configuration.tls.pinsByHost
-      guard let loop = CurlLoop(configuration) else {
-        throw NetworkError(kind: .connection, reason: "libcurl could not make a multi handle: out of memory")
-      }
+      errno = 0
+      guard let loop = CurlLoop(configuration) else { throw Self.failure("libcurl's multi handle", errno) }
+      let code = loop.start()
+      guard code == 0 else { throw Self.failure("the transport's thread", code) }
       self.loop = loop
-      loop.start()
+    }
+
+    private static func failure(_ what: String, _ code: Int32) -> NetworkError {
+      let cause = code == 0 ? "out of memory" : String(cString: strerror(code))
+      return NetworkError(
+        kind: .connection, reason: "\(what) can't be made: \(cause); raise the limit of the process, or use less of it")
     }
 
     deinit { loop.shutDown() }
@@ -106,5 +114,12 @@
     /// Returns at once, from any thread; the completions follow on the transport's thread, which then ends. Releasing
     /// the transport does the same.
     public func shutdown() { loop.shutDown() }
+
+    /// Does what `shutdown()` does, and returns when every completion has been called, all connections are closed and the
+    /// transport's thread has ended its work.
+    public func shutdownAndWait() async {
+      loop.shutDown()
+      await withCheckedContinuation { continuation in loop.whenEnded { continuation.resume() } }
+    }
   }
 #endif

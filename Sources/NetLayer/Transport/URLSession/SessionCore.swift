@@ -72,6 +72,11 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
       flight.finish(.failure(refusal))
       return
     }
+    if flight.request.chosenOptions?.value.httpVersion == .http1 {
+      let reason = "URLSession chooses the version of HTTP itself; use CurlTransport, or HTTPVersion.automatic"
+      flight.finish(.failure(Self.error(.invalidRequest, reason, flight)))
+      return
+    }
     run(flight)
     watch(flight)
   }

@@ -1,0 +1,182 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// What comes in, and where it goes.
+  extension CurlHandle {
+    /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
+    private static let maxDropped = 1 << 16
+
+    /// Where content is decoded to. The largest piece that a consumer gets, too.
+    static let pieceSize = 1 << 16
+
+    /// Takes a line of a head or a trailer; `false` when the transfer must end.
+    func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+      let wasComplete = answer.isHeadComplete
+      guard answer.headerLine(line) else {
+        abortReason =
+          (answer.problem ?? "the head of the response is larger than \(CurlAnswer.maxHeadSize) bytes") + "; see the server"
+        return false
+      }
+      // No more head follows a change of protocol, and what does is not HTTP.
+      if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return refuseBodyBeforeHead() }
+      if !wasComplete, answer.isHeadComplete { return headCompleted() }
+      return true
+    }
+
+    /// `false` when the head breaks a rule that libcurl does not watch.
+    private func headCompleted() -> Bool {
+      guard let transfer else { return true }
+      if let problem = answer.problem {
+        // Where a body ends must not be a matter of opinion (RFC 9112 §6.3).
+        abortReason = problem + "; see the server"
+        return false
+      }
+      transfer.hop.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.hop.url)
+      if (300..<400).contains(answer.status) {
+        let decision = RedirectPolicy.decide(
+          original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
+          hops: transfer.hops)
+        if case .deliver = decision {} else { redirect = decision }
+      }
+      // What is read and dropped needs no end of its own.
+      if redirect == nil {
+        let limit = transfer.gate == nil ? answer.maxBodySize : transfer.maxBodySize
+        if answer.isAnnouncedTooLarge(limit) {
+          answer.noteTooLarge()
+          return false
+        }
+        guard prepareDecoder(transfer) else { return false }
+        if answer.endsWithConnection, transfer.isSecure { needsCloseNotify = ccurl_transfer_watch_end(easy, place) }
+        if !mayBeSentAgain { deliverHead() }
+      }
+      if !transfer.hop.body.isEmpty { transfer.noteEarlyResponse() }
+      return true
+    }
+
+    private func prepareDecoder(_ transfer: CurlTransfer) -> Bool {
+      guard answer.isCoded, let coding = answer.headers["Content-Encoding"], !answer.hasNoBody,
+        transfer.hop.headers["Accept-Encoding"] == nil
+      else { return true }
+      do {
+        decoder = try ContentDecoder(coding)
+        return true
+      } catch {
+        abortReason = ((error as? ContentDecoder.Failure)?.reason ?? "\(error)") + "; see the server"
+        return false
+      }
+    }
+
+    /// Whether the request is to be sent again without an expectation (RFC 9110 §15.5.18).
+    var mayBeSentAgain: Bool { expectsContinue && answer.status == 417 }
+
+    /// Hands the head on to who waits for it, if that has not happened.
+    func deliverHead() {
+      guard let transfer else { return }
+      transfer.deliverHead {
+        Response(request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers)
+      }
+    }
+
+    private func refuseBodyBeforeHead() -> Bool {
+      abortReason = "the status \(answer.status) came where a response was expected; see the server"
+      return false
+    }
+
+    /// Takes a piece of a body: what libcurl is to hear.
+    func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
+      // No body goes before its head.
+      guard answer.isHeadComplete else { return refuseBodyBeforeHead() ? length : 0 }
+      if redirect != nil {
+        answer.noteReceived(length)
+        dropped += length
+        hasLeftBody = dropped > Self.maxDropped
+        return hasLeftBody ? 0 : length
+      }
+      if isHeld, transfer?.gate?.isPaused == true {
+        // The same bytes come again.
+        isPaused = true
+        return Int(CCURL_WRITE_PAUSE)
+      }
+      isHeld = false
+      answer.noteReceived(length)
+      if mayBeSentAgain { return length }
+      guard let decoder else { return take(bytes, length) ? length : 0 }
+      decoder.feed(bytes, length)
+      return decode() ? length : 0
+    }
+
+    /// Hands on a piece of decoded content; `false` when there is more than allowed.
+    private func take(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
+      guard let transfer, let gate = transfer.gate else { return answer.append(bytes, length) }
+      guard transfer.deliver(bytes, length) else {
+        answer.noteTooLarge()
+        return false
+      }
+      isHeld = gate.isPaused
+      return true
+    }
+
+    /// Decodes what has come in, until a pause; `false` when the transfer must end.
+    private func decode() -> Bool {
+      guard let decoder else { return true }
+      return withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+        while !isHeld {
+          switch decoder.decode(into: piece) {
+          case .bytes(let count):
+            guard let start = piece.baseAddress, take(start, count) else { return false }
+          case .needsInput: return true
+          case .failure(let reason):
+            abortReason = reason + "; see the server"
+            return false
+          }
+        }
+        return true
+      }
+    }
+
+    /// Goes on behind a pause or a wait for the request's body, with what was held back first.
+    ///
+    /// - Returns: why the transfer can't go on, as libcurl says it here alone; 0 where it can.
+    func unpause() -> Int32 {
+      if isHeld, transfer?.gate?.isPaused != true {
+        isHeld = false
+        guard decode() else { return Int32(CCURL_WRITE_ERROR) }
+      }
+      guard heldCode == nil, isPaused || isSendPaused else { return 0 }
+      isPaused = isPaused && isHeld
+      isSendPaused = false
+      let code = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      // A request that is being sent again has no connection yet, which ends nothing.
+      return code == CCURL_BAD_ARGUMENT ? 0 : code
+    }
+
+    /// Whether decoded content is held back by a pause.
+    var holdsContent: Bool { isHeld && decoder != nil }
+
+    /// Whether all of the response has come in, as far as its head or the connection tells.
+    var isResponseComplete: Bool {
+      guard answer.isHeadComplete, !isHeld, !isPaused else { return false }
+      return answer.hasNoBody || answer.isComplete || decoder?.isAtEnd == true
+        || (!answer.isHTTP2 && place.pointee.connection != 0 && !ccurl_multi_reads(multi, place))
+    }
+
+    /// Why a response that libcurl takes for complete is not; `nil` where it is.
+    var incompleteness: String? {
+      if let decoder, !decoder.isAtEnd, decoder.hasInput || answer.endsWithConnection {
+        return "its content ends in the middle of its coding (\(decoder.names))"
+      }
+      if needsCloseNotify, !place.pointee.is_end_seen {
+        return "the TLS connection was closed without a close_notify alert, which alone would show the end of the body "
+          + "(RFC 9112 §9.8)"
+      }
+      // libcurl 7 takes the end of an HTTP/2 connection for the end of a body.
+      if answer.isHTTP2, CurlLibrary.missesEndOfStream, !answer.isLengthKnown, !answer.hasNoBody, decoder == nil,
+        ccurl_multi_end(multi, place) == CCURL_END_IN_ORDER
+      {
+        return "the HTTP/2 connection was closed, and nothing shows the end of the body"
+      }
+      return nil
+    }
+  }
+#endif

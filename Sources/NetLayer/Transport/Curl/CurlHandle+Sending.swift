@@ -1,0 +1,83 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// When a request goes out, and whether it may again.
+  extension CurlHandle {
+    /// As often as libcurl itself sends a request again.
+    private static let maxRefusals = 5
+
+    /// Notes that the request begins to go out; `false` where it must not.
+    ///
+    /// libcurl would send it again by itself, up to five times and on connections that may be as dead as the first. It may
+    /// once, over a new one, where that is safe, and as often as the server has refused it unprocessed; all else is the
+    /// loop's to decide.
+    ///
+    /// Nor is it sent where bytes have come in that nobody asked for: they would be taken for its response. Inside TLS
+    /// they may be the protocol's own.
+    func beginSending(from localPort: Int32) -> Bool {
+      starts += 1
+      transfer?.touch()
+      sentAt = transfer?.lastActivity
+      let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
+      let isSecure = transfer?.isSecure == true
+      if isSecure || configuration.maxRequestsPerConnection != nil { ccurl_multi_note_port(multi, place, localPort) }
+      retireIfWornOut()
+      defer {
+        connectsBefore = connects
+        connectionBefore = place.pointee.connection
+      }
+      hasUnasked = !isSecure && ccurl_multi_has_unread(multi, localPort)
+      guard starts > 1, let transfer else { return !hasUnasked }
+      // As when a server asks for HTTP/1.1 in the middle of a response: two bodies would become one.
+      guard answer.status < 200 else { return false }
+      if isRefused {
+        isRefused = false
+        refusals += 1
+        return refusals <= Self.maxRefusals
+      }
+      guard starts == 2, transfer.obstacleToRepetition() == nil else { return false }
+      if connects > connectsBefore {
+        transfer.isRepetition = true
+        return true
+      }
+      return isSecure && place.pointee.connection != connectionBefore
+    }
+
+    /// Lets a connection go behind this request if it has served as many as allowed.
+    private func retireIfWornOut() {
+      guard let limit = configuration.maxRequestsPerConnection else { return }
+      guard ccurl_multi_count_use(multi, place) >= limit else { return }
+      needsReset = true
+      set(CCURL_FORBID_REUSE, 1)
+    }
+
+    /// Has libcurl say when a server refuses the request unprocessed (REFUSED_STREAM, or above the last stream of a GOAWAY;
+    /// RFC 9113 §8.7): it sends it again itself then, and says why in its debug output alone.
+    func listenForRefusals() {
+      needsReset = true
+      set(CCURL_DEBUGDATA, place)
+      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
+      set(CCURL_VERBOSE, 1)
+    }
+
+    /// Whether libcurl has begun to send the request a second time, whether it was let or not.
+    var wasToStartAgain: Bool { starts > 1 }
+
+    /// Whether libcurl's `code` means that a kept connection was closed under the request, before anything of a response
+    /// came but a leave to send the body.
+    func lostKeptConnection(_ code: Int32) -> Bool {
+      guard answer.status < 200 else { return false }
+      if wasToStartAgain || hasUnasked { return true }
+      var codes = [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR]
+      if transfer?.isSecure == true { codes += [CCURL_HTTP2, CCURL_PARTIAL_FILE] }
+      guard codes.contains(Int(code)) else { return false }
+      return ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
+    }
+
+    /// Whether libcurl's `code` may come from a connection that others share.
+    static func mayConcernOthers(_ code: Int32) -> Bool {
+      [CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR].contains(Int(code))
+    }
+  }
+#endif

@@ -1,0 +1,109 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// What libcurl is told once for all transfers of a handle.
+  extension CurlHandle {
+    func setUpConnections() {
+      set(CCURL_PRIVATE, place)
+      ccurl_easy_watch(easy, multi, false)
+      set(CCURL_NOSIGNAL, 1)
+      set(CCURL_ERRORBUFFER, errorText)
+      set(CCURL_WRITEDATA, place)
+      set(CCURL_HEADERDATA, place)
+      ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
+      ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
+      set(CCURL_PATH_AS_IS, 1)
+      let version = CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
+      set(CCURL_HTTP_VERSION, Int(version))
+      setUpProtocols()
+      if CurlLibrary.asksBeforeSending {
+        set(CCURL_PREREQDATA, place)
+        ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
+      }
+      // Without it, giving up on a slow name server would wait for the resolver's thread.
+      if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
+      set(CCURL_MAXAGE_CONN, configuration.idleSeconds)
+    }
+
+    /// Other schemes are refused before they come here; so does libcurl.
+    private func setUpProtocols() {
+      let name = "the limit to http and https"
+      if CurlLibrary.isAtLeast(0x07_5500) {
+        // It takes only what it was built with.
+        let names = CurlLibrary.speaksTLS ? "http,https" : "http"
+        demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
+      } else {
+        demand(name, set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)), .invalidRequest)
+      }
+    }
+
+    func setUpTLS() {
+      let tls = configuration.tls
+      switch tls.trust {
+      case .system: if let file = CurlLibrary.fallbackCAFile { trust(file: file) }
+      case .file(let file):
+        trust(file: file.path)
+        forgetSystemsTrust()
+      case .pem(let pem):
+        pem.withUnsafeBytes { bytes in
+          for blob in places(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) {
+            demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
+          }
+        }
+        forgetSystemsTrust()
+      }
+      if let identity = tls.identity {
+        demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
+        demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
+        // Always: without one, OpenSSL would ask for the password of an encrypted key on the terminal, on this thread.
+        demand("the password of TLS.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
+      }
+      for place in places(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) {
+        demand("TLS.minimumVersion", set(place, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
+      }
+    }
+
+    /// Where something is set that holds for servers and for a proxy that speaks TLS.
+    private func places(_ server: Int, _ proxy: Int) -> [Int] {
+      switch configuration.proxy {
+      case .none: [server]
+      case .url(let url, _): url.scheme?.lowercased() == "https" ? [server, proxy] : [server]
+      case .environment: [server, proxy]
+      }
+    }
+
+    private func trust(file: String) {
+      for place in places(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set(place, file)) }
+    }
+
+    /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
+    private func forgetSystemsTrust() {
+      for place in places(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
+        let code = ccurl_easy_set_pointer(easy, option(place), nil)
+        // TLS libraries that know no such folder trust none.
+        if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
+      }
+    }
+
+    func setUpProxy() {
+      switch configuration.proxy {
+      case .none:
+        // An empty string means none, whatever the environment says; a libcurl without proxies knows no such option.
+        let code = set(CCURL_PROXY, "")
+        if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
+        // Nor is it searched for anything.
+        set(CCURL_NOPROXY, "*")
+      case .url(let url, let except):
+        let text = CurlTransport.Proxy.withPort(url)
+        demand("the URL of Configuration.proxy", set(CCURL_PROXY, text), .invalidRequest)
+        // Never empty: then the environment would count.
+        let hosts = except.isEmpty ? "," : except.joined(separator: ",")
+        demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
+      case .environment: break
+      }
+      // The proxy's own response to CONNECT is not the caller's.
+      set(CCURL_SUPPRESS_CONNECT_HEADERS, 1)
+    }
+  }
+#endif
