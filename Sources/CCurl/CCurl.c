@@ -383,10 +383,12 @@ static int timer_changed(void *handle, long milliseconds, void *context) {
   return 0;
 }
 
-// For heads of requests that one write does not take: libcurl up to 7.88 stops asking for room in the socket when two
-// writes in a row take a part of a head, which a limit on what is not sent yet provokes.
-static int any_socket_opened(void *context, int socket, int purpose) {
+static int socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
+  // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
+  // would look like silence; what is on its way over the network does not count, so no speed is lost.
+  int limit = 1 << 15;
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
   ccurl_multi *multi = context;
   if (make_room(multi, socket)) {
     // What is known of its number is of another that had it before.
@@ -400,14 +402,6 @@ static int any_socket_opened(void *context, int socket, int purpose) {
     watch(multi, socket, multi->sockets[socket].wanted);
   }
   return 0;
-}
-
-static int socket_opened(void *context, int socket, int purpose) {
-  // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
-  // would look like silence; what is on its way over the network does not count, so no speed is lost.
-  int limit = 1 << 15;
-  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
-  return any_socket_opened(context, socket, purpose);
 }
 
 static int end_of(int socket) {
@@ -434,9 +428,8 @@ static int socket_closed(void *context, int socket) {
   return close(socket);
 }
 
-void ccurl_easy_watch(void *easy, ccurl_multi *multi, bool has_long_head) {
-  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
-  curl.easy_setopt(easy, 20148, has_long_head ? any_socket_opened : socket_opened);
+void ccurl_easy_watch(void *easy, ccurl_multi *multi) {
+  curl.easy_setopt(easy, 20148, socket_opened);  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
   curl.easy_setopt(easy, 10149, multi);
   curl.easy_setopt(easy, 20208, socket_closed);  // CURLOPT_CLOSESOCKETFUNCTION, CLOSESOCKETDATA
   curl.easy_setopt(easy, 10209, multi);

@@ -21,6 +21,8 @@ extension LoopbackServer {
     case malformedStatusLine
     /// A line of the head has no colon.
     case headerWithoutColon
+    /// The first field of the head begins with a blank, as if it continued another.
+    case foldedFirstField
     /// A field of 1 MB.
     case hugeHeader
     /// 10,000 fields.
@@ -49,6 +51,10 @@ extension LoopbackServer {
     case resetAtRandomByte
     /// Gzip that breaks in the middle.
     case corruptGzip
+    /// Gzip that ends in the middle, as its Content-Length says.
+    case truncatedGzip
+    /// Gzip that ends in the middle, with the connection.
+    case gzipCutByClose
     /// Gzip that becomes 158 times as large, without end.
     case gzipBomb
     /// Text that is announced as gzip.
@@ -70,6 +76,7 @@ extension LoopbackServer {
       case .headStalled: Self.raw("HTTP/1.1 200 OK\r\nContent-Le", .hang)
       case .malformedStatusLine: Self.raw("HTTP/1.1 two hundred\r\nContent-Length: 0\r\n\r\n", .close)
       case .headerWithoutColon: Self.raw("HTTP/1.1 200 OK\r\nno colon here\r\nContent-Length: 2\r\n\r\nok", .close)
+      case .foldedFirstField: Self.raw("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok", .close)
       case .hugeHeader: Response.text("ok").header("X-Huge", String(repeating: "x", count: 1 << 20))
       case .tenThousandHeaders: Self.manyHeaders
       case .lengthTooLong: .truncatedBody()
@@ -84,6 +91,11 @@ extension LoopbackServer {
       case .stalledBody: .stalledBody()
       case .resetAtRandomByte: Self.cut
       case .corruptGzip: Self.corrupt
+      case .truncatedGzip: Response.bytes(Self.halfGzip).header("Content-Encoding", "gzip")
+      case .gzipCutByClose:
+        Response(
+          body: .raw([.init(Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".utf8) + Self.halfGzip)]),
+          ending: .close)
       case .gzipBomb: Self.bomb
       case .wrongContentEncoding: Response.text("plain").header("Content-Encoding", "gzip")
       case .unknownContentEncoding: Response.text("plain").header("Content-Encoding", "no-such-coding")
@@ -130,6 +142,9 @@ extension LoopbackServer {
     }
 
     private static let gzipHead: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+
+    /// One stored block, of two bytes (RFC 1951 §3.2.4), and no trailer.
+    private static let halfGzip: [UInt8] = gzipHead + [1, 2, 0, 0xfd, 0xff] + Array("ok".utf8)
 
     private static var corrupt: Response {
       // A deflate block of the reserved type 3 (RFC 1951 §3.2.3).

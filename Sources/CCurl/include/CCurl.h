@@ -31,7 +31,7 @@ ccurl_info ccurl_get_info(void);
 enum {
   CCURL_WRITEDATA = 10001, CCURL_URL = 10002, CCURL_PROXY = 10004, CCURL_READDATA = 10009, CCURL_ERRORBUFFER = 10010,
   CCURL_WRITEFUNCTION = 20011, CCURL_READFUNCTION = 20012, CCURL_HTTPHEADER = 10023, CCURL_HEADERDATA = 10029,
-  CCURL_CUSTOMREQUEST = 10036, CCURL_NOBODY = 44, CCURL_POST = 47, CCURL_CAINFO = 10065, CCURL_HEADERFUNCTION = 20079,
+  CCURL_CUSTOMREQUEST = 10036, CCURL_NOBODY = 44, CCURL_UPLOAD = 46, CCURL_POST = 47, CCURL_CAINFO = 10065, CCURL_HEADERFUNCTION = 20079,
   CCURL_HTTP_VERSION = 84, CCURL_BUFFERSIZE = 98, CCURL_NOSIGNAL = 99, CCURL_ACCEPT_ENCODING = 10102,
   CCURL_PRIVATE = 10103, CCURL_POSTFIELDSIZE_LARGE = 30120, CCURL_CONNECTTIMEOUT_MS = 156, CCURL_COPYPOSTFIELDS = 10165,
   CCURL_SEEKFUNCTION = 20167, CCURL_SEEKDATA = 10168, CCURL_PROTOCOLS = 181, CCURL_PATH_AS_IS = 234,
@@ -124,9 +124,8 @@ typedef struct ccurl_multi ccurl_multi;
 ccurl_multi *ccurl_multi_init(void);
 void ccurl_multi_cleanup(ccurl_multi *multi);
 int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
-// Lets `multi` know of the connections that `easy` opens and closes; before it is added, and again after a reset. With a
-// long head, its new connections have no limit on what is not sent yet.
-void ccurl_easy_watch(void *easy, ccurl_multi *multi, bool has_long_head);
+// Lets `multi` know of the connections that `easy` opens and closes; before it is added, and again after a reset.
+void ccurl_easy_watch(void *easy, ccurl_multi *multi);
 int ccurl_multi_add(ccurl_multi *multi, void *easy);
 void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 // Does what is due, and waits for sockets for at most so long.

@@ -54,6 +54,35 @@
       XCTAssertEqual(answer.body, Data("ok".utf8))
     }
 
+    func testAFoldedFirstLineOfAHeadIsRefusedAndHarmsNoRequest() throws {
+      // libcurl 7.83 to 8.1.0 follows a pointer to a freed field there, in the second use of an easy handle.
+      let server = try LoopbackServer { request in
+        request.path == "/text"
+          ? .text("ok") : .init(body: .raw([.init("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok")]))
+      }
+      let transport = try CurlTransport()
+      for _ in 0..<40 {
+        let text = try outcome(Request(url: server.url("/text")), on: transport).get()
+        XCTAssertEqual(text.body, Data("ok".utf8))
+        guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
+          return XCTFail("taken")
+        }
+        XCTAssertEqual(error.kind, .connection)
+      }
+    }
+
+    func testAFoldedFirstLineOfARedirectIsRefused() throws {
+      let server = try LoopbackServer { request in
+        let head = "HTTP/1.1 302 Found\r\n\tX-Folded: 1\r\nLocation: /\(request.path)1\r\nContent-Length: 0\r\n\r\n"
+        let plain = LoopbackServer.Response.redirect(to: "\(request.path)1")
+        return request.path.count < 4 ? plain : .init(body: .raw([.init(head)]))
+      }
+      guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: CurlTransport()) else {
+        return XCTFail("taken")
+      }
+      XCTAssertEqual(error.kind, .connection)
+    }
+
     func testTrailersAreReadAndAreNoFieldsOfTheHead() throws {
       let answer = try outcome(
         of: "HTTP/1.1 200 OK\r\nTrailer: X-Late\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"

@@ -14,8 +14,14 @@ final class URLSessionFaultMatrixTests: FaultMatrixTests {
     override var faults: [LoopbackServer.Fault] {
       // A head that is cut short ends the process (a fatalError of Foundation's); what comes faster than it is handed out
       // piles up in its queue, and the end of the task behind it. Of two lengths one is believed, and now and then
-      // such an answer to a POST is never completed.
-      LoopbackServer.Fault.allCases.filter { ![.headCutShort, .endlessBody, .gzipBomb, .twoLengths].contains($0) }
+      // such an answer to a POST is never completed. A coded body that is cut short passes for a complete one. A first
+      // field line that begins with a blank has libcurl 7.83 to 8.1.0 follow a pointer to freed memory, inside Foundation,
+      // too.
+      LoopbackServer.Fault.allCases.filter {
+        ![
+          .headCutShort, .endlessBody, .gzipBomb, .twoLengths, .foldedFirstField, .truncatedGzip, .gzipCutByClose,
+        ].contains($0)
+      }
     }
 
     // A POST on a kept connection that is gone is never completed: the faults get new ones, but where that is the test,

@@ -6,7 +6,7 @@
   extension CurlHandle {
     func setUpConnections() {
       set(CCURL_PRIVATE, place)
-      ccurl_easy_watch(easy, multi, false)
+      ccurl_easy_watch(easy, multi)
       set(CCURL_NOSIGNAL, 1)
       set(CCURL_ERRORBUFFER, errorText)
       set(CCURL_WRITEDATA, place)

@@ -9,8 +9,6 @@
   final class CurlHeaderList {
     let head: UnsafeMutablePointer<ccurl_slist>?
     private let storage: UnsafeMutableRawPointer?
-    /// How long the lines are together, roughly.
-    let byteCount: Int
 
     /// - Parameter removed: names of lines that libcurl would add of its own accord and must not.
     init(_ headers: HTTPHeaders, removed: [String]) {
@@ -18,13 +16,11 @@
       guard count > 0 else {
         head = nil
         storage = nil
-        byteCount = 0
         return
       }
       var size = count * MemoryLayout<ccurl_slist>.stride
       for field in headers { size += field.name.utf8.count + field.value.utf8.count + 3 }
       for name in removed { size += name.utf8.count + 2 }
-      byteCount = size - count * MemoryLayout<ccurl_slist>.stride
       let storage = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<ccurl_slist>.alignment)
       let nodes = storage.bindMemory(to: ccurl_slist.self, capacity: count)
       var text = (storage + count * MemoryLayout<ccurl_slist>.stride).assumingMemoryBound(to: UInt8.self)

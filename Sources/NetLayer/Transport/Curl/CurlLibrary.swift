@@ -28,6 +28,9 @@
     /// Whether a used easy handle keeps a pointer to a freed header field (7.83 to 8.1.0; fixed by curl 11103).
     static let keepsFreedFields = (0x07_5300...0x08_0100).contains(version)
 
+    /// Whether a head of a request that goes out in parts is forgotten where there is no body (7.x).
+    static let losesLongHeads = !isAtLeast(0x08_0000)
+
     /// Whether the end of an HTTP/2 connection passes for the end of a body (7.x).
     static let missesEndOfStream = !isAtLeast(0x08_0000)
 

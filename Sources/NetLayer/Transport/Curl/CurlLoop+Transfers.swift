@@ -67,6 +67,7 @@
       transfer.lastActivity = now
       nextCheck = Swift.min(
         nextCheck, Deadline.after(transfer.hop.timeouts.idle, from: now),
+        Deadline.after(transfer.hop.timeouts.connect, from: now),
         transfer.hop.body.isEmpty ? .max : nextLook(at: transfer))
       return true
     }
