@@ -85,6 +85,7 @@ static void note_fork(void);
 // close_notify alert for one that ended in order (with OpenSSL 1.1.1 and 3, all versions up to 8.14).
 static struct {
   void (*set_info_callback)(void *, void (*)(const void *, int, int));
+  int (*get_shutdown)(const void *);
 } tls;
 
 static void load_tls(const char *version) {
@@ -95,7 +96,9 @@ static void load_tls(const char *version) {
   if (major >= 3) snprintf(name, sizeof name, "libssl.so.%d", major);
   else snprintf(name, sizeof name, "libssl.so.%d.%d", major, minor);
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-  if (library != NULL) tls.set_info_callback = (void (*)(void *, void (*)(const void *, int, int)))dlsym(library, "SSL_set_info_callback");
+  if (library == NULL) return;
+  *(void **)&tls.set_info_callback = dlsym(library, "SSL_set_info_callback");
+  *(void **)&tls.get_shutdown = dlsym(library, "SSL_get_shutdown");
 }
 
 static void load(void) {
@@ -217,7 +220,7 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy) {
     .port = ccurl_easy_get_long(easy, 0x200028), .http_version = ccurl_easy_get_long(easy, 0x20002e),
   };
   // Where no connection has stood, none was kept.
-  metrics.reused = metrics.pretransfer > 0 && ccurl_easy_get_long(easy, 0x20001a) == 0;
+  metrics.reused = metrics.pretransfer > 0 && metrics.port > 0 && ccurl_easy_get_long(easy, 0x20001a) == 0;
   if (!metrics.reused) {
     metrics.name_lookup = ccurl_easy_get_int64(easy, 0x600033);
     metrics.connect = ccurl_easy_get_int64(easy, 0x600034);
@@ -236,7 +239,7 @@ void ccurl_share_cleanup(void *share) { curl.share_cleanup(share); }
 
 // The multi handle and what waits for its sockets. libcurl says which sockets it waits for, and is told of those that are
 // ready: a turn costs what is ready, not what is in flight.
-enum { EVENTS = 128, CLOSED = 256 };
+enum { EVENTS = 128, CLOSED = 256, ENDS = 64 };
 struct ccurl_multi {
   void *handle;
   int epoll, wakeup;
@@ -267,6 +270,9 @@ struct ccurl_multi {
   // What was ready when the wait ended.
   struct epoll_event events[EVENTS];
   int ready;
+  // The connections that the server has ended since they were last asked for.
+  uint64_t ended[ENDS];
+  int ends;
 };
 
 enum { INFO_PRIVATE = 0x100015 };
@@ -291,16 +297,27 @@ static void note_alert(const void *ssl, int where, int alert) {
   }
 }
 
-bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer) {
+// OpenSSL's SSL of the connection; NULL where there is none, or another library.
+static void *openssl(void *easy) {
   struct {
     int backend;
     void *internals;
   } *session = NULL;
   // CURLINFO_TLS_SSL_PTR, CURLSSLBACKEND_OPENSSL
-  if (tls.set_info_callback == NULL || curl.easy_getinfo(easy, 0x40002d, &session) != 0 || session == NULL
-      || session->backend != 1 || session->internals == NULL) {
-    return false;
+  if (tls.set_info_callback == NULL || tls.get_shutdown == NULL || curl.easy_getinfo(easy, 0x40002d, &session) != 0) {
+    return NULL;
   }
+  return session == NULL || session->backend != 1 ? NULL : session->internals;
+}
+
+bool ccurl_is_tls_open(void *easy) {
+  void *ssl = openssl(easy);
+  return ssl != NULL && (tls.get_shutdown(ssl) & 2) == 0;  // SSL_RECEIVED_SHUTDOWN
+}
+
+bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer) {
+  void *ssl = openssl(easy);
+  if (ssl == NULL) return false;
   if (watched.count == watched.room) {
     ccurl_transfer **larger = realloc(watched.transfers, (size_t)(watched.room + 16) * sizeof *larger);
     if (larger == NULL) return false;
@@ -308,9 +325,9 @@ bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer) {
     watched.room += 16;
   }
   watched.transfers[watched.count++] = transfer;
-  transfer->tls = session->internals;
+  transfer->tls = ssl;
   transfer->is_end_seen = false;
-  tls.set_info_callback(session->internals, note_alert);
+  tls.set_info_callback(ssl, note_alert);
   return true;
 }
 
@@ -341,7 +358,7 @@ static bool make_room(ccurl_multi *multi, int socket) {
 static void watch(ccurl_multi *multi, int socket, uint8_t what) {
   uint8_t before = multi->sockets[socket].watched;
   if (before == what) return;
-  struct epoll_event event = {.events = ((what & POLL_IN) ? EPOLLIN : 0u) | ((what & POLL_OUT) ? EPOLLOUT : 0u), .data.fd = socket};
+  struct epoll_event event = {.events = ((what & POLL_IN) ? EPOLLIN | EPOLLRDHUP : 0u) | ((what & POLL_OUT) ? EPOLLOUT : 0u), .data.fd = socket};
   int change = what == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   int result = epoll_ctl(multi->epoll, change, socket, &event);
   // Some versions close a socket that never was connected without a word; another may have its number now.
@@ -351,8 +368,10 @@ static void watch(ccurl_multi *multi, int socket, uint8_t what) {
   multi->sockets[socket].watched = result == 0 ? what : 0;
 }
 
+enum { DISTRUSTED = 2 };
+
 static void set_unread(ccurl_multi *multi, int socket, uint8_t is_unread) {
-  multi->unread += is_unread - multi->sockets[socket].is_unread;
+  multi->unread += (is_unread != 0) - (multi->sockets[socket].is_unread != 0);
   multi->sockets[socket].is_unread = is_unread;
 }
 
@@ -369,7 +388,7 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   }
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
   multi->sockets[socket].wanted = wanted;
-  if (wanted != 0) set_unread(multi, socket, 0);
+  if (wanted != 0 && multi->sockets[socket].is_unread != DISTRUSTED) set_unread(multi, socket, 0);
   if (wanted == 0 && multi->sockets[socket].watched == POLL_IN && multi->sockets[socket].is_connection) return 0;
   if (wanted == 0) multi->sockets[socket].is_connection = 0;
   watch(multi, socket, wanted);
@@ -519,13 +538,15 @@ void ccurl_multi_work(ccurl_multi *multi) {
     if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
     if (multi->sockets[socket].wanted == 0) {
       watch(multi, socket, 0);
-      set_unread(multi, socket, 1);
+      if (multi->sockets[socket].is_unread == 0) set_unread(multi, socket, 1);
       continue;
     }
     if (ready & EPOLLIN) multi->sockets[socket].last_input = time;
     int what = ((ready & (EPOLLIN | EPOLLHUP)) ? POLL_IN : 0) | ((ready & EPOLLOUT) ? POLL_OUT : 0)
                | ((ready & EPOLLERR) ? POLL_ERROR : 0);
+    uint64_t connection = multi->sockets[socket].connection;
     curl.multi_socket_action(multi->handle, socket, what, &running);
+    if ((ready & EPOLLRDHUP) && connection != 0 && multi->ends < ENDS) multi->ended[multi->ends++] = connection;
   }
   multi->ready = 0;
 }
@@ -538,6 +559,8 @@ bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer)
   return !is_open(multi, transfer) || (multi->sockets[transfer->socket].wanted & POLL_IN) != 0;
 }
 
+uint64_t ccurl_multi_next_end(ccurl_multi *multi) { return multi->ends == 0 ? 0 : multi->ended[--multi->ends]; }
+
 int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer) {
   if (transfer->connection == 0) return CCURL_END_NONE;
   if (is_open(multi, transfer)) return end_of(transfer->socket);
@@ -546,6 +569,8 @@ int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer) {
   }
   return CCURL_END_NONE;
 }
+
+bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) { return is_open(multi, transfer); }
 
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer) {
   return is_open(multi, transfer) ? ++multi->sockets[transfer->socket].uses : 0;
@@ -572,14 +597,21 @@ void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int por
   }
 }
 
-bool ccurl_multi_has_unread(const ccurl_multi *multi, int port) {
+bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
   if (multi->unread == 0) return false;
   for (int socket = 0; socket < multi->count; socket++) {
     char byte;
     if (!multi->sockets[socket].is_unread || local_port(socket) != port) continue;
-    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    if (multi->sockets[socket].is_unread == DISTRUSTED) return true;
+    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    // Inside TLS, bytes may be the protocol's own.
+    return is_secure ? count == 0 : count >= 0;
   }
   return false;
+}
+
+void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
+  if (is_open(multi, transfer)) set_unread(multi, transfer->socket, DISTRUSTED);
 }
 
 void ccurl_multi_wakeup(ccurl_multi *multi) {

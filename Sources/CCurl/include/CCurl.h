@@ -117,6 +117,8 @@ typedef struct {
 // Watches for the close_notify alert that ends the connection of `easy`, from inside a callback of it; false where the TLS
 // library is not OpenSSL, which alone has libcurl take a connection without one for one that ended in order.
 bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer);
+// Whether nothing has ended the TLS connection of `easy` yet; false where the TLS library is not OpenSSL. Inside callbacks.
+bool ccurl_is_tls_open(void *easy);
 void ccurl_transfer_forget_end(ccurl_transfer *transfer);
 
 // A multi handle with the sockets and timers that it waits for; one thread's, but for the wake-up.
@@ -139,12 +141,19 @@ bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer)
 // Whether the server has closed the transfer's connection, and all that it sent before was read.
 enum { CCURL_END_NONE = 0, CCURL_END_IN_ORDER = 1, CCURL_END_RESET = 2 };
 int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Whether the transfer's connection is still open on this side.
+bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Takes the number of a connection that the server has ended, in whatever way; 0 where there is no other.
+uint64_t ccurl_multi_next_end(ccurl_multi *multi);
 // Counts one more request on the transfer's connection: how many it has had.
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Notes that the transfer is on the connection with this local port.
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port);
-// Whether bytes have come in, while no transfer waited for them, on the connection with this local port.
-bool ccurl_multi_has_unread(const ccurl_multi *multi, int port);
+// Whether the kept connection with this local port must not be used: bytes have come in while no transfer waited for them,
+// its end has, or it is distrusted.
+bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure);
+// Keeps the transfer's connection from being used again.
+void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Ends a wait, or the next one; from any thread.
 void ccurl_multi_wakeup(ccurl_multi *multi);
 // Starts a thread with a name, of 15 characters at most, for debuggers and top; 0, or the error that says why not.

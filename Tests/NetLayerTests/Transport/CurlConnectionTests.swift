@@ -59,7 +59,7 @@
         }
       }
       let transport = try CurlTransport()
-      for size in [10, 40_000, 400_000, 20_000, 900_000, 10] {
+      for size in [10, 40_000, 300_000, 10] {
         for (method, body) in [(HTTPMethod.get, ""), (.delete, ""), (.post, ""), (.post, "body"), (.options, "")] {
           let request = Request(
             method: method, url: server.url, headers: ["X-Large": String(repeating: "x", count: size), "Expect": ""],

@@ -53,13 +53,9 @@
       return Int32(CCURL_PREREQ_ABORT)
     }
 
-    /// libcurl's words, the same from 7.74 to 8.14, as it is about to send a request again.
-    private static let refusal: StaticString = "REFUSED_STREAM, retrying"
-
     static let hearDebugText: ccurl_debug_callback = { _, kind, text, count, context in
-      let isRefusal = kind == 0 && count >= refusal.utf8CodeUnitCount
-      guard isRefusal, let text, memcmp(text, refusal.utf8Start, refusal.utf8CodeUnitCount) == 0 else { return 0 }
-      handle(context)?.isRefused = true
+      // Lines of text alone.
+      if kind == 0, let text { handle(context)?.hear(UnsafeRawBufferPointer(start: text, count: count)) }
       return 0
     }
   }

@@ -24,6 +24,14 @@
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
       let proxy = handle.proxyPlace
       switch code {
+      // 7 since libcurl 8.15.
+      case _ where [7, 56].contains(code) && tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
+        return make(
+          .connection,
+          "the proxy \(proxy ?? "") responded to CONNECT to \(place) with \(tunnelStatus(handle)); check "
+            + "Configuration.proxy, with its user and password")
+      case 8 where handle.answer.status > 0:
+        return make(.connection, "the head of the response from \(place) is not valid: \(underlying.text); see the server")
       case 1 where !underlying.text.contains("not supported or disabled"), 8:
         return make(.connection, "\(place) did not respond with HTTP: \(underlying.text); check the port")
       case 1, 3:
@@ -70,11 +78,6 @@
           .connection,
           "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
-      case 56 where tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
-        return make(
-          .connection,
-          "the proxy \(proxy ?? "") answered CONNECT to \(place) with \(tunnelStatus(handle)); check Configuration.proxy, "
-            + "with its user and password")
       case 97: return make(.connection, "the proxy \(proxy ?? "") refused \(said); check Configuration.proxy")
       case 52: return make(.connection, "\(place) closed the connection without a response; try again")
       case 16, 92:

@@ -170,13 +170,19 @@
         return "the TLS connection was closed without a close_notify alert, which alone would show the end of the body "
           + "(RFC 9112 §9.8)"
       }
-      // libcurl 7 takes the end of an HTTP/2 connection for the end of a body.
       if answer.isHTTP2, CurlLibrary.missesEndOfStream, !answer.isLengthKnown, !answer.hasNoBody, decoder == nil,
-        ccurl_multi_end(multi, place) == CCURL_END_IN_ORDER
+        endedWithConnection
       {
         return "the HTTP/2 connection was closed, and nothing shows the end of the body"
       }
       return nil
+    }
+
+    /// Whether the connection has ended with the response, and not the stream alone. libcurl 7 takes that for the end of an
+    /// HTTP/2 body, also where it has given up the connection itself for frames that break the rules.
+    private var endedWithConnection: Bool {
+      if ccurl_multi_end(multi, place) == CCURL_END_IN_ORDER { return true }
+      return !ccurl_multi_is_open(multi, place) && transfer?.loop.http2.isRetired(place.pointee.connection) == false
     }
   }
 #endif

@@ -13,10 +13,11 @@
     /// once, over a new one, where that is safe, and as often as the server has refused it unprocessed; all else is the
     /// loop's to decide.
     ///
-    /// Nor is it sent where bytes have come in that nobody asked for: they would be taken for its response. Inside TLS
-    /// they may be the protocol's own.
+    /// Nor is it sent where bytes have come in that nobody asked for, which would be taken for its response, or where the
+    /// kept connection has ended.
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
+      stream = 0
       transfer?.touch()
       sentAt = transfer?.lastActivity
       let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
@@ -27,7 +28,7 @@
         connectsBefore = connects
         connectionBefore = place.pointee.connection
       }
-      hasUnasked = !isSecure && ccurl_multi_has_unread(multi, localPort)
+      hasUnasked = ccurl_multi_is_unfit(multi, localPort, isSecure)
       guard starts > 1, let transfer else { return !hasUnasked }
       // As when a server asks for HTTP/1.1 in the middle of a response: two bodies would become one.
       guard answer.status < 200 else { return false }
@@ -50,15 +51,7 @@
       guard ccurl_multi_count_use(multi, place) >= limit else { return }
       needsReset = true
       set(CCURL_FORBID_REUSE, 1)
-    }
-
-    /// Has libcurl say when a server refuses the request unprocessed (REFUSED_STREAM, or above the last stream of a GOAWAY;
-    /// RFC 9113 §8.7): it sends it again itself then, and says why in its debug output alone.
-    func listenForRefusals() {
-      needsReset = true
-      set(CCURL_DEBUGDATA, place)
-      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
-      set(CCURL_VERBOSE, 1)
+      transfer?.loop.http2.noteRetired(place.pointee.connection)
     }
 
     /// Whether libcurl has begun to send the request a second time, whether it was let or not.
@@ -72,12 +65,10 @@
       var codes = [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR]
       if transfer?.isSecure == true { codes += [CCURL_HTTP2, CCURL_PARTIAL_FILE] }
       guard codes.contains(Int(code)) else { return false }
-      return ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
+      return isExcluded || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }
 
-    /// Whether libcurl's `code` may come from a connection that others share.
-    static func mayConcernOthers(_ code: Int32) -> Bool {
-      [CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR].contains(Int(code))
-    }
+    /// Whether the server has not processed the request, by its own word or because it was never sent.
+    var isUnprocessed: Bool { hasUnasked || isExcluded || isRefused }
   }
 #endif

@@ -56,6 +56,8 @@
     /// How often the server has refused it unprocessed, and whether libcurl has just said so.
     var refusals = 0
     var isRefused = false
+    /// The HTTP/2 stream that it is on, as far as libcurl says.
+    var stream: UInt64 = 0
     /// How many connections it had opened, and on which it was, by the time of its last start.
     var connectsBefore = 0
     var connectionBefore: UInt64 = 0
@@ -130,6 +132,7 @@
       starts = 0
       refusals = 0
       isRefused = false
+      stream = 0
       connectionBefore = 0
       sentAt = nil
       hasUnasked = false
@@ -176,7 +179,7 @@
         needsReset = true
         set(CCURL_FRESH_CONNECT, 1)
       }
-      if waits, !transfer.maySendTwice { listenForRefusals() }
+      if waits, needsDebugOutput(transfer) { listen() }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
       if wanted != bufferSize {
         set(CCURL_BUFFERSIZE, wanted)

@@ -77,7 +77,6 @@
       while let context = ccurl_multi_next_done(multi, &code) {
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
-        if transfer.isSecure, CurlHandle.mayConcernOthers(code) { noteEnd(of: handle) }
         if code == 0, handle.holdsContent, !transfer.isCancelled {
           // Its consumer takes the rest first.
           ccurl_multi_remove(multi, handle.easy)
@@ -92,6 +91,8 @@
     func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
       let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
       let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
+      // libcurl takes for good what a rule of ours has refused.
+      if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.place) }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
@@ -113,12 +114,16 @@
         return true
       }
       guard handle.lostKeptConnection(code) else { return false }
-      if let obstacle = transfer.obstacleToRepetition(wasSent: !handle.hasUnasked) {
+      let isUnprocessed = handle.isUnprocessed
+      if let obstacle = transfer.obstacleToRepetition(wasSent: !isUnprocessed) {
+        let text = handle.errorMessage(code)
         handle.abortReason =
-          "the kept connection was lost before an answer came; the request was not sent again, because \(obstacle)"
+          "the kept connection was lost before a response came (\(text)); the request was not sent again, because \(obstacle)"
         return false
       }
-      transfer.isRepetition = true
+      // What the server has refused may go over any other connection; what met a dead one needs a new one.
+      if isUnprocessed { transfer.unprocessed += 1 }
+      transfer.isRepetition = !isUnprocessed || handle.hasUnasked
       return true
     }
 

@@ -30,8 +30,9 @@
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
     /// Those whose response has begun before their body was sent.
     private var early: [CurlTransfer] = []
-    /// HTTP/2 connections that have ended under a transfer, and the turn in which others on them are ended, too.
+    /// Connections that the server has ended, and the turn in which transfers that are still on them are ended, too.
     private var ended: [(connection: UInt64, turn: UInt64)] = []
+    var http2 = HTTP2Watch()
 
     init?(_ configuration: CurlTransport.Configuration) {
       guard let multi = ccurl_multi_init() else {
@@ -121,7 +122,7 @@
       while !inbox.shallClose {
         takeInbox()
         turn &+= 1
-        let patience = ended.isEmpty ? milliseconds(until: nextCheck) : 0
+        let patience = ended.contains { $0.turn >= turn } ? 0 : milliseconds(until: nextCheck)
         ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
         // Before anything is read: what comes now did not come before the wait.
         now = Deadline.now()
@@ -135,6 +136,7 @@
       ccurl_multi_work(multi)
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
+      while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
       if !ended.isEmpty { endOthers() }
     }
 
@@ -179,24 +181,29 @@
       }
     }
 
-    /// Notes that the HTTP/2 connection of a transfer has ended under it. libcurl 7.88 leaves others on it without a word;
-    /// first it may end them itself, as those that it may send again.
-    func noteEnd(of handle: CurlHandle) {
-      let connection = handle.place.pointee.connection
-      guard connection != 0, !ended.contains(where: { $0.connection == connection }) else { return }
-      guard ccurl_multi_end(multi, handle.place) != CCURL_END_NONE else { return }
+    /// Notes that the server has ended a connection. libcurl 7.88 tells one of the HTTP/2 transfers on it, and leaves the
+    /// others without a word; first it may end them itself, or send them again.
+    private func noteEnd(of connection: UInt64) {
+      guard !ended.contains(where: { $0.connection == connection }) else { return }
       ended.append((connection, turn &+ 2))
     }
 
+    /// Ends what is still on a connection of which nothing more can be read. What a pause holds back comes first.
     private func endOthers() {
-      for (connection, due) in ended where due <= turn {
-        for transfer in live {
+      ended.removeAll { connection, due in
+        guard due <= turn else { return false }
+        var isInUse = false
+        for transfer in live where transfer.isSecure {
           guard let handle = transfer.handle, handle.heldCode == nil, handle.place.pointee.connection == connection
           else { continue }
-          finish(transfer, handle, Int32(CCURL_RECEIVE_ERROR))
+          if handle.isHeld || handle.isPaused || ccurl_multi_end(multi, handle.place) == CCURL_END_NONE {
+            isInUse = true
+          } else {
+            finish(transfer, handle, Int32(CCURL_RECEIVE_ERROR))
+          }
         }
+        return !isInUse
       }
-      ended.removeAll { $0.turn <= turn }
     }
   }
 

@@ -13,7 +13,7 @@
     private static let done: UInt8 = 2
 
     private let state = Atomic<UInt8>(live)
-    private let loop: CurlLoop
+    let loop: CurlLoop
     private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
 
     /// The links of the inbox's stacks: written before a push, read behind the loop's exchange.
@@ -33,6 +33,10 @@
     var maySendTwice: Bool { hop.method.isIdempotent && hop.body.isRepeatable }
     /// Whether this hop is sent a second time, over a connection of its own.
     var isRepetition = false
+    /// How often this hop was sent again because the server had not processed it.
+    var unprocessed = 0
+    /// As often as libcurl itself sends a request again.
+    private static let maxUnprocessed = 5
     /// Why it must not be sent at all.
     let refusal: NetworkError?
     /// The body as it is read, where it is in files.
@@ -106,6 +110,7 @@
       hopURL = next.url.absoluteString
       hops += 1
       isRepetition = false
+      unprocessed = 0
     }
 
     /// Gives what the caller asked for, and keeps nothing of it: moved into an answer, it need not be copied.
@@ -208,6 +213,7 @@
     func obstacleToRepetition(wasSent: Bool = true) -> String? {
       if wasSent, !hop.method.isIdempotent { return "its method is not idempotent and it may have been carried out" }
       if !hop.body.isRepeatable { return "its body exists once; give a BodyStream that can be repeated" }
+      if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "that was done \(unprocessed) times before" }
       return isRepetition ? "that was done before" : nil
     }
 

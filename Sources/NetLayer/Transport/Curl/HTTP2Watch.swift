@@ -1,0 +1,95 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// What is known of the HTTP/2 connections of a loop, by their numbers: what libcurl says in its debug output alone.
+  struct HTTP2Watch {
+    private struct Connection {
+      /// The last stream that a GOAWAY includes.
+      var lastStream: UInt64?
+      /// Whether it is given up when its streams have ended, for a reason that is known.
+      var isRetired = false
+    }
+
+    /// So many of the newest are remembered.
+    private static let capacity: UInt64 = 512
+    private var connections: [UInt64: Connection] = [:]
+
+    private mutating func change(_ number: UInt64, _ change: (inout Connection) -> Void) {
+      guard number > 0 else { return }
+      change(&connections[number, default: Connection()])
+      if connections.count > Self.capacity {
+        connections = connections.filter { $0.key + Self.capacity / 2 > number }
+      }
+    }
+
+    /// Notes a GOAWAY: what came above `lastStream` was not and will not be processed (RFC 9113 §6.8).
+    mutating func noteGoaway(_ number: UInt64, lastStream: UInt64) {
+      change(number) { connection in
+        connection.lastStream = Swift.min(connection.lastStream ?? .max, lastStream)
+        connection.isRetired = true
+      }
+    }
+
+    mutating func noteRetired(_ number: UInt64) { change(number) { $0.isRetired = true } }
+
+    func isRetired(_ number: UInt64) -> Bool { connections[number]?.isRetired == true }
+
+    /// Whether a GOAWAY has excluded `stream`.
+    func excludes(_ stream: UInt64, on number: UInt64) -> Bool {
+      connections[number]?.lastStream.map { stream > $0 } ?? false
+    }
+  }
+
+  extension CurlHandle {
+    /// Whether libcurl's debug output is needed: it alone tells of a request that the server has refused unprocessed, and,
+    /// before 8.0, whether a connection was given up for a good reason.
+    func needsDebugOutput(_ transfer: CurlTransfer) -> Bool {
+      CurlLibrary.missesEndOfStream || !transfer.maySendTwice
+    }
+
+    /// Has libcurl say what it does with HTTP/2.
+    func listen() {
+      needsReset = true
+      set(CCURL_DEBUGDATA, place)
+      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
+      set(CCURL_VERBOSE, 1)
+    }
+
+    /// Takes a line of libcurl's debug output, with the words that it has from 7.80 to 8.14.
+    func hear(_ line: UnsafeRawBufferPointer) {
+      switch line.first {
+      case UInt8(ascii: "U"), UInt8(ascii: "["):
+        let text = String(decoding: line, as: UTF8.self)
+        stream = Self.number(in: text, behind: "Using Stream ID: ") ?? Self.number(in: text, behind: "[HTTP/2] [") ?? stream
+      case UInt8(ascii: "R"), UInt8(ascii: "C"):
+        let isNamed = line.starts(with: "REFUSED_STREAM, retrying".utf8)
+        if isNamed || line.starts(with: "Connection died, retrying".utf8) { noteRestart(isNamed: isNamed) }
+      case UInt8(ascii: "r"):
+        let text = String(decoding: line, as: UTF8.self)
+        guard text.contains("GOAWAY, error="), let last = Self.number(in: text, behind: "last_stream=") else { return }
+        transfer?.loop.http2.noteGoaway(place.pointee.connection, lastStream: last)
+      default: break
+      }
+    }
+
+    /// libcurl is about to send the request again. It says that a connection has died for a stream that was refused, too,
+    /// where the connection was kept; then nothing has ended the connection, and no error was noted.
+    private func noteRestart(isNamed: Bool) {
+      isRefused =
+        isNamed
+        || (errorText.pointee == 0 && ccurl_is_tls_open(easy)
+          && ccurl_multi_end(multi, place) == CCURL_END_NONE)
+      if isRefused { transfer?.loop.http2.noteRetired(place.pointee.connection) }
+    }
+
+    /// Whether a GOAWAY says that the request was not processed.
+    var isExcluded: Bool {
+      stream > 0 && transfer?.loop.http2.excludes(stream, on: place.pointee.connection) == true
+    }
+
+    private static func number(in text: String, behind words: String) -> UInt64? {
+      text.range(of: words).flatMap { UInt64(text[$0.upperBound...].prefix { $0.isNumber }) }
+    }
+  }
+#endif

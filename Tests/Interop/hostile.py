@@ -1,0 +1,345 @@
+"""Servers that break TLS and HTTP/2, for HostileTLSTests: one listener on 127.0.0.1 for each behavior, frames by hand.
+
+Usage: hostile.py FOLDER     FOLDER has good.pem, good.key and ca.pem
+Prints one line of JSON: name -> port. `GET /` on the port "log" answers with the events so far, one a line. Ends with its
+standard input.
+"""
+import json, os, socket, ssl, struct, sys, threading
+
+folder = sys.argv[1]
+log, lock = [], threading.Lock()
+
+
+def note(text):
+    with lock:
+        log.append(text)
+
+
+def context(protocols, client=False):
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(os.path.join(folder, "good.pem"), os.path.join(folder, "good.key"))
+    tls.set_alpn_protocols(protocols)
+    if client:
+        tls.verify_mode = ssl.CERT_REQUIRED
+        tls.load_verify_locations(os.path.join(folder, "ca.pem"))
+    return tls
+
+
+# --- HTTP/1.1 over TLS -----------------------------------------------------------------------------------------------
+
+def read_head(connection):
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        byte = connection.recv(1)
+        if not byte:
+            return None
+        head += byte
+    return head.decode("latin-1")
+
+
+def end(connection, notify):
+    """Ends a TLS connection with a close_notify alert, or without."""
+    if notify:
+        try:
+            connection.unwrap()
+        except OSError:
+            pass
+        connection.close()
+    else:
+        raw = connection.detach()
+        os.close(raw) if isinstance(raw, int) else raw.close()
+
+
+def http1(fields, body, notify):
+    def serve(connection, number):
+        if read_head(connection) is None:
+            return
+        connection.sendall(f"HTTP/1.1 200 OK\r\n{fields}\r\n".encode() + body)
+        end(connection, notify)
+    return serve
+
+
+# --- HTTP/2 ----------------------------------------------------------------------------------------------------------
+
+DATA, HEADERS, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW = 0, 1, 3, 4, 5, 6, 7, 8
+NO_ERROR, PROTOCOL_ERROR, INTERNAL, REFUSED, HTTP_1_1_REQUIRED = 0, 1, 2, 7, 13
+OK = b"\x88"  # :status 200, by HPACK's static table
+
+
+def field(name, value):
+    """A literal field, not indexed and not compressed (RFC 7541 section 6.2.2)."""
+    return bytes([0, len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+
+
+class Peer:
+    def __init__(self, connection, number):
+        self.connection, self.number = connection, number
+        self.streams, self.ended = [], []
+        self.takes = True  # Whether the window is opened again for what comes in.
+
+    def frame(self, kind, flags, stream, payload=b""):
+        head = struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream)
+        self.connection.sendall(head + payload)
+
+    def begin(self):
+        self.exactly(24)
+        self.frame(SETTINGS, 0, 0)
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            more = self.connection.recv(count - len(data))
+            if not more:
+                raise EOFError
+            data += more
+        return data
+
+    def next(self):
+        """Takes one frame; the stream whose request has begun or ended with it."""
+        head = self.exactly(9)
+        count, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+        stream = int.from_bytes(head[5:9], "big")
+        payload = self.exactly(count)
+        if kind == SETTINGS and not flags & 1:
+            self.frame(SETTINGS, 1, 0)
+        if kind == PING and not flags & 1:
+            self.frame(PING, 1, 0, payload)
+        if kind == DATA and count and self.takes:
+            for each in (0, stream):
+                self.frame(WINDOW, 0, each, struct.pack(">I", count))
+        if kind == HEADERS:
+            self.streams.append(stream)
+        if kind in (HEADERS, DATA) and flags & 1:
+            self.ended.append(stream)
+            return stream
+        return None
+
+    def wait(self, count):
+        while len(self.ended) < count:
+            self.next()
+
+    def respond(self, stream, body=b"ok", fields=b"", last=True):
+        self.frame(HEADERS, 4, stream, OK + fields)
+        self.frame(DATA, 1 if last else 0, stream, body)
+
+    def goaway(self, last, code=NO_ERROR):
+        self.frame(GOAWAY, 0, 0, struct.pack(">II", last, code))
+
+    def reset(self, stream, code):
+        self.frame(RST, 0, stream, struct.pack(">I", code))
+
+    def serve(self):
+        """Responds to every request, without end."""
+        while True:
+            stream = self.next()
+            if stream:
+                note(f"processed {self.number} {stream}")
+                self.respond(stream)
+
+
+def http2(act):
+    def serve(connection, number):
+        peer = Peer(connection, number)
+        try:
+            peer.begin()
+            act(peer)
+        except (EOFError, OSError):
+            pass
+    return serve
+
+
+def retire(peer):
+    """Processes three requests, and excludes by GOAWAY what has come above."""
+    for _ in range(3):
+        stream = None
+        while not stream:
+            stream = peer.next()
+        note(f"processed retire {peer.number} {stream}")
+        if _ == 2:
+            peer.goaway(max(peer.ended))
+        peer.respond(stream)
+    while True:
+        peer.next()
+
+
+def refuse(peer):
+    """Refuses every other request by RST_STREAM, as long as fewer than ten have been refused."""
+    while True:
+        stream = peer.next()
+        if stream and stream % 4 == 1 and sum(each == "refused" for each in log) < 10:
+            note("refused")
+            peer.reset(stream, REFUSED)
+        elif stream:
+            note(f"processed refuse {peer.number} {stream}")
+            peer.respond(stream)
+
+
+def dying(goaway, notify):
+    """The first connection ends under its second request."""
+    def act(peer):
+        if peer.number > 1:
+            return peer.serve()
+        peer.wait(1)
+        peer.respond(peer.ended[0])
+        while len(peer.streams) < 2:
+            peer.next()
+        note("died")
+        if goaway:
+            peer.goaway(peer.ended[0])
+        end(peer.connection, notify)
+    return act
+
+
+def required(peer):
+    """Asks for HTTP/1.1 in the middle of a response."""
+    peer.wait(1)
+    peer.respond(peer.ended[0], b"12345", last=False)
+    peer.reset(peer.ended[0], HTTP_1_1_REQUIRED)
+    while True:
+        peer.next()
+
+
+def destroyed(count, notify, broken=None):
+    """Begins all responses, then ends the connection, or breaks it."""
+    def act(peer):
+        peer.wait(count)
+        for stream in peer.ended:
+            peer.respond(stream, b"part", last=False)
+        if broken:
+            broken(peer)
+            while True:
+                peer.next()
+        end(peer.connection, notify)
+    return act
+
+
+def silent(count, notify):
+    """The first connection ends without any response; the next ones serve."""
+    def act(peer):
+        if peer.number > 1:
+            return peer.serve()
+        peer.wait(count)
+        end(peer.connection, notify)
+    return act
+
+
+def early(fields):
+    """Responds completely to a request whose body goes on, and takes no more of it."""
+    def act(peer):
+        peer.takes = False
+        while not peer.streams:
+            peer.next()
+        peer.frame(HEADERS, 4, peer.streams[0], OK + fields)
+        peer.frame(DATA, 1, peer.streams[0], b"done")
+        while True:
+            peer.next()
+    return act
+
+
+def trailers(peer):
+    peer.wait(1)
+    peer.respond(peer.ended[0], last=False)
+    peer.frame(HEADERS, 5, peer.ended[0], field("x-late", "1"))
+    while True:
+        peer.next()
+
+
+BROKEN = {
+    "data-on-0": lambda peer: peer.frame(DATA, 0, 0, b"x"),
+    "window-0": lambda peer: peer.frame(WINDOW, 0, 0, struct.pack(">I", 0)),
+    "ping-short": lambda peer: peer.frame(PING, 0, 0, b"x"),
+    "settings-odd": lambda peer: peer.frame(SETTINGS, 0, 0, b"x"),
+    "oversize": lambda peer: peer.frame(DATA, 0, peer.ended[0], b"x" * 20000),
+    "push": lambda peer: peer.frame(PUSH, 4, peer.ended[0], struct.pack(">I", 2) + OK),
+    "hpack": lambda peer: peer.frame(HEADERS, 5, peer.ended[0], b"\xff\xff\xff\xff\xff\xff"),
+}
+
+
+def h1_only(connection, number):
+    if read_head(connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nh1")
+        read_head(connection)
+
+
+H1, H2 = ["http/1.1"], ["h2"]
+servers = {
+    "close-notify": (H1, http1("", b"whole", True)),
+    "close-cut": (H1, http1("", b"part", False)),
+    "close-cut-empty": (H1, http1("", b"", False)),
+    "length-cut": (H1, http1("Content-Length: 5\r\n", b"whole", False)),
+    "chunked-cut": (H1, http1("Transfer-Encoding: chunked\r\n", b"5\r\nwhole\r\n0\r\n\r\n", False)),
+    "client": (H1, h1_only),
+    "retire": (H2, http2(retire)),
+    "refuse": (H2, http2(refuse)),
+    "dying": (H2, http2(dying(False, True))),
+    "dying-cut": (H2, http2(dying(False, False))),
+    "dying-goaway": (H2, http2(dying(True, True))),
+    "required": (["h2", "http/1.1"], http2(required)),
+    "destroyed": (H2, http2(destroyed(10, True))),
+    "destroyed-cut": (H2, http2(destroyed(10, False))),
+    "destroyed-one": (H2, http2(destroyed(1, True))),
+    "silent": (H2, http2(silent(10, True))),
+    "silent-cut": (H2, http2(silent(10, False))),
+    "early": (H2, http2(early(field("content-length", "4")))),
+    "early-unknown": (H2, http2(early(b""))),
+    "trailers": (H2, http2(trailers)),
+    "plain": (H2, http2(Peer.serve)),
+}
+for name, act in BROKEN.items():
+    servers[f"broken-{name}"] = (H2, http2(destroyed(1, True, act)))
+
+
+def listen():
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(64)
+    return listener, listener.getsockname()[1]
+
+
+def run(listener, protocols, serve, name):
+    tls = context(protocols, client=name == "client")
+    number = 0
+    while True:
+        raw, _ = listener.accept()
+        number += 1
+
+        def one(raw=raw, number=number):
+            raw.settimeout(30)
+            try:
+                connection = tls.wrap_socket(raw, server_side=True, do_handshake_on_connect=False)
+                try:
+                    connection.do_handshake()
+                except ssl.SSLError:
+                    # The alert is to arrive: what comes is read, below TLS.
+                    socket.socket.shutdown(connection, socket.SHUT_WR)
+                    while socket.socket.recv(connection, 4096):
+                        pass
+                    raise
+                if connection.selected_alpn_protocol() == "http/1.1" and "h2" in protocols:
+                    h1_only(connection, number)
+                else:
+                    serve(connection, number)
+                connection.close()
+            except OSError:
+                raw.close()
+        threading.Thread(target=one, daemon=True).start()
+
+
+def tell(listener):
+    while True:
+        raw, _ = listener.accept()
+        if read_head(raw):
+            with lock:
+                body = "\n".join(log).encode()
+            raw.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        raw.close()
+
+
+ports = {}
+for name, (protocols, serve) in servers.items():
+    listener, ports[name] = listen()
+    threading.Thread(target=run, args=(listener, protocols, serve, name), daemon=True).start()
+listener, ports["log"] = listen()
+threading.Thread(target=tell, args=(listener,), daemon=True).start()
+print(json.dumps(ports), flush=True)
+sys.stdin.read()

@@ -1,0 +1,73 @@
+import Foundation
+import XCTest
+
+/// The servers of `Tests/Interop/hostile.py`, with certificates of their own.
+final class HostileServer {
+  let folder: URL
+  private let ports: [String: Int]
+  private let process = Process()
+  private let input = Pipe()
+
+  /// - Throws: `XCTSkip` where there is no python3 or openssl.
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "hostile-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let subject = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    try Self.run(
+      "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key",
+      "-out", "ca.pem", in: folder)
+    for name in ["good", "encrypted"] {
+      let protection = name == "good" ? ["-nodes"] : ["-passout", "pass:secret"]
+      try Self.run(
+        ["openssl", "req", "-new", "-newkey", "rsa:2048"] + protection + [
+          "-subj", "/CN=\(name)", "-addext", subject, "-keyout", "\(name).key", "-out", "\(name).csr",
+        ], in: folder)
+      try Self.run(
+        "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+        "-copy_extensions", "copy", "-out", "\(name).pem", in: folder)
+    }
+    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Interop/hostile.py")
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["python3", script.standardizedFileURL.path, folder.path]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    var line = Data()
+    while !line.contains(0x0a) {
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { throw XCTSkip("python3 with ssl is not installed: hostile.py did not start") }
+      line.append(more)
+    }
+    ports = try JSONDecoder().decode([String: Int].self, from: line)
+  }
+
+  func stop() {
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  func file(_ name: String) -> URL { folder.appending(path: name) }
+
+  func url(_ name: String) throws -> URL {
+    let port = try XCTUnwrap(ports[name], "there is no server \(name)")
+    return try XCTUnwrap(URL(string: "\(name == "log" ? "http" : "https")://127.0.0.1:\(port)/"))
+  }
+
+  private static func run(_ command: String..., in folder: URL) throws { try run(command, in: folder) }
+
+  private static func run(_ command: [String], in folder: URL) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    process.currentDirectoryURL = folder
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw XCTSkip("openssl 3 is not installed, or made no certificate: \(command.prefix(2).joined(separator: " "))")
+    }
+  }
+}
