@@ -85,7 +85,6 @@ static void note_fork(void);
 // close_notify alert for one that ended in order (with OpenSSL 1.1.1 and 3, all versions up to 8.14).
 static struct {
   void (*set_info_callback)(void *, void (*)(const void *, int, int));
-  int (*get_shutdown)(const void *);
 } tls;
 
 static void load_tls(const char *version) {
@@ -98,7 +97,6 @@ static void load_tls(const char *version) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == NULL) return;
   *(void **)&tls.set_info_callback = dlsym(library, "SSL_set_info_callback");
-  *(void **)&tls.get_shutdown = dlsym(library, "SSL_get_shutdown");
 }
 
 static void load(void) {
@@ -252,6 +250,9 @@ struct ccurl_multi {
   struct {
     uint8_t wanted, watched, is_connection, is_unread;
     in_port_t local_port;
+    // OpenSSL's connection, where it is watched, and whether its close_notify alert has come.
+    const void *tls;
+    bool is_notified;
     int64_t last_input;
     uint64_t connection;
     int uses;
@@ -265,6 +266,7 @@ struct ccurl_multi {
   struct {
     uint64_t connection;
     int end;
+    bool is_notified;
   } closed[CLOSED];
   unsigned closings;
   // What was ready when the wait ended.
@@ -282,65 +284,6 @@ static int64_t now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-// The transfers of this thread whose connections are watched for their end; few at a time, if any.
-static _Thread_local struct {
-  ccurl_transfer **transfers;
-  int count, room;
-} watched;
-
-static void note_alert(const void *ssl, int where, int alert) {
-  if (where != 0x4004 || alert != 0x100) return;  // SSL_CB_READ_ALERT, a warning: close_notify
-  for (int i = 0; i < watched.count; i++) {
-    if (watched.transfers[i]->tls == ssl) watched.transfers[i]->is_end_seen = true;
-  }
-}
-
-// OpenSSL's SSL of the connection; NULL where there is none, or another library.
-static void *openssl(void *easy) {
-  struct {
-    int backend;
-    void *internals;
-  } *session = NULL;
-  // CURLINFO_TLS_SSL_PTR, CURLSSLBACKEND_OPENSSL
-  if (tls.set_info_callback == NULL || tls.get_shutdown == NULL || curl.easy_getinfo(easy, 0x40002d, &session) != 0) {
-    return NULL;
-  }
-  return session == NULL || session->backend != 1 ? NULL : session->internals;
-}
-
-bool ccurl_is_tls_open(void *easy) {
-  void *ssl = openssl(easy);
-  return ssl != NULL && (tls.get_shutdown(ssl) & 2) == 0;  // SSL_RECEIVED_SHUTDOWN
-}
-
-bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer) {
-  void *ssl = openssl(easy);
-  if (ssl == NULL) return false;
-  if (watched.count == watched.room) {
-    ccurl_transfer **larger = realloc(watched.transfers, (size_t)(watched.room + 16) * sizeof *larger);
-    if (larger == NULL) return false;
-    watched.transfers = larger;
-    watched.room += 16;
-  }
-  watched.transfers[watched.count++] = transfer;
-  transfer->tls = ssl;
-  transfer->is_end_seen = false;
-  tls.set_info_callback(ssl, note_alert);
-  return true;
-}
-
-void ccurl_transfer_forget_end(ccurl_transfer *transfer) {
-  if (transfer->tls == NULL) return;
-  transfer->tls = NULL;
-  for (int i = 0; i < watched.count; i++) {
-    if (watched.transfers[i] == transfer) watched.transfers[i--] = watched.transfers[--watched.count];
-  }
-  if (watched.count > 0) return;
-  free(watched.transfers);
-  watched.transfers = NULL;
-  watched.room = 0;
 }
 
 // Makes room for `socket`; false without memory.
@@ -417,14 +360,18 @@ static int socket_opened(void *context, int socket, int purpose) {
     multi->sockets[socket].local_port = 0;
     multi->sockets[socket].last_input = 0;
     multi->sockets[socket].uses = 0;
+    multi->sockets[socket].tls = NULL;
+    multi->sockets[socket].is_notified = false;
     multi->sockets[socket].connection = ++multi->connections;
     watch(multi, socket, multi->sockets[socket].wanted);
   }
   return 0;
 }
 
-static int end_of(int socket) {
+// How the server has ended a connection, once all that it sent before was read.
+static int end_of(const ccurl_multi *multi, int socket) {
   char byte;
+  if (multi->sockets[socket].is_notified) return CCURL_END_IN_ORDER;
   ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (count >= 0) return count == 0 ? CCURL_END_IN_ORDER : CCURL_END_NONE;
   return errno == ECONNRESET || errno == EPIPE || errno == ETIMEDOUT ? CCURL_END_RESET : CCURL_END_NONE;
@@ -439,10 +386,12 @@ static int socket_closed(void *context, int socket) {
     if (multi->sockets[socket].connection != 0) {
       unsigned place = multi->closings++ % CLOSED;
       multi->closed[place].connection = multi->sockets[socket].connection;
-      multi->closed[place].end = end_of(socket);
+      multi->closed[place].end = end_of(multi, socket);
+      multi->closed[place].is_notified = multi->sockets[socket].is_notified;
     }
     multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
     multi->sockets[socket].connection = 0;
+    multi->sockets[socket].tls = NULL;
   }
   return close(socket);
 }
@@ -501,6 +450,47 @@ static bool is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) {
          && multi->sockets[transfer->socket].connection == transfer->connection;
 }
 
+static void note_end(ccurl_multi *multi, uint64_t connection) {
+  if (connection != 0 && multi->ends < ENDS) multi->ended[multi->ends++] = connection;
+}
+
+// The one whose loop this thread is.
+static _Thread_local ccurl_multi *current;
+
+static void note_alert(const void *ssl, int where, int alert) {
+  if (where != 0x4004 || alert != 0x100 || current == NULL) return;  // SSL_CB_READ_ALERT, a warning: close_notify
+  for (int socket = 0; socket < current->count; socket++) {
+    if (current->sockets[socket].tls != ssl) continue;
+    current->sockets[socket].is_notified = true;
+    note_end(current, current->sockets[socket].connection);
+  }
+}
+
+void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *transfer) {
+  struct {
+    int backend;
+    void *internals;
+  } *session = NULL;
+  transfer->is_watched = false;
+  // CURLINFO_TLS_SSL_PTR, CURLSSLBACKEND_OPENSSL
+  if (tls.set_info_callback == NULL || !is_open(multi, transfer) || curl.easy_getinfo(easy, 0x40002d, &session) != 0
+      || session == NULL || session->backend != 1 || session->internals == NULL) {
+    return;
+  }
+  transfer->is_watched = true;
+  if (multi->sockets[transfer->socket].tls == session->internals) return;
+  multi->sockets[transfer->socket].tls = session->internals;
+  tls.set_info_callback(session->internals, note_alert);
+}
+
+bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  if (is_open(multi, transfer)) return multi->sockets[transfer->socket].is_notified;
+  for (unsigned i = 0; i < CLOSED; i++) {
+    if (multi->closed[i].connection == transfer->connection) return multi->closed[i].is_notified;
+  }
+  return false;
+}
+
 // Does what is due; true when transfers have ended by it, which nobody waits for any more.
 static bool run_timers(ccurl_multi *multi) {
   if (multi->deadline < 0 || (multi->deadline > 0 && multi->deadline > now())) return false;
@@ -518,6 +508,7 @@ static int wait_until_timer(const ccurl_multi *multi, int milliseconds) {
 }
 
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds) {
+  current = multi;
   // First what was added just now begins.
   if (run_timers(multi)) milliseconds = 0;
   int wait = milliseconds == 0 ? 0 : wait_until_timer(multi, milliseconds);
@@ -536,6 +527,7 @@ void ccurl_multi_work(ccurl_multi *multi) {
     }
     // An earlier one of this batch may have closed it.
     if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
+    if (ready & EPOLLRDHUP) note_end(multi, multi->sockets[socket].connection);
     if (multi->sockets[socket].wanted == 0) {
       watch(multi, socket, 0);
       if (multi->sockets[socket].is_unread == 0) set_unread(multi, socket, 1);
@@ -544,9 +536,7 @@ void ccurl_multi_work(ccurl_multi *multi) {
     if (ready & EPOLLIN) multi->sockets[socket].last_input = time;
     int what = ((ready & (EPOLLIN | EPOLLHUP)) ? POLL_IN : 0) | ((ready & EPOLLOUT) ? POLL_OUT : 0)
                | ((ready & EPOLLERR) ? POLL_ERROR : 0);
-    uint64_t connection = multi->sockets[socket].connection;
     curl.multi_socket_action(multi->handle, socket, what, &running);
-    if ((ready & EPOLLRDHUP) && connection != 0 && multi->ends < ENDS) multi->ended[multi->ends++] = connection;
   }
   multi->ready = 0;
 }
@@ -563,7 +553,7 @@ uint64_t ccurl_multi_next_end(ccurl_multi *multi) { return multi->ends == 0 ? 0 
 
 int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer) {
   if (transfer->connection == 0) return CCURL_END_NONE;
-  if (is_open(multi, transfer)) return end_of(transfer->socket);
+  if (is_open(multi, transfer)) return end_of(multi, transfer->socket);
   for (unsigned i = 0; i < CLOSED; i++) {
     if (multi->closed[i].connection == transfer->connection) return multi->closed[i].end;
   }

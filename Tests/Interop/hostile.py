@@ -7,7 +7,7 @@ standard input.
 import json, os, socket, ssl, struct, sys, threading
 
 folder = sys.argv[1]
-log, lock = [], threading.Lock()
+log, refused, lock = [], [], threading.Lock()
 
 
 def note(text):
@@ -149,25 +149,26 @@ def http2(act):
 
 
 def retire(peer):
-    """Processes three requests, and excludes by GOAWAY what has come above."""
-    for _ in range(3):
-        stream = None
-        while not stream:
-            stream = peer.next()
-        note(f"processed retire {peer.number} {stream}")
-        if _ == 2:
-            peer.goaway(max(peer.ended))
-        peer.respond(stream)
+    """Processes three requests and what has begun before them, and excludes by GOAWAY what has begun later."""
+    last, count = None, 0
     while True:
-        peer.next()
+        stream = peer.next()
+        if not stream or (last and stream > last):
+            continue
+        count += 1
+        note(f"processed retire {peer.number} {stream}")
+        if count == 3:
+            last = max(peer.ended)
+            peer.goaway(last)
+        peer.respond(stream)
 
 
 def refuse(peer):
-    """Refuses every other request by RST_STREAM, as long as fewer than ten have been refused."""
+    """Refuses every other request by RST_STREAM, up to four of them."""
     while True:
         stream = peer.next()
-        if stream and stream % 4 == 1 and sum(each == "refused" for each in log) < 10:
-            note("refused")
+        if stream and stream % 4 == 1 and len(refused) < 4:
+            refused.append(stream)
             peer.reset(stream, REFUSED)
         elif stream:
             note(f"processed refuse {peer.number} {stream}")

@@ -110,16 +110,8 @@ typedef struct {
   void *owner;
   int socket;           // of its connection; -1 before there is one
   uint64_t connection;  // the number of its connection, counted from 1
-  void *tls;            // what is watched for its close_notify
-  bool is_end_seen;     // whether that has come
+  bool is_watched;      // whether its TLS connection is watched for the end
 } ccurl_transfer;
-
-// Watches for the close_notify alert that ends the connection of `easy`, from inside a callback of it; false where the TLS
-// library is not OpenSSL, which alone has libcurl take a connection without one for one that ended in order.
-bool ccurl_transfer_watch_end(void *easy, ccurl_transfer *transfer);
-// Whether nothing has ended the TLS connection of `easy` yet; false where the TLS library is not OpenSSL. Inside callbacks.
-bool ccurl_is_tls_open(void *easy);
-void ccurl_transfer_forget_end(ccurl_transfer *transfer);
 
 // A multi handle with the sockets and timers that it waits for; one thread's, but for the wake-up.
 typedef struct ccurl_multi ccurl_multi;
@@ -141,6 +133,11 @@ bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer)
 // Whether the server has closed the transfer's connection, and all that it sent before was read.
 enum { CCURL_END_NONE = 0, CCURL_END_IN_ORDER = 1, CCURL_END_RESET = 2 };
 int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Watches the TLS connection of `easy` for its close_notify alert, from inside a callback of it, where the TLS library is
+// OpenSSL: with that alone, libcurl takes a connection without the alert for one that ended in order.
+void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *transfer);
+// Whether that alert has come.
+bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Whether the transfer's connection is still open on this side.
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Takes the number of a connection that the server has ended, in whatever way; 0 where there is no other.

@@ -23,7 +23,8 @@ final class HostileServer {
           "-subj", "/CN=\(name)", "-addext", subject, "-keyout", "\(name).key", "-out", "\(name).csr",
         ], in: folder)
       try Self.run(
-        "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+        "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+        "-days", "2",
         "-copy_extensions", "copy", "-out", "\(name).pem", in: folder)
     }
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Interop/hostile.py")

@@ -66,7 +66,8 @@
       for (name, bytes) in Self.codings + [("deflate", Self.bareDeflate), ("x-gzip", TestRoutes.gzip)] {
         for framing in Framing.allCases {
           for mode in FaultGrid.Mode.allCases {
-            XCTAssertEqual(try outcome(response(bytes, name, framing), in: mode).get(), Self.message, "\(name) \(framing)")
+            XCTAssertEqual(
+              try outcome(response(bytes, name, framing), in: mode).get(), Self.message, "\(name) \(framing)")
           }
         }
       }
@@ -128,7 +129,8 @@
 
     func testCodingsOnTopOfEachOtherAreRemovedInOrder() throws {
       // In the wrong order, no bytes pass for content.
-      let wrong = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header("Content-Encoding", "deflate, gzip")
+      let wrong = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header(
+        "Content-Encoding", "deflate, gzip")
       XCTAssertThrowsError(try outcome(wrong).get())
       let list = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header("Content-Encoding", "gzip, deflate")
       XCTAssertEqual(try outcome(list).get(), Self.message)

@@ -27,6 +27,9 @@
     }
 
     func testAConnectionServesNoMoreRequestsThanAllowed() throws {
+      guard CurlLibrary.asksBeforeSending else {
+        return XCTAssertThrowsError(try CurlTransport(.init(maxRequestsPerConnection: 3)))
+      }
       for (limit, connections) in [(1, 6), (3, 2), (4, 2)] {
         let server = try LoopbackServer { _ in .text("ok") }
         let transport = try CurlTransport(.init(maxRequestsPerConnection: limit))
@@ -59,7 +62,8 @@
         }
       }
       let transport = try CurlTransport()
-      for size in [10, 40_000, 300_000, 10] {
+      // libcurl 7.74 refuses heads of 100 KB as too large.
+      for size in [10, 40_000, CurlLibrary.asksBeforeSending ? 300_000 : 60_000, 10] {
         for (method, body) in [(HTTPMethod.get, ""), (.delete, ""), (.post, ""), (.post, "body"), (.options, "")] {
           let request = Request(
             method: method, url: server.url, headers: ["X-Large": String(repeating: "x", count: size), "Expect": ""],
@@ -170,7 +174,8 @@
         XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { tls.pinsByHost[$0] }, [pin], host)
       }
       XCTAssertNotNil(CurlTransport.TLS(pins: ["0x7f000001": [pin]]).pinsByHost["127.0.0.1"])
-      XCTAssertEqual(CurlTransport.TLS.pinnedHost(try XCTUnwrap(URL(string: "https://1and1.example/"))), "1and1.example")
+      XCTAssertEqual(
+        CurlTransport.TLS.pinnedHost(try XCTUnwrap(URL(string: "https://1and1.example/"))), "1and1.example")
     }
   }
 #endif

@@ -24,7 +24,10 @@
       let field = "X-Long: " + String(repeating: "x", count: 40) + "\r\n"
       let extended = "2;" + String(repeating: "x", count: 40) + "\r\nok\r\n0\r\n\r\n"
       let responses: [(String, [LoopbackServer.Response.Chunk])] = [
-        ("a long line", [.init("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n")] + dribbled(field, idle: idle) + [.init("\r\nok")]),
+        (
+          "a long line",
+          [.init("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n")] + dribbled(field, idle: idle) + [.init("\r\nok")]
+        ),
         (
           "a chunk's extension",
           [.init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")] + dribbled(extended, idle: idle)
@@ -47,7 +50,8 @@
 
     func testAPauseIsOverWhenTheLoopHearsOfItAndNotBefore() throws {
       let server = try LoopbackServer { request in
-        request.path == "/text" ? .text("ok") : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
+        request.path == "/text"
+          ? .text("ok") : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
       }
       let transport = try CurlTransport()
       let isPaused = expectation(description: "paused")

@@ -211,7 +211,8 @@
     }
 
     /// The value, if the line is the field `name`, which is in lower case and ends with its colon.
-    private static func value(_ line: UnsafeBufferPointer<UInt8>, of name: StaticString) -> UnsafeBufferPointer<UInt8>? {
+    private static func value(_ line: UnsafeBufferPointer<UInt8>, of name: StaticString) -> UnsafeBufferPointer<UInt8>?
+    {
       guard line.count >= name.utf8CodeUnitCount else { return nil }
       for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }
       return ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: line[name.utf8CodeUnitCount...]))

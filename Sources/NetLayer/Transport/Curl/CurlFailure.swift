@@ -31,7 +31,8 @@
           "the proxy \(proxy ?? "") responded to CONNECT to \(place) with \(tunnelStatus(handle)); check "
             + "Configuration.proxy, with its user and password")
       case 8 where handle.answer.status > 0:
-        return make(.connection, "the head of the response from \(place) is not valid: \(underlying.text); see the server")
+        return make(
+          .connection, "the head of the response from \(place) is not valid: \(underlying.text); see the server")
       case 1 where !underlying.text.contains("not supported or disabled"), 8:
         return make(.connection, "\(place) did not respond with HTTP: \(underlying.text); check the port")
       case 1, 3:
@@ -43,43 +44,53 @@
         if let limit = systemLimit(handle) { return make(.connection, "no connection to \(said): \(limit)") }
         if let proxy {
           return make(
-            .connection, "no connection to \(place) through the proxy \(proxy): \(underlying.text); check "
+            .connection,
+            "no connection to \(place) through the proxy \(proxy): \(underlying.text); check "
               + "Configuration.proxy, and that a proxy listens there")
         }
         return make(.connection, "no connection to \(said); check that a server listens there")
-      case 18:
+      case 18 where handle.answer.status >= 200:
         return make(.connection, cutShort(place, handle))
       case 28:
         return connectTimeout(transfer, underlying)
       case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
         return make(
-          .connection, "the head of the response from \(place) has a line above libcurl's 100 KB, or is too large for it "
+          .connection,
+          "the head of the response from \(place) has a line above libcurl's 100 KB, or is too large for it "
             + "altogether; see the server")
       case 27:
-        return make(.connection, "libcurl has too little memory for the request to \(place)")
-      case 35 where isHangUp(underlying.text):
-        return make(.tls, "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
-          + "handshake (\(underlying.text)); check that TLS is spoken on that port, and what the server requires")
-      case 58:
         return make(
-          .tls, "the client's certificate or key can't be used for \(place): \(underlying.text); check the files and the "
+          .connection,
+          "libcurl has too little memory for the request to \(place), or its head is too large for it; put "
+            + "large values into the body")
+      case 35 where isHangUp(underlying.text):
+        return make(
+          .tls,
+          "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
+            + "handshake (\(underlying.text)); check that TLS is spoken on that port, and what the server requires")
+      case _ where code == 58 || (code == 35 && underlying.text.contains("key file")):
+        return make(
+          .tls,
+          "the client's certificate or key can't be used for \(place): \(underlying.text); check the files and the "
             + "password of TLS.identity")
       case 35, 51, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
         let target = isProxys ? "the proxy \(proxy ?? "") on the way to \(place)" : place
         return make(
-          .tls, "TLS with \(target): \(underlying.text); check the \(isProxys ? "proxy" : "server")'s certificate, or trust "
+          .tls,
+          "TLS with \(target): \(underlying.text); check the \(isProxys ? "proxy" : "server")'s certificate, or trust "
             + "its CA with TLS.trust")
       case 56 where isCertificateDemand(underlying.text):
         return make(
-          .tls, "\(place) requires a client certificate or does not accept it: \(underlying.text); give one in TLS.identity")
+          .tls,
+          "\(place) requires a client certificate or does not accept it: \(underlying.text); give one in TLS.identity")
       case 65:
         return make(
           .connection,
           "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
       case 97: return make(.connection, "the proxy \(proxy ?? "") refused \(said); check Configuration.proxy")
-      case 52: return make(.connection, "\(place) closed the connection without a response; try again")
+      case 18, 52: return make(.connection, "\(place) closed the connection without a response; try again")
       case 16, 92:
         return make(.connection, "HTTP/2 with \(said) (libcurl error \(code)); try again")
       case 55, 56:
@@ -102,7 +113,7 @@
 
     /// Whether a server has ended TLS 1.3 for want of a client certificate, which shows behind the handshake alone.
     private static func isCertificateDemand(_ text: String) -> Bool {
-      ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "certificate_required"]
+      ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "fatal alert"]
         .contains { text.localizedCaseInsensitiveContains($0) }
     }
 

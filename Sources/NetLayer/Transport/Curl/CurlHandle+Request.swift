@@ -68,7 +68,8 @@
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
       if count == nil { added["Transfer-Encoding"] = "chunked" }
       if request.headers["Expect"] == nil {
-        expectsContinue = (count.map { $0 > Self.expectationSize } ?? true) && transfer?.lane?.ignoresExpectations != true
+        expectsContinue =
+          (count.map { $0 > Self.expectationSize } ?? true) && transfer?.lane?.ignoresExpectations != true
         if expectsContinue {
           set(CCURL_EXPECT_100_TIMEOUT_MS, Self.expectationMilliseconds)
         } else {

@@ -15,7 +15,8 @@
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else {
         abortReason =
-          (answer.problem ?? "the head of the response is larger than \(CurlAnswer.maxHeadSize) bytes") + "; see the server"
+          (answer.problem ?? "the head of the response is larger than \(CurlAnswer.maxHeadSize) bytes")
+          + "; see the server"
         return false
       }
       // No more head follows a change of protocol, and what does is not HTTP.
@@ -47,7 +48,7 @@
           return false
         }
         guard prepareDecoder(transfer) else { return false }
-        if answer.endsWithConnection, transfer.isSecure { needsCloseNotify = ccurl_transfer_watch_end(easy, place) }
+        if answer.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, place) }
         if !mayBeSentAgain { deliverHead() }
       }
       if !transfer.hop.body.isEmpty { transfer.noteEarlyResponse() }
@@ -166,7 +167,7 @@
       if let decoder, !decoder.isAtEnd, decoder.hasInput || answer.endsWithConnection {
         return "its content ends in the middle of its coding (\(decoder.names))"
       }
-      if needsCloseNotify, !place.pointee.is_end_seen {
+      if answer.endsWithConnection, place.pointee.is_watched, !ccurl_multi_is_notified(multi, place) {
         return "the TLS connection was closed without a close_notify alert, which alone would show the end of the body "
           + "(RFC 9112 §9.8)"
       }

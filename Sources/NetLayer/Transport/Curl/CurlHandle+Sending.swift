@@ -23,6 +23,7 @@
       let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
       let isSecure = transfer?.isSecure == true
       if isSecure || configuration.maxRequestsPerConnection != nil { ccurl_multi_note_port(multi, place, localPort) }
+      if isSecure { ccurl_multi_watch_tls(multi, easy, place) }
       retireIfWornOut()
       defer {
         connectsBefore = connects

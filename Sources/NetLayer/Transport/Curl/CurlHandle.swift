@@ -79,8 +79,6 @@
     var isPaused = false
     /// How libcurl has ended the transfer, while decoded content is still held back by a pause.
     var heldCode: Int32?
-    /// Whether a close_notify alert must end the response's body.
-    var needsCloseNotify = false
 
     /// libcurl's own. It sets this much aside for every transfer, which for a small response costs more than to read it.
     private static let defaultBuffer = 1 << 14
@@ -142,7 +140,6 @@
       isHeld = false
       isPaused = false
       heldCode = nil
-      needsCloseNotify = false
     }
 
     /// Gets ready for `transfer`'s current hop.
@@ -151,6 +148,7 @@
       errorText.pointee = 0
       forgetTransfer()
       place.pointee.connection = 0
+      place.pointee.is_watched = false
       if let refusal { throw refuse(refusal, transfer) }
       let hop = transfer.hop
       // Not inside TLS: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.

@@ -49,6 +49,9 @@
     /// Whether it tells of each time that a request begins to go out, and may be told not to (7.80).
     static let asksBeforeSending = isAtLeast(0x07_5000)
 
+    /// Whether an HTTP/2 connection that ends is an error of its own, and no reason for libcurl to send a request again.
+    static let failsAtEndOfConnection = isAtLeast(0x08_0200)
+
     private static let version = info?.number ?? 0
 
     /// A CA bundle to name explicitly, where the one libcurl was built with does not exist on this system (a libcurl

@@ -200,7 +200,6 @@
     }
 
     private func retire(_ handle: CurlHandle) {
-      ccurl_transfer_forget_end(handle.place)
       if handle.release(), idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
     }
 

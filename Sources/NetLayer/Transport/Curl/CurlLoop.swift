@@ -196,7 +196,9 @@
         for transfer in live where transfer.isSecure {
           guard let handle = transfer.handle, handle.heldCode == nil, handle.place.pointee.connection == connection
           else { continue }
-          if handle.isHeld || handle.isPaused || ccurl_multi_end(multi, handle.place) == CCURL_END_NONE {
+          let isOver =
+            !ccurl_multi_is_open(multi, handle.place) || ccurl_multi_end(multi, handle.place) != CCURL_END_NONE
+          if handle.isHeld || handle.isPaused || !isOver {
             isInUse = true
           } else {
             finish(transfer, handle, Int32(CCURL_RECEIVE_ERROR))

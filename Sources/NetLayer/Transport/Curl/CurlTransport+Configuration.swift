@@ -131,7 +131,9 @@
     /// An IPv4 address in its usual form, however it is written (`127.1`, `0x7f.1`, `2130706433`): the resolver takes all.
     private static func oneSpelling(_ host: String) -> String {
       var address = in_addr()
-      guard host.utf8.first.map({ (0x30...0x39).contains($0) }) == true, inet_aton(host, &address) != 0 else { return host }
+      guard host.utf8.first.map({ (0x30...0x39).contains($0) }) == true, inet_aton(host, &address) != 0 else {
+        return host
+      }
       return withUnsafeBytes(of: address.s_addr) { $0.map(String.init).joined(separator: ".") }
     }
 
@@ -179,6 +181,9 @@
       if let limit = maxRequestsPerConnection, limit < 1 {
         return invalid("Configuration.maxRequestsPerConnection is \(limit); give at least 1, or nil for no limit")
       }
+      if maxRequestsPerConnection != nil, !CurlLibrary.asksBeforeSending {
+        return invalid("Configuration.maxRequestsPerConnection needs libcurl 7.80; update libcurl, or leave it out")
+      }
       if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); give 0 or more bytes") }
       guard maxIdleTime > 0 else {
         return invalid("Configuration.maxIdleTime is \(maxIdleTime); give a positive number of seconds")
@@ -209,13 +214,15 @@
         guard Self.ports[url.scheme?.lowercased() ?? ""] != nil, url.host?.isEmpty == false else {
           return NetworkError(
             kind: .invalidRequest,
-            reason: "the proxy \(Redaction.standard.url(url)) needs a scheme http, https, socks5 or socks5h, and a host")
+            reason: "the proxy \(Redaction.standard.url(url)) needs a scheme http, https, socks5 or socks5h, and a host"
+          )
         }
         return Self.credentialsFailure(url.absoluteString, "Configuration.proxy")
       case .environment:
         let environment = ProcessInfo.processInfo.environment
         return ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].lazy
-          .compactMap { name in environment[name].flatMap { Self.credentialsFailure($0, "the variable \(name)") } }.first
+          .compactMap { name in environment[name].flatMap { Self.credentialsFailure($0, "the variable \(name)") } }
+          .first
       }
     }
 
@@ -228,14 +235,16 @@
       var bytes = authority[..<at].utf8[...]
       while let byte = bytes.popFirst() {
         var value = byte
-        if byte == 0x25, bytes.count >= 2, let code = UInt8(String(decoding: bytes.prefix(2), as: UTF8.self), radix: 16) {
+        if byte == 0x25, bytes.count >= 2, let code = UInt8(String(decoding: bytes.prefix(2), as: UTF8.self), radix: 16)
+        {
           value = code
           bytes = bytes.dropFirst(2)
         }
         guard value < 0x20 || value == 0x7f else { continue }
         return NetworkError(
           kind: .invalidRequest,
-          reason: "the user or password of the proxy in \(place) has the control character 0x\(String(value, radix: 16)), "
+          reason:
+            "the user or password of the proxy in \(place) has the control character 0x\(String(value, radix: 16)), "
             + "with which libcurl would go past the proxy; remove it")
       }
       return nil

@@ -61,7 +61,8 @@
       switch line.first {
       case UInt8(ascii: "U"), UInt8(ascii: "["):
         let text = String(decoding: line, as: UTF8.self)
-        stream = Self.number(in: text, behind: "Using Stream ID: ") ?? Self.number(in: text, behind: "[HTTP/2] [") ?? stream
+        stream =
+          Self.number(in: text, behind: "Using Stream ID: ") ?? Self.number(in: text, behind: "[HTTP/2] [") ?? stream
       case UInt8(ascii: "R"), UInt8(ascii: "C"):
         let isNamed = line.starts(with: "REFUSED_STREAM, retrying".utf8)
         if isNamed || line.starts(with: "Connection died, retrying".utf8) { noteRestart(isNamed: isNamed) }
@@ -73,14 +74,15 @@
       }
     }
 
-    /// libcurl is about to send the request again. It says that a connection has died for a stream that was refused, too,
-    /// where the connection was kept; then nothing has ended the connection, and no error was noted.
+    /// libcurl is about to send the request again. Of a stream that was refused on a kept connection it says, too, that the
+    /// connection has died; but then nothing has ended that, and no error was noted.
     private func noteRestart(isNamed: Bool) {
-      isRefused =
-        isNamed
-        || (errorText.pointee == 0 && ccurl_is_tls_open(easy)
-          && ccurl_multi_end(multi, place) == CCURL_END_NONE)
-      if isRefused { transfer?.loop.http2.noteRetired(place.pointee.connection) }
+      let isStreamAlone =
+        (CurlLibrary.failsAtEndOfConnection || place.pointee.is_watched) && errorText.pointee == 0
+        && ccurl_multi_end(multi, place) == CCURL_END_NONE
+      guard isNamed || isExcluded || isStreamAlone else { return }
+      isRefused = true
+      transfer?.loop.http2.noteRetired(place.pointee.connection)
     }
 
     /// Whether a GOAWAY says that the request was not processed.
