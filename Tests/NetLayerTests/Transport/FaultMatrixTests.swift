@@ -34,7 +34,7 @@ class FaultMatrixTests: XCTestCase {
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
     // What follows the content is no part of it, and of two framings the chunks count.
     case .lengthTooShort, .lengthAndChunks: .answer("ok")
-    case .redirectLoop: .failure(.redirect, saying: "more than 10 redirects")
+    case .redirectLoop: .failure(.redirect, saying: "already requested")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
     case .endlessBody, .gzipBomb: .failure(.connection, saying: "larger than 1048576 bytes")
     default: .failure(.connection)

@@ -34,6 +34,12 @@ final class StubAnswerTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("GET http://h/v1/user/17"))
   }
 
+  func testAResponseMayHaveRedirectsBehindIt() throws {
+    let redirect = Redirect(url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
+    let stub = StubTransport { _ in .response(redirects: [redirect]) }
+    XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.redirects, [redirect])
+  }
+
   func test_row_3_15_answersMayFollowOneAnother() throws {
     let stub = StubTransport([
       .init({ $0.url.path == "/v1/user/1" }, .sequence([.failure(.timeout), .json("1"), .json("2")]))

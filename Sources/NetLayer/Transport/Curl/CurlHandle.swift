@@ -183,8 +183,7 @@
 
     private func prepareContent(_ request: Request) throws(NetworkError) {
       let (removed, added) = try prepareMethodAndBody(request)
-      let cookies =
-        request.headers["Cookie"] == nil ? request.chosenOptions?.value.cookies?.header(for: request.url) : nil
+      let cookies = request.jarCookies
       if headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders() {
         let ownCoding = request.headers.contains { HTTPHeaders.same($0.name, "Accept-Encoding") }
         if ownCoding {
@@ -283,7 +282,7 @@
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
-          hops: transfer.hops)
+          trail: transfer.trail, cookies: cookiesSent)
         if case .deliver = decision {} else { redirect = decision }
       }
       if redirect == nil, !mayBeSentAgain { deliverHead() }
@@ -297,7 +296,9 @@
     func deliverHead() {
       guard let transfer else { return }
       transfer.deliverHead {
-        Response(request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers)
+        Response(
+          request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers,
+          redirects: transfer.trail.redirects)
       }
     }
 

@@ -137,9 +137,9 @@ extension SessionCore {
       flight.report(last: true)
       flight.succeed(Self.headers(http))
       hold(flight)
-    case .follow(let next):
+    case .follow(let next, let trail):
       flight.hop = next
-      flight.hops += 1
+      flight.trail = trail
       run(flight)
     case .refuse(let error): flight.finish(.failure(error))
     }
@@ -152,7 +152,7 @@ extension SessionCore {
     flight.hop.chosenOptions?.value.cookies?.store(Self.headers(http), from: flight.hop.url)
     let decision = RedirectPolicy.decide(
       original: flight.request, hop: flight.hop, status: http.statusCode, headers: Self.headers(http),
-      hops: flight.hops)
+      trail: flight.trail, cookies: flight.cookiesSent)
     if case .deliver = decision { flight.deliverHead(Self.headers(http)) } else { flight.redirect = decision }
   }
 
