@@ -6,7 +6,7 @@ public enum HTTPTask: Sendable {
   case plain
   /// Bytes as the body, with their `Content-Type` if given and not empty; common parameters go into the query.
   case data(Data, contentType: String? = nil)
-  /// Parameters: in the URL for GET, HEAD and DELETE, else as a form; or as `encoding` says.
+  /// Parameters: in the URL for GET, HEAD, DELETE and TRACE, else as a form; or as `encoding` says.
   case parameters(Parameters, encoding: any ParameterEncoder = .url)
   /// Parameters in the query and others in the body; common parameters go into the query.
   case composite(query: Parameters, body: Parameters, encoding: any ParameterEncoder = .json)

@@ -159,7 +159,7 @@ extension SessionCore {
   /// Sorted, because a dictionary's order differs from run to run.
   private static func headers(_ response: HTTPURLResponse) -> HTTPHeaders {
     let fields = response.allHeaderFields.flatMap { key, value in
-      let (name, value) = ("\(key)", "\(value)")
+      let (name, value) = ("\(key)", ReceivedFields.plain("\(value)"))
       return (HTTPHeaders.same(name, "Set-Cookie") ? cookies(in: value) : [value]).map {
         HTTPHeaders.Field(name: name, value: $0)
       }
