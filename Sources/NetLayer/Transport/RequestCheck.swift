@@ -60,6 +60,9 @@ enum RequestCheck {
         return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
       }
     }
+    if case .stream(let stream) = request.body, !(stream.chunkTimeout >= 0) {
+      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); give seconds, or 0 for no limit"
+    }
     if case .stream(let stream) = request.body, stream.count == nil, request.headers["Content-Length"] != nil {
       return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
     }

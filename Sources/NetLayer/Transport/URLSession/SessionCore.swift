@@ -117,13 +117,12 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private func spool(_ flight: SessionFlight) {
     if let spool = flight.spool { return upload(spool.file, flight) }
     held[ObjectIdentifier(flight)] = flight
-    flight.isSpooling = true
-    DispatchQueue.global(qos: .utility).async { [request = flight.hop] in
-      let result = Result { () throws(NetworkError) in try BodySpool(request) }
+    // Kept by the flight, which stops it when the request ends before.
+    flight.spooler = BodySpooler(flight.hop) { result in
       self.queue.async {
-        self.held[ObjectIdentifier(flight)] = nil
-        flight.isSpooling = false
         guard !flight.isFinished else { return }
+        self.held[ObjectIdentifier(flight)] = nil
+        flight.spooler = nil
         switch result {
         case .success(let spool):
           flight.spool = spool

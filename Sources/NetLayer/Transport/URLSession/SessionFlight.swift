@@ -25,8 +25,8 @@ final class SessionFlight: @unchecked Sendable {
   let maxBodySize: Int?
   /// The body to send, where it had to go to a file first.
   var spool: BodySpool?
-  /// Whether that is being written, while no server can answer.
-  var isSpooling = false
+  /// What writes that, while no server can answer.
+  var spooler: BodySpooler?
   /// Whether the task was suspended.
   var isSuspended = false
   /// Set by the disposer at once, before the queue hears of it: no chunk follows.
@@ -165,6 +165,8 @@ final class SessionFlight: @unchecked Sendable {
     body = Data()
     success = nil
     spool = nil
+    spooler?.stop()
+    spooler = nil
     receiver = nil
     progress = nil
     completion?(result)
@@ -177,7 +179,7 @@ final class SessionFlight: @unchecked Sendable {
     let isLimited = response != nil || limits.connect > 0
     let silence = isLimited && limits.idle > 0 ? limits.idle + (response == nil ? limits.connect : 0) : 0
     let total = Self.point(started, after: limits.total)
-    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: isSpooling ? 0 : silence)
+    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: spooler == nil ? silence : 0)
     if now >= total { return (timeout("had not answered completely after \(limits.total) s (Timeouts.total)"), total) }
     if now >= idle {
       let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
