@@ -61,8 +61,9 @@ extension Request {
     /// returns a sequence that begins at the start.
     ///
     /// What the sequence throws fails the request with `invalidRequest`; empty chunks are skipped.
-    public init<Chunks: AsyncSequence & Sendable>(count: Int64? = nil, sequence: @escaping @Sendable () throws -> Chunks)
-    where Chunks.Element == Data {
+    public init<Chunks: AsyncSequence & Sendable>(
+      count: Int64? = nil, sequence: @escaping @Sendable () throws -> Chunks
+    ) where Chunks.Element == Data {
       self.count = count
       maker = .sequence { take in try await Self.pull(sequence(), take) }
       isRepeatable = true
