@@ -12,7 +12,8 @@ final class BodySpool: Sendable {
 }
 
 /// Writes a body to a temporary file, on a queue of its own, as fast as its maker makes it; can be stopped at any time.
-// @unchecked Sendable: what changes is touched on `queue` alone, but for `isStopped`, which is atomic.
+// @unchecked Sendable: what changes is touched on `queue` alone, but for `isStopped`, which is atomic, and `pump`, which is set
+// before anyone else has this.
 final class BodySpooler: @unchecked Sendable {
   typealias Completion = @Sendable (Result<BodySpool, NetworkError>) -> Void
 
@@ -32,6 +33,12 @@ final class BodySpooler: @unchecked Sendable {
     self.request = request
     self.completion = completion
     file = FileManager.default.temporaryDirectory.appending(path: "netlayer-\(UUID().uuidString).body")
+    pump = Request.BodyStream(spooling: request).map { stream in
+      ChunkPump(stream) { [weak self] in
+        guard let self else { return }
+        self.queue.async { self.write() }
+      }
+    }
     queue.async { self.open() }
   }
 
@@ -40,22 +47,20 @@ final class BodySpooler: @unchecked Sendable {
   /// Asks for nothing more, writes nothing more, and removes the file; waits for nothing.
   func stop() {
     isStopped.store(true, ordering: .releasing)
+    // Here, not on the queue: the maker must not be asked again meanwhile.
+    pump?.stop()
     queue.async { self.release() }
   }
 
   // MARK: On the queue
 
   private func open() {
-    guard !isStopped.load(ordering: .acquiring), let stream = Request.BodyStream(spooling: request) else { return }
+    guard !isStopped.load(ordering: .acquiring) else { return }
     do throws(NetworkError) {
       // Others on the machine may look into the temporary folder.
       output = try DownloadFile(file, isPrivate: true)
     } catch {
       return finish(.failure(error))
-    }
-    pump = ChunkPump(stream) { [weak self] in
-      guard let self else { return }
-      self.queue.async { self.write() }
     }
     write()
   }
@@ -92,7 +97,6 @@ final class BodySpooler: @unchecked Sendable {
 
   private func release() {
     pump?.stop()
-    pump = nil
     output = nil
     completion = nil
   }
