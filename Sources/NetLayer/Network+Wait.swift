@@ -57,8 +57,8 @@ extension Network {
   }
 }
 
-/// Where synchronous calls are mapped, each on a serial queue of its own, known by a key: it gets a thread also where the
-/// callers block all of the pool that concurrent queues share.
+/// Where synchronous calls are mapped, each on a serial queue of its own, known by a key: it gets a thread also where
+/// the callers block all of the pool that concurrent queues share.
 private enum SynchronousCall {
   private static let key = DispatchSpecificKey<Bool>()
 

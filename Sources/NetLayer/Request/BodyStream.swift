@@ -9,9 +9,10 @@ extension Request {
   /// ```swift
   /// let body = Request.Body.stream(.init(once: recorder.chunks))
   /// ```
-  /// At most 256 KB and one chunk are made ahead. When the request ends early, by cancellation, a limit or an error, nothing
-  /// more is asked for: the task that iterates a sequence is cancelled, and a function that blocks is abandoned, its result
-  /// dropped. `URLSessionTransport` writes the whole body to a temporary file before it sends the request.
+  /// At most 256 KB and one chunk are made ahead. When the request ends early, by cancellation, a limit or an error,
+  /// nothing more is asked for: the task that iterates a sequence is cancelled, and a function that blocks is
+  /// abandoned, its result dropped. `URLSessionTransport` writes the whole body to a temporary file before it sends the
+  /// request.
   public struct BodyStream: Sendable {
     /// Gives the next chunk, `nil` at the end. Called on a queue of the request's own, so it may block; what it throws fails
     /// the request with `invalidRequest`. Empty chunks are skipped.
@@ -26,16 +27,16 @@ extension Request {
     }
 
     /// The length in bytes, to which the maker must keep: a request fails when it makes less, or more before the last
-    /// of these bytes has gone, and what it makes behind them is not asked for. `nil` sends it in the chunked transfer coding
-    /// (HTTP/2 needs none).
+    /// of these bytes has gone, and what it makes behind them is not asked for. `nil` sends it in the chunked transfer
+    /// coding (HTTP/2 needs none).
     public let count: Int64?
     /// Whether it can be sent again, as redirects (307, 308), retries and broken kept connections ask for.
     public let isRepeatable: Bool
-    /// The maximum time in seconds that the transport waits for the next chunk; a maker that is silent for longer fails the
-    /// request with `timeout`.
+    /// The maximum time in seconds that the transport waits for the next chunk; a maker that is silent for longer fails
+    /// the request with `timeout`.
     ///
-    /// 0, the default, sets no limit of its own: `Timeouts.total` still holds, but `Timeouts.idle` does not run while the
-    /// transport waits for the maker. Set it where `Timeouts.total` is 0. Empty chunks do not count.
+    /// 0, the default, sets no limit of its own: `Timeouts.total` still holds, but `Timeouts.idle` does not run while
+    /// the transport waits for the maker. Set it where `Timeouts.total` is 0. Empty chunks do not count.
     public var chunkTimeout: Double = 0
     let maker: Maker
 
@@ -69,7 +70,8 @@ extension Request {
       isRepeatable = true
     }
 
-    /// A body of the chunks of an asynchronous sequence that exists once: what would have to send it again fails instead.
+    /// A body of the chunks of an asynchronous sequence that exists once: what would have to send it again fails
+    /// instead.
     ///
     /// What the sequence throws fails the request with `invalidRequest`; empty chunks are skipped.
     public init<Chunks: AsyncSequence & Sendable>(once sequence: Chunks, count: Int64? = nil)

@@ -1,7 +1,8 @@
 import Foundation
 import Streams
 
-/// Reads a body that is made while it is sent, some chunks ahead, on a queue or in a task of its own: its maker may block.
+/// Reads a body that is made while it is sent, some chunks ahead, on a queue or in a task of its own: its maker may
+/// block.
 final class ChunkPump: Sendable {
   enum Step {
     case bytes(Int)

@@ -5,8 +5,8 @@ import Synchronization
 public enum DefaultTransport {
   /// A new transport: over libcurl on Linux, where one from 7.68 on is installed; over `URLSession` elsewhere.
   ///
-  /// Where libcurl can't be used on Linux, the first call writes one line to standard error that says why, and what is lost.
-  /// Pass a `URLSessionTransport` to the backend to choose it without that line.
+  /// Where libcurl can't be used on Linux, the first call writes one line to standard error that says why, and what is
+  /// lost. Pass a `URLSessionTransport` to the backend to choose it without that line.
   public static func make() -> any Transport {
     #if canImport(CCurl)
       make(notice: fallbackNotice) { try CurlTransport() }

@@ -1,13 +1,16 @@
 import Foundation
 
-/// Which redirects are followed; what is not followed is delivered as the answer it is, status 3xx.
+/// A policy that decides which redirects are followed; any other redirect is delivered as the response, status 3xx.
 ///
-/// Whatever the policy: 301 and 302 turn POST into GET unless `keepsMethod` says otherwise, 303 all but HEAD, 307 and 308
-/// keep method and body; other schemes than `http` and `https` fail with `redirect`, and so does a cycle: a method and URL
-/// that this call has requested before, with the same cookies where there is a `CookieJar`. A target without a fragment
-/// inherits that of the URL that was redirected (RFC 9110 §10.2.2). To another origin go neither `Authorization`, `Cookie` and
-/// `Proxy-Authorization` nor anything else that is secret by its name, in `Redaction.standard` or in the back end's own
-/// (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch).
+/// Every policy keeps these rules (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch):
+/// - 301 and 302 turn POST into GET, unless `keepsMethod` is set. 303 turns every method but HEAD into GET. 307 and 308
+///   keep method and body.
+/// - A target whose scheme is neither `http` nor `https` fails with `redirect`.
+/// - A cycle fails with `redirect`: a method and URL that this call has requested before, with the same cookies where there
+///   is a `CookieJar`.
+/// - A target without a fragment inherits the fragment of the URL that was redirected (RFC 9110 §10.2.2).
+/// - `Authorization`, `Cookie`, `Proxy-Authorization` and every other field that is secret by its name, in
+///   `Redaction.standard` or in the backend's own redaction, stay with their origin.
 public struct RedirectPolicy: Sendable {
   /// One redirect, before it is followed.
   public struct Step: Sendable {
@@ -61,8 +64,8 @@ public struct RedirectPolicy: Sendable {
     case refuse(NetworkError)
   }
 
-  /// Decides on an answer of `status` and `headers` to `hop`, the request as it was last sent, with the jar's `cookies`;
-  /// `trail` has the redirects before, and `original` is what the caller asked for.
+  /// Decides on an answer of `status` and `headers` to `hop`, the request as it was last sent, with the jar's
+  /// `cookies`; `trail` has the redirects before, and `original` is what the caller asked for.
   static func decide(
     original: Request, hop: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail, cookies: String?
   ) -> Decision {

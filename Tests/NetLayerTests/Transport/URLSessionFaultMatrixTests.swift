@@ -18,8 +18,9 @@ final class URLSessionFaultMatrixTests: FaultMatrixTests {
       LoopbackServer.Fault.allCases.filter { ![.headCutShort, .endlessBody, .gzipBomb, .twoLengths].contains($0) }
     }
 
-    // Over libcurl 7.88, Foundation never completes a POST on a kept connection that is gone: the faults get new ones, but
-    // where that is the test, and there our own limit ends it. Over libcurl 8.14 it reports the lost connection itself.
+    // Over libcurl 7.88, Foundation never completes a POST on a kept connection that is gone: the faults get new ones,
+    // but where that is the test, and there our own limit ends it. Over libcurl 8.14 it reports the lost connection
+    // itself.
     override var nextHeaders: HTTPHeaders { ["Connection": "close"] }
 
     // It opens more than it is allowed.

@@ -54,9 +54,9 @@ struct RecordedExchange: Codable, Sendable {
 /// Sends through another transport, and writes what came of it to a file that `StubTransport(replaying:)` answers from
 /// (article row 3.15).
 ///
-/// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left out. An
-/// exchange that can't be written, on a full disk for example, fails with `file`, as a replay would lack it; the recording
-/// keeps what was written before.
+/// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left
+/// out. An exchange that can't be written, on a full disk for example, fails with `file`, as a replay would lack it;
+/// the recording keeps what was written before.
 public final class RecordingTransport: Transport {
   private let base: any Transport
   private let redaction: Redaction
@@ -128,8 +128,8 @@ public final class RecordingTransport: Transport {
       })
   }
 
-  /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has an
-  /// answer can read its recording. `then` gets the failure that takes the result's place, if there is one.
+  /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has
+  /// an answer can read its recording. `then` gets the failure that takes the result's place, if there is one.
   private func record(
     _ request: Request, _ result: Result<Response, NetworkError>,
     _ then: @escaping @Sendable (Result<Response, NetworkError>?) -> Void

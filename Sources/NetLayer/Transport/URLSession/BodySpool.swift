@@ -12,8 +12,8 @@ final class BodySpool: Sendable {
 }
 
 /// Writes a body to a temporary file, on a queue of its own, as fast as its maker makes it; can be stopped at any time.
-// @unchecked Sendable: what changes is touched on `queue` alone, but for `isStopped`, which is atomic, and `pump`, which is set
-// before anyone else has this.
+// @unchecked Sendable: what changes is touched on `queue` alone, but for `isStopped`, which is atomic, and `pump`,
+// which is set before anyone else has this.
 final class BodySpooler: @unchecked Sendable {
   typealias Completion = @Sendable (Result<BodySpool, NetworkError>) -> Void
 
@@ -27,8 +27,8 @@ final class BodySpooler: @unchecked Sendable {
   private var pump: ChunkPump?
   private var completion: Completion?
 
-  /// Begins to write the body of `request`. `completion` is called once, on a queue of its own, unless `stop()` is first:
-  /// with the file, or an error of kind `file` when there is no room, or that of the body's maker.
+  /// Begins to write the body of `request`. `completion` is called once, on a queue of its own, unless `stop()` is
+  /// first: with the file, or an error of kind `file` when there is no room, or that of the body's maker.
   init(_ request: Request, completion: @escaping Completion) {
     self.request = request
     self.completion = completion
