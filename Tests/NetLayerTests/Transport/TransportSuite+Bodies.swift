@@ -138,6 +138,43 @@ extension TransportSuite {
     XCTAssertEqual(maker.calls, 1)
   }
 
+  func testUploadsThatAreCancelledAtAnyMomentEndOnceAndLetGoOfTheirSequences() throws {
+    let count = 60
+    let released = expectation(description: "every sequence is released")
+    released.expectedFulfillmentCount = count
+    let flights = (0..<count).map { _ in Flight(self) }
+    let queue = DispatchQueue(label: "callers", attributes: .concurrent)
+    for (index, flight) in flights.enumerated() {
+      let sent = Locked<(any Disposable)?>(nil)
+      let token = Token(released)
+      let asked = Atomic<Int>(0)
+      let body = Request.Body.stream(
+        .init(
+          once: AsyncStream(unfolding: {
+            withExtendedLifetime(token) {}
+            let call = asked.add(1, ordering: .acquiringAndReleasing).newValue
+            // Some in the middle of their body, from a thread of their own.
+            if index % 3 == 1, call == index % 8 { queue.async { sent.withLock { $0 }?.dispose() } }
+            return call <= 20 ? Data(count: 5_000) : nil
+          })))
+      let control = flight.send(request(.put, "/echo", body: body), on: transport)
+      sent.withLock { $0 = control }
+      if index % 3 == 0 { control.dispose() }
+    }
+    for (index, flight) in flights.enumerated() {
+      switch try flight.outcome() {
+      case .success(let response): XCTAssertEqual(response.body.count, 100_000)
+      case .failure(let error):
+        XCTAssertEqual(error.kind, .cancelled)
+        XCTAssertNotEqual(index % 3, 2)
+      }
+    }
+    // What the outcomes hold of their requests goes with them.
+    for flight in flights { flight.forget() }
+    wait(for: [released], timeout: 20)
+    try assertStillServes()
+  }
+
   func testAnUploadThatIsOverIsMadeNoFurther() throws {
     for isCancelled in [true, false] {
       let maker = CountedMaker(self)
@@ -157,14 +194,15 @@ extension TransportSuite {
   }
 }
 
+/// Tells when it is let go of.
+private final class Token: Sendable {
+  private let released: XCTestExpectation
+  init(_ released: XCTestExpectation) { self.released = released }
+  deinit { released.fulfill() }
+}
+
 /// A maker without end that counts its calls, and tells when it is let go of.
 private final class CountedMaker: Sendable {
-  private final class Token: Sendable {
-    let released: XCTestExpectation
-    init(_ released: XCTestExpectation) { self.released = released }
-    deinit { released.fulfill() }
-  }
-
   let released: XCTestExpectation
   private let count = Atomic<Int>(0)
 
