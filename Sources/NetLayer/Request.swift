@@ -25,7 +25,8 @@ public struct Request: Sendable {
   }
 
   /// Time limits in seconds; fractions are allowed and 0 disables a limit. For an endless stream, set `total` to 0 and
-  /// `idle` above the longest expected gap between bytes. A negative value or NaN fails the request with `invalidRequest`.
+  /// `idle` above the longest expected gap between bytes. A negative value or NaN fails the request with
+  /// `invalidRequest`.
   public struct Timeouts: Sendable, Hashable {
     /// Until the connection stands, name lookup and TLS included; waiting for one to be free does not count.
     public var connect: Double

@@ -60,13 +60,21 @@ enum RequestCheck {
         return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
       }
     }
-    if case .stream(let stream) = request.body, !(stream.chunkTimeout >= 0) {
+    if case .stream(let stream) = request.body, let problem = problem(of: stream, request) { return problem }
+    return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
+  }
+
+  private static func problem(of stream: Request.BodyStream, _ request: Request) -> String? {
+    if !(stream.chunkTimeout >= 0) {
       return "BodyStream.chunkTimeout is \(stream.chunkTimeout); give seconds, or 0 for no limit"
     }
-    if case .stream(let stream) = request.body, stream.count == nil, request.headers["Content-Length"] != nil {
+    if let count = stream.count, count < 0 {
+      return "BodyStream.count is \(count); give the length in bytes, or nil where it is not known"
+    }
+    if stream.count == nil, request.headers["Content-Length"] != nil {
       return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
     }
-    return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
+    return nil
   }
 
   /// The failure for a Content-Length of the caller's that is not `length`; for bodies whose length shows on opening.

@@ -112,7 +112,10 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testALimitOfTheMakersThatIsNoneIsRefused() throws {
+  func testALimitOrALengthBelowZeroIsRefused() throws {
+    let negative = Request.BodyStream(count: -1, open: { { nil } })
+    let length = try failure(request(.put, "/echo", body: .stream(negative)), .invalidRequest)
+    XCTAssert(length.reason.contains("BodyStream.count is -1"), length.reason)
     for limit in [-1, Double.nan] {
       var stream = Request.BodyStream(open: { { nil } })
       stream.chunkTimeout = limit
