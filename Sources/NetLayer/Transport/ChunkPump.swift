@@ -172,6 +172,8 @@ final class ChunkPump: Sendable {
 
   /// Iterates the sequence to its end, or until its round is over.
   private func iterate(_ round: Int, _ pull: Request.BodyStream.Pull) async {
+    // It may have been stopped before this task began.
+    guard state.withLock({ $0.round == round }) else { return }
     do {
       try await pull { chunk in
         guard self.take(.success(chunk), round, { $0.failure == nil }) else { return false }
