@@ -6,7 +6,7 @@ public enum HTTPTask: Sendable {
   case plain
   /// Bytes as the body, with their `Content-Type` if given and not empty; common parameters go into the query.
   case data(Data, contentType: String? = nil)
-  /// Parameters: in the URL for GET, HEAD and DELETE, else as a form; or as `encoding` says.
+  /// Parameters: in the URL for GET, HEAD, DELETE and TRACE, else as a form; or as `encoding` says.
   case parameters(Parameters, encoding: any ParameterEncoder = .url)
   /// Parameters in the query and others in the body; common parameters go into the query.
   case composite(query: Parameters, body: Parameters, encoding: any ParameterEncoder = .json)
@@ -21,7 +21,8 @@ public enum HTTPTask: Sendable {
   /// The content of a file as the body, streamed from disk; the type is that of its extension unless given. Common
   /// parameters go into the query. A file that can't be read is an error of kind `invalidRequest` before anything is sent.
   case upload(URL, contentType: String? = nil)
-  /// A body that is made while it is sent, of a length that is known or not; common parameters go into the query.
+  /// A body that is made while it is sent, by a function or an asynchronous sequence, of known or unknown length;
+  /// common parameters go into the query.
   case stream(Request.BodyStream, contentType: String? = nil)
   /// Parameters as in `parameters`; the body of a successful answer goes to the file `to` (article row 0.12).
   case download(to: URL, parameters: Parameters = [:], encoding: any ParameterEncoder = .url)

@@ -8,7 +8,7 @@ extension Network {
   /// Emits once, unless an interceptor gives several answers, as a cache does that answers before the network.
   ///
   /// - Parameters:
-  ///   - method: the HTTP method; GET, HEAD and DELETE put parameters into the URL.
+  ///   - method: the HTTP method; GET, HEAD, DELETE and TRACE put parameters into the URL.
   ///   - url: a path below the back end's base URL, or an absolute URL.
   ///   - parameters: over the back end's common ones; also any `Encodable`.
   ///   - encoding: `.url`, `.query`, `.form`, `.json`, or one's own.

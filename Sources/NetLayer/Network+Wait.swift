@@ -31,7 +31,7 @@ extension Network {
       ).ruled(by: rules)
     }
     let own = with {
-      $0.mapping = SynchronousCall.scheduler
+      $0.mapping = SynchronousCall.makeScheduler()
       $0.delivery = nil
     }
     let result = Locked<Swift.Result<Result, any Error>?>(nil)
@@ -40,11 +40,14 @@ extension Network {
       onSuccess: { value in result.withLock { $0 = .success(value) } },
       onError: { error in result.withLock { $0 = .failure(error) } }, onDisposed: { done.signal() })
     defer { subscription.dispose() }
-    // The transport's own limit is reached first, unless it is this thread that it needs.
-    let limit = backend.timeouts.total
-    let outcome = limit > 0 && limit < 1e9 ? done.wait(timeout: .now() + limit + 1) : DispatchTimeoutResult.success
-    if limit <= 0 || limit >= 1e9 { done.wait() }
-    guard outcome == .success, let result = result.withLock({ $0 }) else {
+    // The transport's own limit is reached first, unless it is this thread that it needs. A timer wakes this thread, as
+    // timed waits of semaphores follow the wall clock on Linux, and last longer when that is set back.
+    let limit = DispatchWorkItem { done.signal() }
+    defer { limit.cancel() }
+    let total = backend.timeouts.total
+    if total > 0, total < 1e9 { SynchronousCall.limits.asyncAfter(deadline: .now() + total + 1, execute: limit) }
+    done.wait()
+    guard let result = result.withLock({ $0 }) else {
       throw NetworkError(
         kind: .timeout,
         reason: "the result did not arrive while this thread waited for it; its delivery may need this very thread"
@@ -54,16 +57,19 @@ extension Network {
   }
 }
 
-/// Where synchronous calls are mapped: a concurrent queue of their own, known by a key.
+/// Where synchronous calls are mapped, each on a serial queue of its own, known by a key: it gets a thread also where
+/// the callers block all of the pool that concurrent queues share.
 private enum SynchronousCall {
   private static let key = DispatchSpecificKey<Bool>()
-  private static let queue: DispatchQueue = {
-    let queue = DispatchQueue(label: "NetLayer.synchronous", attributes: .concurrent)
-    queue.setSpecific(key: key, value: true)
-    return queue
-  }()
 
-  static let scheduler = QueueScheduler(queue: queue)
+  /// Where the callers' limits are reached: never blocked.
+  static let limits = DispatchQueue(label: "NetLayer.synchronous.limits")
+
+  static func makeScheduler() -> QueueScheduler {
+    let queue = DispatchQueue(label: "NetLayer.synchronous")
+    queue.setSpecific(key: key, value: true)
+    return QueueScheduler(queue: queue)
+  }
 
   /// Whether the caller is inside the delivery of a synchronous call.
   static var isInside: Bool { DispatchQueue.getSpecific(key: key) == true }

@@ -10,7 +10,7 @@ public protocol ParameterEncoder: Sendable {
 }
 
 extension ParameterEncoder where Self == URLParameterEncoder {
-  /// `name=value` pairs: in the URL for GET, HEAD and DELETE, else in the body.
+  /// `name=value` pairs: in the URL for GET, HEAD, DELETE and TRACE, else in the body.
   public static var url: URLParameterEncoder { URLParameterEncoder() }
   /// `name=value` pairs in the URL, whatever the method.
   public static var query: URLParameterEncoder { URLParameterEncoder(destination: .query) }

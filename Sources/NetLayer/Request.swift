@@ -24,8 +24,9 @@ public struct Request: Sendable {
     }
   }
 
-  /// How long each phase may take, in seconds; fractions count, and 0 is no limit: for a stream without end, set `total`
-  /// to 0 and `idle` above the longest silence that is none.
+  /// Time limits in seconds; fractions are allowed and 0 disables a limit. For an endless stream, set `total` to 0 and
+  /// `idle` above the longest expected gap between bytes. A negative value or NaN fails the request with
+  /// `invalidRequest`.
   public struct Timeouts: Sendable, Hashable {
     /// Until the connection stands, name lookup and TLS included; waiting for one to be free does not count.
     public var connect: Double

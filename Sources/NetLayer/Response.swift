@@ -17,6 +17,8 @@ public struct Response: Sendable {
   public var trailers = HTTPHeaders()
   /// The file that has the body, where the request has a `destination` and the status was a success.
   public var file: URL?
+  /// The redirects that were followed, the oldest first; empty for none, and for what a cache answers.
+  public var redirects: [Redirect]
   /// How many seconds the request waited for its turn, where interceptors limit how many run.
   public internal(set) var waited = 0.0
   /// What reads the body, where it is still coming in.
@@ -33,7 +35,7 @@ public struct Response: Sendable {
   /// A response, as a transport or a test makes it.
   public init(
     request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(),
-    metrics: TransferMetrics? = nil
+    metrics: TransferMetrics? = nil, redirects: [Redirect] = []
   ) {
     self.request = request
     self.url = url ?? request.url
@@ -41,6 +43,7 @@ public struct Response: Sendable {
     self.headers = headers
     self.body = body
     self.metrics = metrics
+    self.redirects = redirects
   }
 }
 

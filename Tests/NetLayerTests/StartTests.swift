@@ -62,6 +62,30 @@ final class StartTests: XCTestCase {
     }
   }
 
+  func test_row_0_12_manyCallersOnTheGlobalQueueAllGetTheirResults() throws {
+    let server = try LoopbackServer { _ in LoopbackServer.Response.json("8").delayed(by: 0.05) }
+    let transport = DefaultTransport.make()
+    let network = Network(Backend(baseURL: server.url, transport: transport, timeouts: .init(total: 10)))
+    let count = 100
+    let failures = Locked<[String]>([])
+    let done = expectation(description: "all callers are back")
+    done.expectedFulfillmentCount = count
+    for _ in 0..<count {
+      // All of them block threads of the pool that mapping on a concurrent queue would need.
+      DispatchQueue.global().async {
+        do {
+          let value = try network.wait(for: Get())
+          if value != 8 { failures.withLock { $0.append("\(value)") } }
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+        done.fulfill()
+      }
+    }
+    wait(for: [done], timeout: 120)
+    XCTAssertEqual(failures.withLock { $0 }, [])
+  }
+
   func test_row_0_12_aCallThatWouldWaitForItselfIsAnErrorNotADeadlock() throws {
     /// Breaks its contract: answers on the main queue, which waits.
     struct OnMain: Transport {

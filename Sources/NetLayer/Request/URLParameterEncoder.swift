@@ -8,7 +8,7 @@ import Foundation
 public struct URLParameterEncoder: ParameterEncoder {
   /// Where the pairs go.
   public enum Destination: Sendable {
-    /// Into the query for GET, HEAD and DELETE, else into the body.
+    /// Into the query for GET, HEAD, DELETE and TRACE, else into the body.
     case methodDependent
     /// Into the query.
     case query

@@ -47,6 +47,15 @@ final class ReceivedFields: Sendable {
     return fields
   }
 
+  /// Whether a byte within a field counts as a space (RFC 9110 §5.5): whoever writes CR or LF on begins another field.
+  private static func isForbidden(_ byte: UInt8) -> Bool { byte == 0x0d || byte == 0x0a || byte == 0 }
+
+  /// The value without CR, LF and NUL.
+  static func plain(_ value: String) -> String {
+    guard value.utf8.contains(where: isForbidden) else { return value }
+    return String(decoding: value.utf8.map { isForbidden($0) ? 0x20 : $0 }, as: UTF8.self)
+  }
+
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
   /// Without the spaces and tabs around it.
@@ -60,6 +69,10 @@ final class ReceivedFields: Sendable {
 
   /// UTF-8 where it is, else Latin-1, in which every byte is a character (RFC 9110 §5.5).
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    if bytes.contains(where: isForbidden) {
+      let plain = bytes.map { isForbidden($0) ? 0x20 : $0 }
+      return plain.withUnsafeBufferPointer { text(trimmed($0)) }
+    }
     // Nearly every header is ASCII, and the general check is generic code that does not specialise.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     if let text = String(validating: bytes, as: UTF8.self) { return text }

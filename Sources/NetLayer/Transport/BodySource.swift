@@ -132,7 +132,8 @@ extension Request.BodyStream {
     }
   }
 
-  private static func piece(of source: BodySource) throws(NetworkError) -> Data? {
+  /// The next bytes of `source`, `nil` at its end.
+  static func piece(of source: BodySource) throws(NetworkError) -> Data? {
     var piece = Data(count: pieceSize)
     let count = piece.withUnsafeMutableBytes { source.read(into: $0) }
     guard count >= 0 else {

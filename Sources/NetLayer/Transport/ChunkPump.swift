@@ -1,7 +1,8 @@
 import Foundation
 import Streams
 
-/// Reads a body that is made while it is sent, some chunks ahead, on a queue of its own: its maker may block.
+/// Reads a body that is made while it is sent, some chunks ahead, on a queue or in a task of its own: its maker may
+/// block.
 final class ChunkPump: Sendable {
   enum Step {
     case bytes(Int)
@@ -13,29 +14,47 @@ final class ChunkPump: Sendable {
 
   /// Made ahead of the socket, at most one chunk more.
   private static let highWater = 1 << 18
+  /// Where the makers' silence is watched: never blocked, whatever a maker does.
+  private static let limits = DispatchQueue(label: "NetLayer.Upload.limits")
 
   private struct State {
     var reader: Request.BodyStream.Reader?
+    /// Where the reader is called: a queue of this round's, as an abandoned reader may block the one before for ever.
+    var queue: DispatchQueue?
+    /// What iterates the sequence.
+    var task: Task<Void, Never>?
+    /// Where that waits for room.
+    var room: CheckedContinuation<Bool, Never>?
     var chunks: [Data] = []
     var bytes = 0
     /// How much of the first chunk has gone.
     var offset = 0
     /// How much has gone in all.
     var sent: Int64 = 0
-    /// A rewind makes what an earlier reader still gives void.
+    /// A rewind makes what an earlier maker still gives void.
     var round = 0
-    var isReading = false
+    var isMaking = false
     var hasEnded = false
-    var isAwaited = false
+    /// Since when the transport waits for a chunk, if it does.
+    var awaitedSince: DispatchTime?
+    /// Whether a look at the limit of that wait is due.
+    var isWatched = false
     var failure: NetworkError?
+
+    var wantsMore: Bool { !hasEnded && failure == nil && bytes < highWater }
+  }
+
+  private enum Start {
+    case reader(Int, DispatchQueue, @Sendable () throws -> Request.BodyStream.Reader)
+    case sequence(Int, Request.BodyStream.Pull)
+    case goOn(CheckedContinuation<Bool, Never>)
   }
 
   private let stream: Request.BodyStream
   private let wake: @Sendable () -> Void
   private let state = Locked(State())
-  private let queue = DispatchQueue(label: "NetLayer.Upload", qos: .utility)
 
-  /// `wake` is called on the pump's queue, when a `wait` is over.
+  /// `wake` is called on a thread of the pump's, when a `wait` is over.
   init(_ stream: Request.BodyStream, wake: @escaping @Sendable () -> Void) {
     self.stream = stream
     self.wake = wake
@@ -43,17 +62,14 @@ final class ChunkPump: Sendable {
 
   /// Copies the next bytes into `buffer`.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
-    let step = state.withLock { state -> Step in
+    let (step, look) = state.withLock { state -> (Step, DispatchTime?) in
       guard let chunk = state.chunks.first else {
-        if let failure = state.failure { return .failure(failure) }
-        guard state.hasEnded else {
-          state.isAwaited = true
-          return .wait
-        }
+        if let failure = state.failure { return (.failure(failure), nil) }
+        guard state.hasEnded else { return (.wait, noteWait(&state)) }
         if let count = stream.count, state.sent != count {
-          return .failure(Self.failure("the body ended after \(state.sent) bytes where \(count) were announced"))
+          return (.failure(Self.failure("the body ended after \(state.sent) bytes where \(count) were announced")), nil)
         }
-        return .end
+        return (.end, nil)
       }
       let length = Swift.min(buffer.count, chunk.count - state.offset)
       let start = chunk.startIndex + state.offset
@@ -65,9 +81,10 @@ final class ChunkPump: Sendable {
         state.bytes -= chunk.count
         state.offset = 0
       }
-      return .bytes(length)
+      return (.bytes(length), nil)
     }
-    readAhead()
+    if let look { watch(at: look) }
+    makeMore()
     return step
   }
 
@@ -77,66 +94,174 @@ final class ChunkPump: Sendable {
       if state.sent == 0 { return (true, nil) }
       guard stream.isRepeatable else { return (false, nil) }
       let old = state
-      state = State(round: old.round + 1)
+      state = State(round: old.round + 1, isWatched: old.isWatched)
       return (true, old)
     }
-    withExtendedLifetime(old) {}
+    if let old { abandon(old) }
     return isPossible
   }
 
-  /// Makes no more, and lets go of the maker.
+  /// Makes no more, and lets go of the maker, without waiting for it.
   func stop() {
     let old = state.withLock { state in
       let old = state
-      state = State(round: old.round + 1, hasEnded: true)
+      state = State(round: old.round + 1, hasEnded: true, isWatched: old.isWatched)
       return old
     }
-    withExtendedLifetime(old) {}
+    abandon(old)
   }
 
-  private func readAhead() {
-    let round = state.withLock { state -> Int? in
-      guard !state.isReading, !state.hasEnded, state.failure == nil, state.bytes < Self.highWater else { return nil }
-      state.isReading = true
-      return state.round
+  private func abandon(_ old: State) {
+    old.task?.cancel()
+    old.room?.resume(returning: false)
+  }
+
+  // MARK: Making
+
+  private func makeMore() {
+    let start = state.withLock { state -> Start? in
+      guard state.wantsMore else { return nil }
+      if let room = state.room {
+        state.room = nil
+        return .goOn(room)
+      }
+      guard !state.isMaking else { return nil }
+      state.isMaking = true
+      switch stream.maker {
+      case .reader(let open):
+        let queue = state.queue ?? DispatchQueue(label: "NetLayer.Upload", qos: .utility)
+        state.queue = queue
+        return .reader(state.round, queue, open)
+      case .sequence(let pull): return .sequence(state.round, pull)
+      }
     }
-    if let round { queue.async { self.fill(round) } }
+    switch start {
+    case nil: break
+    case .goOn(let room): room.resume(returning: true)
+    case .reader(let round, let queue, let open): queue.async { self.fill(round, open) }
+    case .sequence(let round, let pull):
+      let task = Task.detached(priority: .utility) { await self.iterate(round, pull) }
+      let isStopped = state.withLock { state in
+        guard state.round == round else { return true }
+        state.task = task
+        return false
+      }
+      if isStopped { task.cancel() }
+    }
   }
 
-  private func fill(_ round: Int) {
-    var reader = state.withLock { $0.round == round ? $0.reader : nil }
-    while true {
+  /// Calls the reader until enough is made.
+  private func fill(_ round: Int, _ open: () throws -> Request.BodyStream.Reader) {
+    var (isCurrent, reader) = state.withLock { ($0.round == round, $0.reader) }
+    while isCurrent {
       let result: Result<Data?, any Error>
       do {
-        let opened = try reader ?? stream.open()
+        let opened = try reader ?? open()
         reader = opened
         result = .success(try opened())
       } catch {
         result = .failure(error)
       }
-      let (goesOn, isAwaited) = state.withLock { [reader] state -> (Bool, Bool) in
-        guard state.round == round else { return (false, false) }
+      isCurrent = take(result, round) { [reader] state in
         state.reader = reader
-        switch result {
-        case .success(let chunk?):
-          if let count = stream.count, Int64(chunk.count) > count - state.sent - Int64(state.bytes - state.offset) {
-            state.failure = Self.failure("the body has more than the \(count) bytes that were announced")
-          } else if !chunk.isEmpty {
-            state.chunks.append(chunk)
-            state.bytes += chunk.count
-          }
-        case .success(nil): state.hasEnded = true
-        case .failure(let error): state.failure = Self.failure("the body can't be read: \(error)", error)
-        }
-        let goesOn = !state.hasEnded && state.failure == nil && state.bytes < Self.highWater
-        state.isReading = goesOn
-        let isAwaited = state.isAwaited && (!state.chunks.isEmpty || !goesOn)
-        if isAwaited { state.isAwaited = false }
-        return (goesOn, isAwaited)
+        state.isMaking = state.wantsMore
+        return state.wantsMore
       }
-      if isAwaited { wake() }
-      guard goesOn else { return }
     }
+  }
+
+  /// Iterates the sequence to its end, or until its round is over.
+  private func iterate(_ round: Int, _ pull: Request.BodyStream.Pull) async {
+    // It may have been stopped before this task began.
+    guard state.withLock({ $0.round == round }) else { return }
+    do {
+      try await pull { chunk in
+        guard self.take(.success(chunk), round, { $0.failure == nil }) else { return false }
+        return await self.roomForMore(round)
+      }
+      _ = take(.success(nil), round) { _ in false }
+    } catch {
+      _ = take(.failure(error), round) { _ in false }
+    }
+  }
+
+  /// Waits until there is room; `false` where no more is wanted.
+  private func roomForMore(_ round: Int) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let answer = state.withLock { state -> Bool? in
+        guard state.round == round, !state.hasEnded, state.failure == nil else { return false }
+        if state.bytes < Self.highWater { return true }
+        state.room = continuation
+        return nil
+      }
+      if let answer { continuation.resume(returning: answer) }
+    }
+  }
+
+  /// Takes what the maker of `round` has made, and returns what `then` does; `false` when that round is over.
+  private func take(
+    _ result: Result<Data?, any Error>, _ round: Int, _ then: (inout State) -> Bool
+  ) -> Bool {
+    let (goesOn, isAwaited) = state.withLock { state -> (Bool, Bool) in
+      guard state.round == round, state.failure == nil, !state.hasEnded else { return (false, false) }
+      switch result {
+      case .success(let chunk?):
+        if let count = stream.count, Int64(chunk.count) > count - state.sent - Int64(state.bytes - state.offset) {
+          state.failure = Self.failure("the body has more than the \(count) bytes that were announced")
+        } else if !chunk.isEmpty {
+          state.chunks.append(chunk)
+          state.bytes += chunk.count
+        }
+      case .success(nil): state.hasEnded = true
+      case .failure(let error): state.failure = Self.failure("the body can't be read: \(error)", error)
+      }
+      let isOver = !state.chunks.isEmpty || state.hasEnded || state.failure != nil
+      let isAwaited = state.awaitedSince != nil && isOver
+      if isAwaited { state.awaitedSince = nil }
+      return (then(&state), isAwaited)
+    }
+    if isAwaited { wake() }
+    return goesOn
+  }
+
+  // MARK: The limit of silence
+
+  /// Notes that the transport waits; gives when to look whether it has waited too long, where no look is due.
+  private func noteWait(_ state: inout State) -> DispatchTime? {
+    guard state.awaitedSince == nil else { return nil }
+    let now = DispatchTime.now()
+    state.awaitedSince = now
+    guard !state.isWatched, stream.chunkTimeout > 0, stream.chunkTimeout < 1e9 else { return nil }
+    state.isWatched = true
+    return now + stream.chunkTimeout
+  }
+
+  private func watch(at point: DispatchTime) {
+    Self.limits.asyncAfter(deadline: point) { [weak self] in self?.look() }
+  }
+
+  /// Fails the body whose maker has been silent for too long, and abandons the maker.
+  private func look() {
+    let (next, silent) = state.withLock { state -> (DispatchTime?, Task<Void, Never>??) in
+      guard let since = state.awaitedSince else {
+        state.isWatched = false
+        return (nil, nil)
+      }
+      let end = since + stream.chunkTimeout
+      guard DispatchTime.now() >= end else { return (end, nil) }
+      state.isWatched = false
+      state.awaitedSince = nil
+      state.failure = NetworkError(
+        kind: .timeout,
+        reason:
+          "the maker of the request's body was silent for \(stream.chunkTimeout) s (BodyStream.chunkTimeout); raise "
+          + "the limit, or pass 0 for none")
+      return (nil, .some(state.task))
+    }
+    if let next { return watch(at: next) }
+    guard let silent else { return }
+    silent?.cancel()
+    wake()
   }
 
   private static func failure(_ reason: String, _ underlying: (any Error)? = nil) -> NetworkError {

@@ -1,11 +1,16 @@
 import Foundation
 
-/// Which redirects are followed; what is not followed is delivered as the answer it is, status 3xx.
+/// A policy that decides which redirects are followed; any other redirect is delivered as the response, status 3xx.
 ///
-/// Whatever the policy: 301 and 302 turn POST into GET, 303 all but HEAD, 307 and 308 keep method and body; other schemes
-/// than `http` and `https` fail with `redirect`; and to another origin go neither `Authorization`, `Cookie` and
-/// `Proxy-Authorization` nor anything else that is secret by its name, in `Redaction.standard` or in the back end's own
-/// (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch).
+/// Every policy keeps these rules (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch):
+/// - 301 and 302 turn POST into GET, unless `keepsMethod` is set. 303 turns every method but HEAD into GET. 307 and 308
+///   keep method and body.
+/// - A target whose scheme is neither `http` nor `https` fails with `redirect`.
+/// - A cycle fails with `redirect`: a method and URL that this call has requested before, with the same cookies where there
+///   is a `CookieJar`.
+/// - A target without a fragment inherits the fragment of the URL that was redirected (RFC 9110 §10.2.2).
+/// - `Authorization`, `Cookie`, `Proxy-Authorization` and every other field that is secret by its name, in
+///   `Redaction.standard` or in the backend's own redaction, stay with their origin.
 public struct RedirectPolicy: Sendable {
   /// One redirect, before it is followed.
   public struct Step: Sendable {
@@ -21,13 +26,20 @@ public struct RedirectPolicy: Sendable {
 
   let limit: Int
   let allowsDowngrade: Bool
+  var keepsMethod = false
   /// `nil` where none is followed, whatever it says.
   let follows: (@Sendable (Step) -> Bool)?
 
   /// Follows `limit` redirects; one more fails with `redirect`. Browsers allow 20, libcurl's tool 50, URLSession 16: ten are
   /// more than any sound API takes. From `https` to `http` is refused with `redirect` unless `downgrade` allows it.
-  public static func follow(limit: Int = 10, downgrade: Bool = false) -> RedirectPolicy {
-    RedirectPolicy(limit: limit, allowsDowngrade: downgrade) { _ in true }
+  ///
+  /// - Parameters:
+  ///   - limit: the maximum number of redirects.
+  ///   - downgrade: whether redirects from `https` to `http` are followed.
+  ///   - keepsMethod: whether 301 and 302 keep method and body, as RFC 9110 §15.4 wants it. Browsers turn POST into GET,
+  ///     and most servers rely on that, so the default is `false`.
+  public static func follow(limit: Int = 10, downgrade: Bool = false, keepsMethod: Bool = false) -> RedirectPolicy {
+    RedirectPolicy(limit: limit, allowsDowngrade: downgrade, keepsMethod: keepsMethod) { _ in true }
   }
 
   /// Follows ten redirects to the same scheme, host and port (RFC 6454 §4).
@@ -46,16 +58,16 @@ public struct RedirectPolicy: Sendable {
   enum Decision {
     /// The response is what the caller gets.
     case deliver
-    /// Send this next.
-    case follow(Request)
+    /// Send this next; the trail has the redirect at its end.
+    case follow(Request, RedirectTrail)
     /// Going on would break a rule.
     case refuse(NetworkError)
   }
 
-  /// What to do with an answer of `status` and `headers` to `hop`, the request as it was last sent; `hops` redirects
-  /// have been followed before, and `original` is what the caller asked for.
+  /// Decides on an answer of `status` and `headers` to `hop`, the request as it was last sent, with the jar's
+  /// `cookies`; `trail` has the redirects before, and `original` is what the caller asked for.
   static func decide(
-    original: Request, hop: Request, status: Int, headers: HTTPHeaders, hops: Int
+    original: Request, hop: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail, cookies: String?
   ) -> Decision {
     guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
       return .deliver
@@ -66,10 +78,12 @@ public struct RedirectPolicy: Sendable {
       .refuse(
         NetworkError(
           kind: .redirect, reason: reason, request: original,
-          response: Response(request: original, url: hop.url, status: status, headers: headers)))
+          response: Response(
+            request: original, url: hop.url, status: status, headers: headers, redirects: trail.redirects)))
     }
     let from = hop.url.absoluteString
-    let target = URL(string: location, relativeTo: hop.url)?.absoluteURL
+    let hops = trail.redirects.count
+    let target = target(of: location, from: hop.url)
     if let target, !follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
     guard hops < policy.limit else {
       return refuse(
@@ -91,17 +105,32 @@ public struct RedirectPolicy: Sendable {
     if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
       return refuse("\(from) redirects to \(location.debugDescription): \(failure.reason)")
     }
-    let next = next(hop, status: status, target: target)
+    let next = next(hop, status: status, target: target, keepsMethod: policy.keepsMethod)
     if !next.body.isRepeatable {
       return refuse("\(from) redirects to \(location), and the body can't be sent again; give a BodyStream that can")
     }
-    return .follow(next)
+    let trail = trail.adding(Redirect(url: hop.url, status: status, headers: headers), to: hop, cookies: cookies)
+    guard !trail.contains(next) else {
+      return refuse(
+        "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"
+          + (hop.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
+          + "; look for a loop on the server")
+    }
+    return .follow(next, trail)
   }
 
-  private static func next(_ hop: Request, status: Int, target: URL) -> Request {
+  /// The URL that `location` names; without a fragment of its own it has that of `from` (RFC 9110 §10.2.2).
+  private static func target(of location: String, from: URL) -> URL? {
+    guard let target = URL(string: location, relativeTo: from)?.absoluteURL else { return nil }
+    let old = from.absoluteString
+    guard let hash = old.firstIndex(of: "#"), !location.contains("#") else { return target }
+    return URL(string: target.absoluteString + old[hash...]) ?? target
+  }
+
+  private static func next(_ hop: Request, status: Int, target: URL, keepsMethod: Bool) -> Request {
     var next = hop
     next.url = target
-    if changesToGet(status, hop.method) {
+    if changesToGet(status, hop.method, keepsMethod: keepsMethod) {
       next.method = .get
       next.body = .none
       // What described the body goes with it (Fetch, HTTP-redirect fetch, step 12).
@@ -123,9 +152,9 @@ public struct RedirectPolicy: Sendable {
   }
 
   /// 301 and 302 turn POST into GET, as all browsers do (RFC 9110 §15.4.2 note); 303 turns all but HEAD into GET.
-  private static func changesToGet(_ status: Int, _ method: HTTPMethod) -> Bool {
+  private static func changesToGet(_ status: Int, _ method: HTTPMethod, keepsMethod: Bool) -> Bool {
     switch status {
-    case 301, 302: method == .post
+    case 301, 302: method == .post && !keepsMethod
     case 303: method != .head && method != .get
     default: false
     }

@@ -12,6 +12,11 @@ enum RequestCheck {
     if !isToken(request.method.rawValue) {
       return "the method \(quoted(request.method.rawValue)) is no HTTP token; use letters such as GET or PURGE"
     }
+    if request.method == .connect {
+      return
+        "the method CONNECT asks a proxy for a tunnel, which the transport opens itself; use another method, and set "
+        + "CurlTransport.Configuration.proxy"
+    }
     for field in request.headers {
       if !isToken(field.name) {
         return "the header name \(quoted(field.name)) is no HTTP token; use letters, digits and hyphens"
@@ -22,24 +27,54 @@ enum RequestCheck {
           + "value may have; remove it"
       }
     }
-    if let framing = framingProblem(request) { return framing }
-    return urlProblem(url)
+    return framingProblem(request) ?? timeoutProblem(request.timeouts) ?? urlProblem(url)
+      ?? proxyProblem(request, url: url)
+  }
+
+  /// A limit below zero would pass for none.
+  private static func timeoutProblem(_ limits: Request.Timeouts) -> String? {
+    if limits.connect >= 0, limits.idle >= 0, limits.total >= 0 { return nil }
+    let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total)]
+    return all.first { !($0.1 >= 0) }.map { name, value in
+      "Timeouts.\(name) is \(value); give seconds, or 0 for no limit"
+    }
+  }
+
+  /// Inside TLS the proxy sees no field of the request's: its password would go to the server.
+  private static func proxyProblem(_ request: Request, url: String) -> String? {
+    guard url.utf8.dropping("https://") != nil,
+      request.headers.contains(where: { HTTPHeaders.same($0.name, "Proxy-Authorization") })
+    else { return nil }
+    return
+      "the header Proxy-Authorization would go to the server of an https URL, not to the proxy; remove it, and put user "
+      + "and password into the URL of CurlTransport.Configuration.proxy"
   }
 
   /// A framing header of the caller's that contradicts the body would let one request pass for two (RFC 9112 §11.2).
   private static func framingProblem(_ request: Request) -> String? {
-    if request.method == .head, !request.body.isEmpty {
-      return "HEAD carries no body; use another method or Body.none"
+    if request.method == .head || request.method == .trace, !request.body.isEmpty {
+      return "\(request.method) carries no body (RFC 9110 §9.3); use another method or Body.none"
     }
     for field in request.headers {
       if HTTPHeaders.same(field.name, "Transfer-Encoding") {
         return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
       }
     }
-    if case .stream(let stream) = request.body, stream.count == nil, request.headers["Content-Length"] != nil {
+    if case .stream(let stream) = request.body, let problem = problem(of: stream, request) { return problem }
+    return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
+  }
+
+  private static func problem(of stream: Request.BodyStream, _ request: Request) -> String? {
+    if !(stream.chunkTimeout >= 0) {
+      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); give seconds, or 0 for no limit"
+    }
+    if let count = stream.count, count < 0 {
+      return "BodyStream.count is \(count); give the length in bytes, or nil where it is not known"
+    }
+    if stream.count == nil, request.headers["Content-Length"] != nil {
       return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
     }
-    return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
+    return nil
   }
 
   /// The failure for a Content-Length of the caller's that is not `length`; for bodies whose length shows on opening.

@@ -38,7 +38,8 @@ struct SetCookie {
         guard !domain.isEmpty else { break }
         guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
         cookie.domain = domain
-        cookie.isForSubdomains = !Self.isAddress(host)
+        // Whoever owns a name of one label, as localhost or a top-level domain, does not own what is below it.
+        cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
         hasDomain = true
       case "path":
         cookie.path = value.hasPrefix("/") ? value : Self.defaultPath(url)

@@ -44,6 +44,17 @@ struct AddPhoto: Endpoint {
   }
 }
 
+struct SendRecording: Endpoint {
+  let chunks: AsyncStream<Data>
+  var path: String { "/recordings" }
+  var method: HTTPMethod { .post }
+  var task: HTTPTask {
+    var body = Request.BodyStream(once: chunks)
+    body.chunkTimeout = 30
+    return .stream(body, contentType: "audio/wav")
+  }
+}
+
 struct Film: Endpoint {
   let id: Int
   var path: String { "/film/\(id)" }

@@ -1,4 +1,5 @@
 import LoopbackServer
+import Streams
 import XCTest
 
 @testable import NetLayer
@@ -15,12 +16,23 @@ final class MultipartFormTests: XCTestCase {
     switch request.body {
     case .data(let data): return String(decoding: data, as: UTF8.self)
     case .parts:
-      let spool = try BodySpool(request)
+      let spool = try spool(request)
       let attributes = try FileManager.default.attributesOfItem(atPath: spool.file.path)
       XCTAssertEqual((attributes[.posixPermissions] as? NSNumber)?.intValue, 0o600, "others can read it")
       return try withExtendedLifetime(spool) { String(decoding: try Data(contentsOf: spool.file), as: UTF8.self) }
     default: return ""
     }
+  }
+
+  private func spool(_ request: Request) throws -> BodySpool {
+    let written = expectation(description: "the body is in its file")
+    let result = Locked<Result<BodySpool, NetworkError>?>(nil)
+    let spooler = BodySpooler(request) { outcome in
+      result.withLock { $0 = outcome }
+      written.fulfill()
+    }
+    wait(for: [written], timeout: 20)
+    return try withExtendedLifetime(spooler) { try XCTUnwrap(result.withLock { $0 }).get() }
   }
 
   private func file(_ text: String, _ name: String) throws -> URL {

@@ -54,6 +54,22 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
+  func testADomainOfOneLabelGivesACookieOfItsHostAlone() throws {
+    for host in ["localhost", "intranet", "LOCALHOST", "localhost."] {
+      for domain in [host, "." + host, host + "."] where !domain.hasSuffix("..") {
+        let field = "a=1; Domain=\(domain)"
+        XCTAssertEqual(try header([field], from: "http://\(host)/", to: "http://\(host)/"), "a=1", field)
+        for below in ["x.\(host)", "a.b.\(host)"] {
+          XCTAssertNil(try header([field], from: "http://\(host)/", to: "http://\(below)/"), "\(field) to \(below)")
+          XCTAssertNil(try header([field], from: "http://\(below)/", to: "http://\(below)/"), "\(field) from \(below)")
+        }
+        let jar = CookieJar()
+        jar.store(["Set-Cookie": field], from: try url("http://\(host)/"), at: now)
+        XCTAssertEqual(jar.cookies.map(\.isForSubdomains), [false], field)
+      }
+    }
+  }
+
   func testCookiesEnd() throws {
     XCTAssertEqual(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 9), "a=1")
     XCTAssertNil(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 10))

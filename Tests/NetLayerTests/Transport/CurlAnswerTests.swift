@@ -59,6 +59,16 @@
       XCTAssertEqual(server.connectionCount, 1)
     }
 
+    func testCarriageReturnsAndNulsWithinAFieldAreSpaces() throws {
+      let text = "A: a\rSet-Cookie: evil=1\nB: \0b\0c\r\nC: é\r\nD: d\n \re\n"
+      let headers = HTTPHeaders(ReceivedFields(lines: Array(text.utf8)))
+      XCTAssertEqual(headers.map(\.name), ["A", "B", "C", "D"])
+      XCTAssertEqual(headers.map(\.value), ["a Set-Cookie: evil=1", "b c", "é", "d e"])
+      let answer = try outcome("X-A: a\rX-Evil: 1\r\nContent-Length: 2").get()
+      XCTAssertEqual(answer.headers["X-A"], "a X-Evil: 1")
+      XCTAssertNil(answer.headers["X-Evil"])
+    }
+
     func testFieldsAreReadOnceByAllWhoAskAtOnce() throws {
       let headers = HTTPHeaders(ReceivedFields(lines: Array("A: 1\nB:2 \nfolded\n continued\nA: é\n".utf8)))
       let copies = (0..<64).map { _ in headers }

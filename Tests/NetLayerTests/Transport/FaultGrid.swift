@@ -11,6 +11,8 @@ struct FaultGrid {
     case answer(String)
     /// An error of this kind, the reason of which says so: for a timeout, the limit that was reached.
     case failure(NetworkError.Kind, saying: String = "")
+    /// An error of one of these kinds, where that is the platform's to choose.
+    case failureOf([NetworkError.Kind])
   }
 
   enum Mode: CaseIterable { case data, stream, file }
@@ -114,6 +116,9 @@ struct FaultGrid {
       case (.failure(let kind, let words), .failure(let error)):
         XCTAssertEqual(error.kind, kind, "\(what): \(error.reason)")
         XCTAssert(words.isEmpty || error.reason.contains(words), "\(what): \(error.reason)")
+      case (.failureOf(let kinds), .failure(let error)):
+        XCTAssert(kinds.contains(error.kind), "\(what): \(error)")
+      case (.failureOf(let kinds), .success(let response)): XCTFail("\(what): none of \(kinds), but \(response.status)")
       case (.answer, .failure(let error)): XCTFail("\(what): \(error.reason)")
       case (.failure(let kind, _), .success(let response)): XCTFail("\(what): no \(kind), but \(response.status)")
       }

@@ -29,18 +29,18 @@
     }
 
     private static func stream(of data: Data) -> Request.BodyStream {
-      Request.BodyStream(
-        count: Int64(data.count),
-        open: {
-          let offset = Locked(0)
-          return {
-            let start = offset.withLock { offset in
-              defer { offset += 100_000 }
-              return offset
-            }
-            return start < data.count ? data.dropFirst(start).prefix(100_000) : nil
-          }
-        })
+      Request.BodyStream(count: Int64(data.count), open: { reader(of: data) })
+    }
+
+    private static func reader(of data: Data) -> Request.BodyStream.Reader {
+      let offset = Locked(0)
+      return {
+        let start = offset.withLock { offset in
+          defer { offset += 100_000 }
+          return offset
+        }
+        return start < data.count ? data.dropFirst(start).prefix(100_000) : nil
+      }
     }
 
     func testBytesThatNobodyAskedForAreNoAnswer() throws {
@@ -237,8 +237,7 @@
         let server = try endingInABody(heads, end)
         let transport = try CurlTransport()
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
-        let stream = Self.stream(of: megabyte)
-        let once = Request.BodyStream(once: try stream.open(), count: stream.count)
+        let once = Request.BodyStream(once: Self.reader(of: megabyte), count: Int64(megabyte.count))
         let put = Request(method: .put, url: server.url, body: .stream(once))
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("sent again") }
         XCTAssertEqual(error.kind, .connection)

@@ -15,11 +15,20 @@ final class RedirectPolicyTests: XCTestCase {
     request.options.redirects = policy
     request.options.secrets = secrets
     return RedirectPolicy.decide(
-      original: request, hop: request, status: status, headers: ["Location": location], hops: hops)
+      original: request, hop: request, status: status, headers: ["Location": location], trail: try trail(hops),
+      cookies: nil)
+  }
+
+  /// As many redirects, of as many URLs.
+  private func trail(_ count: Int) throws -> RedirectTrail {
+    try (0..<count).reduce(RedirectTrail()) { trail, index in
+      let url = try url("http://before/\(index)")
+      return trail.adding(Redirect(url: url, status: 302), to: Request(url: url), cookies: nil)
+    }
   }
 
   private func followed(_ decision: RedirectPolicy.Decision) throws -> Request {
-    if case .follow(let next) = decision { return next }
+    if case .follow(let next, _) = decision { return next }
     throw NetworkError(kind: .redirect, reason: "not followed: \(decision)")
   }
 
@@ -104,7 +113,8 @@ final class RedirectPolicyTests: XCTestCase {
     ] {
       request.body = .stream(body)
       let decision = RedirectPolicy.decide(
-        original: request, hop: request, status: 307, headers: ["Location": "/x"], hops: 0)
+        original: request, hop: request, status: 307, headers: ["Location": "/x"], trail: RedirectTrail(),
+        cookies: nil)
       if case .refuse = decision { XCTAssertFalse(isFollowed) } else { _ = try followed(decision) }
     }
   }
@@ -143,6 +153,60 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
+  func testAPolicyMayKeepTheMethodOn301And302() throws {
+    let policy = RedirectPolicy.follow(keepsMethod: true)
+    for (status, expected) in [(301, HTTPMethod.post), (302, .post), (303, .get), (307, .post)] {
+      let next = try followed(
+        decide("http://h/", status, "/x", method: .post, headers: ["Content-Type": "a/b"], policy: policy))
+      XCTAssertEqual(next.method, expected, "\(status)")
+      XCTAssertEqual(next.headers["Content-Type"], expected == .post ? "a/b" : nil, "\(status)")
+      XCTAssertEqual(next.body.isEmpty, expected == .get, "\(status)")
+    }
+  }
+
+  func testALocationWithoutAFragmentInheritsThatOfItsURL() throws {
+    for (from, location, target) in [
+      ("http://h/a#orig", "/c", "http://h/c#orig"), ("http://h/a#orig", "/c#own", "http://h/c#own"),
+      ("http://h/a#orig", "/c#", "http://h/c#"), ("http://h/a#orig", "?q=1", "http://h/a?q=1#orig"),
+      ("http://h/a#a%20b/?c", "http://g", "http://g#a%20b/?c"), ("http://h/a", "/c", "http://h/c"),
+    ] {
+      XCTAssertEqual(try followed(decide(from, 302, location)).url.absoluteString, target, "\(from) to \(location)")
+    }
+  }
+
+  func testARequestThatWasSentBeforeIsACycle() throws {
+    var trail = RedirectTrail()
+    let paths = ["/a#1", "/b", "/c"]
+    for (path, location) in zip(paths, paths.dropFirst()) {
+      let request = Request(url: try url("http://h" + path))
+      let decision = RedirectPolicy.decide(
+        original: request, hop: request, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
+      guard case .follow(_, let longer) = decision else { return XCTFail("not followed") }
+      trail = longer
+    }
+    XCTAssertEqual(trail.redirects.map(\.url.absoluteString), ["http://h/a#1", "http://h/b"])
+    for location in ["/a", "/a#2", "/b", "/c", "http://h/a"] {
+      let last = Request(url: try url("http://h/c"))
+      let decision = RedirectPolicy.decide(
+        original: last, hop: last, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
+      guard case .refuse(let error) = decision else {
+        XCTFail("followed to \(location)")
+        continue
+      }
+      XCTAssertEqual(error.kind, .redirect)
+      XCTAssert(error.reason.contains("http://h/c redirects to \(location)"), error.reason)
+      XCTAssert(error.reason.contains("already requested GET http://h/"), error.reason)
+      XCTAssertEqual(error.response?.redirects, trail.redirects)
+      XCTAssertEqual(error.response?.status, 302)
+    }
+  }
+
+  func testAnotherMethodOrQueryIsNoCycle() throws {
+    XCTAssertEqual(try followed(decide("http://h/a", 303, "/a", method: .post)).method, .get)
+    _ = try followed(decide("http://h/a?q=1", 302, "?q=2"))
+    guard case .refuse = try decide("http://h/a", 307, "/a", method: .post) else { return XCTFail("followed") }
+  }
+
   func testOtherStatusesAreDelivered() throws {
     for status in [200, 300, 304, 305, 306, 400] {
       guard case .deliver = try decide("http://h/", status, "/x") else { return XCTFail("\(status)") }
@@ -165,7 +229,8 @@ final class RedirectPolicyTests: XCTestCase {
     func names(after location: String) throws -> [String] {
       try followed(
         RedirectPolicy.decide(
-          original: request, hop: request, status: 302, headers: ["Location": location], hops: 0)
+          original: request, hop: request, status: 302, headers: ["Location": location],
+          trail: RedirectTrail(), cookies: nil)
       ).headers.map(\.name).sorted()
     }
     XCTAssertEqual(try names(after: "/b"), ["User-Agent", "X-Caller", "X-Stamp", "X-Tuchong"])
@@ -177,8 +242,9 @@ final class RedirectPolicyTests: XCTestCase {
     let request = Request(url: try XCTUnwrap(URL(string: "https://h/a")), headers: headers)
     for (location, count) in [("https://h/b", 4), ("https://evil/b", 1)] {
       let decision = RedirectPolicy.decide(
-        original: request, hop: request, status: 302, headers: ["Location": location], hops: 0)
-      guard case .follow(let next) = decision else { return XCTFail("not followed") }
+        original: request, hop: request, status: 302, headers: ["Location": location],
+        trail: RedirectTrail(), cookies: nil)
+      guard case .follow(let next, _) = decision else { return XCTFail("not followed") }
       XCTAssertEqual(next.headers.count, count)
     }
   }

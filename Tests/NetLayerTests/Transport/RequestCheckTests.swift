@@ -9,6 +9,54 @@ final class RequestCheckTests: XCTestCase {
     RequestCheck.failure(of: Request(url: try XCTUnwrap(URL(string: "http://h/"))), url: url)?.reason
   }
 
+  private func reason(_ request: Request) -> String {
+    let failure = RequestCheck.failure(of: request, url: request.url.absoluteString)
+    if let failure { XCTAssertEqual(failure.kind, .invalidRequest) }
+    return failure?.reason ?? "sent"
+  }
+
+  func testATraceWithABodyIsRefused() throws {
+    var trace = Request(method: .trace, url: try XCTUnwrap(URL(string: "http://h/")))
+    XCTAssertEqual(reason(trace), "sent")
+    trace.body = .data(Data())
+    XCTAssertEqual(reason(trace), "sent")
+    for body in [Request.Body.data(Data([1])), .stream(.init(open: { { nil } }))] {
+      trace.body = body
+      XCTAssert(reason(trace).contains("TRACE carries no body"), reason(trace))
+    }
+  }
+
+  func testConnectIsRefusedWithTheWayToAProxy() throws {
+    let connect = Request(method: .connect, url: try XCTUnwrap(URL(string: "http://h/p")))
+    XCTAssert(reason(connect).contains("CONNECT"), reason(connect))
+    XCTAssert(reason(connect).contains("Configuration.proxy"), reason(connect))
+  }
+
+  func testLimitsThatAreNotSecondsAreRefusedAndNamed() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    for (limits, words) in [
+      (Request.Timeouts(connect: -1), "Timeouts.connect is -1.0"), (.init(idle: -0.5), "Timeouts.idle is -0.5"),
+      (.init(total: -.infinity), "Timeouts.total is -inf"), (.init(connect: .nan), "Timeouts.connect is nan"),
+      (.init(idle: .nan), "Timeouts.idle is nan"), (.init(total: .nan), "Timeouts.total is nan"),
+    ] {
+      let refusal = reason(Request(url: url, timeouts: limits))
+      XCTAssert(refusal.contains(words), refusal)
+    }
+    for limits in [Request.Timeouts(connect: 0, idle: 0, total: 0), .init(connect: 0.1, idle: -0.0, total: .infinity)] {
+      XCTAssertEqual(reason(Request(url: url, timeouts: limits)), "sent")
+    }
+  }
+
+  func testCredentialsForAProxyDoNotGoToTheServerOfAnHTTPSURL() throws {
+    for (url, isSent) in [("http://h/", true), ("https://h/", false), ("HTTPS://h/", false)] {
+      let headers: HTTPHeaders = ["proxy-authorization": "Basic c2VjcmV0"]
+      let refusal = reason(Request(url: try XCTUnwrap(URL(string: url)), headers: headers))
+      XCTAssertEqual(refusal == "sent", isSent, refusal)
+      XCTAssert(isSent || refusal.contains("Configuration.proxy"), refusal)
+      XCTAssertFalse(refusal.contains("c2VjcmV0"), refusal)
+    }
+  }
+
   func testURLsThatAreFineAreLetThrough() throws {
     let label = String(repeating: "a", count: 63)
     for url in [

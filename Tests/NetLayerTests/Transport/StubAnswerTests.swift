@@ -34,6 +34,44 @@ final class StubAnswerTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("GET http://h/v1/user/17"))
   }
 
+  #if os(Linux)
+    func testAnExchangeThatCannotBeRecordedFails() throws {
+      let full = URL(filePath: "/dev/full")
+      let answers = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
+      let transport = try RecordingTransport(answers, to: full)
+      for endpoint in [API.user(7), .like] {
+        let error = try failure(of: network(transport).request(endpoint))
+        XCTAssertEqual(error.kind, .file)
+        XCTAssert(error.reason.contains("/dev/full can't be written"), error.reason)
+        XCTAssertEqual(error.request?.method, endpoint.method)
+      }
+      let streamed = StreamFlight(self)
+      streamed.start(Request(url: try XCTUnwrap(URL(string: "http://h/"))), on: transport)
+      XCTAssertEqual(TransportSuite.kind(try streamed.outcome()), .file)
+      XCTAssertEqual(streamed.order, ["head", "chunk", "completion"])
+    }
+  #endif
+
+  func testARecordingKeepsWhatWasWrittenBeforeTheDiskWasFull() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
+    try SmallDisk.mount(at: folder, for: self)
+    let file = folder.appending(path: "recording")
+    let text = #""\#(String(repeating: "x", count: 40_000))""#
+    let transport = try RecordingTransport(StubTransport { _ in .json(text) }, to: file)
+    XCTAssertEqual(record(network(transport).request(API.user(1))).ends, 1)
+    XCTAssertEqual(try failure(of: network(transport).request(API.user(2))).kind, .file)
+    let replayed = network(try StubTransport(replaying: file))
+    XCTAssertEqual(record(replayed.request(API.user(1), as: String.self)).elements.map(\.count), [text.count])
+  }
+
+  func testAResponseMayHaveRedirectsBehindIt() throws {
+    let redirect = Redirect(url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
+    let stub = StubTransport { _ in .response(redirects: [redirect]) }
+    XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.redirects, [redirect])
+  }
+
   func test_row_3_15_answersMayFollowOneAnother() throws {
     let stub = StubTransport([
       .init({ $0.url.path == "/v1/user/1" }, .sequence([.failure(.timeout), .json("1"), .json("2")]))

@@ -78,6 +78,24 @@ extension TransportSuite {
     try assertStillServes()
   }
 
+  func testACarriageReturnWithinAReceivedFieldIsNoLineBreak() throws {
+    let server = try LoopbackServer { _ in
+      .init(body: .raw([.init("HTTP/1.1 200 OK\r\nX-A: a\rX-Evil: 1\r\nContent-Length: 2\r\n\r\nok")]))
+    }
+    guard case .success(let answer) = try perform(Request(url: server.url("/"))) else { return }
+    XCTAssertNil(answer.headers["X-Evil"])
+    XCTAssertFalse(answer.headers.contains { $0.value.contains("\r") || $0.value.contains("\n") }, "\(answer.headers)")
+  }
+
+  func testRequestsThatHTTPDoesNotKnowAreRefused() throws {
+    let negative = Request.Timeouts(total: -1)
+    try failure(request(.trace, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
+    try failure(request(.connect, "/echo"), .invalidRequest)
+    try failure(request(.get, "/echo", timeouts: negative), .invalidRequest)
+    XCTAssertEqual(server.requestCount, 0)
+    XCTAssertEqual(try response(request(.trace, "/echo")).headers["X-Method"], "TRACE")
+  }
+
   func testAPipeThatNobodyWritesToIsRefusedAndHoldsNothing() throws {
     let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
     XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)

@@ -63,9 +63,84 @@ extension TransportSuite {
     XCTAssert(error.reason.contains("10 redirects"), error.reason)
   }
 
-  func testALoopEndsAsARedirectError() throws {
-    try failure(request(.get, "/loop"), .redirect)
+  func testACycleIsRefusedAtOnceAndNamed() throws {
+    let error = try failure(request(.get, "/loop"), .redirect)
+    XCTAssert(error.reason.contains("already requested GET \(server.url("/loop"))"), error.reason)
+    XCTAssertEqual(server.requestCount, 1)
+    XCTAssertEqual(error.response?.redirects, [])
+    let long = try LoopbackServer { .redirect(to: ["/a": "/b", "/b": "/c"][$0.path] ?? "/a") }
+    let longer = try failure(Request(url: long.url("/a")), .redirect)
+    XCTAssertEqual(long.requests.map(\.path), ["/a", "/b", "/c"])
+    XCTAssertEqual(longer.response?.redirects.map(\.url), [long.url("/a"), long.url("/b")])
+    XCTAssertEqual(longer.metrics?.redirects, 2)
     try assertStillServes()
+  }
+
+  func testURLsThatChangeForeverReachTheLimit() throws {
+    let server = try LoopbackServer { request in .redirect(to: "\(request.path)x") }
+    let error = try failure(Request(url: server.url("/")), .redirect)
+    XCTAssert(error.reason.contains("more than 10 redirects"), error.reason)
+    XCTAssertEqual(server.requestCount, 11)
+    XCTAssertEqual(error.response?.redirects.count, 10)
+  }
+
+  func testAnURLIsVisitedAgainWhileTheJarsCookiesChange() throws {
+    // A login: /home leads to /login, which sets a cookie and leads back.
+    let server = try LoopbackServer { request in
+      if request.path == "/login" { return LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") }
+      return request.header("Cookie") == "sid=1" ? .text("welcome") : .redirect(to: "/login")
+    }
+    var login = Request(url: server.url("/home"))
+    login.options.cookies = CookieJar()
+    let answer = try response(login)
+    XCTAssertEqual(answer.body, Data("welcome".utf8))
+    XCTAssertEqual(server.requests.map(\.path), ["/home", "/login", "/home"])
+    login.options.cookies = nil
+    try failure(login, .redirect)
+    XCTAssertEqual(server.requestCount, 5)
+  }
+
+  func testAnURLIsNotVisitedAgainWithTheSameCookies() throws {
+    let server = try LoopbackServer { request in
+      request.path == "/login"
+        ? LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") : .redirect(to: "/login")
+    }
+    var login = Request(url: server.url("/home"))
+    login.options.cookies = CookieJar()
+    let error = try failure(login, .redirect)
+    XCTAssertEqual(server.requests.map(\.path), ["/home", "/login", "/home", "/login"])
+    XCTAssert(error.reason.contains("with the same cookies"), error.reason)
+  }
+
+  func testTheResponseHasTheRedirectsThatLedToIt() throws {
+    let begin = server.url("/redirect/307?to=/hops/1%23own#orig")
+    let expected = [begin, try XCTUnwrap(URL(string: server.url("/hops/1").absoluteString + "#own"))]
+    let answer = try response(Request(url: begin))
+    XCTAssertEqual(answer.redirects.map(\.url), expected)
+    XCTAssertEqual(answer.redirects.map(\.status), [307, 302])
+    XCTAssertEqual(answer.redirects.map { $0.headers["Location"] }, ["/hops/1#own", "/hops/0"])
+    XCTAssertEqual(answer.url.absoluteString, server.url("/hops/0").absoluteString + "#own")
+    XCTAssertEqual(answer.metrics?.redirects, 2)
+    let stream = StreamFlight(self)
+    stream.start(Request(url: begin), on: transport)
+    XCTAssertEqual(try stream.outcome().get().redirects.map(\.url), expected)
+    XCTAssertEqual(stream.heads.first?.redirects.map(\.url), expected)
+    XCTAssertEqual(try response(request(.get, "/text")).redirects, [])
+  }
+
+  func testTheFragmentSurvivesARedirect() throws {
+    let answer = try response(Request(url: server.url("/redirect/302?to=/text#orig")))
+    XCTAssertEqual(answer.url.absoluteString, server.url("/text").absoluteString + "#orig")
+  }
+
+  func testAPolicyKeepsMethodAndBodyOn301And302() throws {
+    for status in [301, 302] {
+      var post = request(.post, "/redirect/\(status)", body: .data(Data("content".utf8)))
+      post.options.redirects = .follow(keepsMethod: true)
+      let answer = try response(post)
+      XCTAssertEqual(answer.headers["X-Method"], "POST", "\(status)")
+      XCTAssertEqual(answer.body, Data("content".utf8), "\(status)")
+    }
   }
 
   func testOtherSchemesAreNotFollowed() throws {

@@ -122,6 +122,9 @@ final class Flight: Sendable {
   /// How often the completion was called.
   var ends: Int { outcomes.withLock { $0.count } }
 
+  /// Lets go of the outcomes, and of what they hold.
+  func forget() { outcomes.withLock { $0 = [] } }
+
   /// When it was called.
   var endedAt: ContinuousClock.Instant? { end.withLock { $0 } }
 

@@ -51,7 +51,7 @@
         total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
         remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: raw.reused,
-        redirects: transfer.hops)
+        redirects: transfer.trail.redirects.count)
     }
 
     /// Its last one is kept as text: most exchanges are with the server of the one before.

@@ -15,8 +15,7 @@
 
     func prepareContent(_ request: Request) throws(NetworkError) {
       let (removed, added) = try prepareMethodAndBody(request)
-      let cookies =
-        request.headers["Cookie"] == nil ? request.chosenOptions?.value.cookies?.header(for: request.url) : nil
+      let cookies = request.jarCookies
       guard headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders()
       else { return }
       var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)

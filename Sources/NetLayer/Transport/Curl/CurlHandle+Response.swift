@@ -37,7 +37,7 @@
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
-          hops: transfer.hops)
+          trail: transfer.trail, cookies: cookiesSent)
         if case .deliver = decision {} else { redirect = decision }
       }
       // What is read and dropped needs no end of its own.
@@ -75,7 +75,9 @@
     func deliverHead() {
       guard let transfer else { return }
       transfer.deliverHead {
-        Response(request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers)
+        Response(
+          request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers,
+          redirects: transfer.trail.redirects)
       }
     }
 

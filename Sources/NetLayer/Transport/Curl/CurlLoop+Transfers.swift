@@ -102,8 +102,8 @@
     private func goesOn(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
       guard !transfer.isCancelled else { return false }
       switch handle.redirect {
-      case .follow(let next) where code == 0 || handle.hasLeftBody:
-        transfer.follow(next)
+      case .follow(let next, let trail) where code == 0 || handle.hasLeftBody:
+        transfer.follow(next, trail)
         return true
       case .refuse: return false
       default: break
@@ -146,7 +146,7 @@
       let url = transfer.hop.url
       var response = Response(
         request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
-        body: handle.answer.takeBody(), metrics: metrics)
+        body: handle.answer.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)
       response.trailers = handle.answer.trailers
       return .success(response)
     }

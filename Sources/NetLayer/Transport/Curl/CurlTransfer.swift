@@ -26,7 +26,8 @@
     /// What goes over the wire now.
     private(set) var hop: Request
     private(set) var hopURL: String
-    private(set) var hops = 0
+    /// The redirects before.
+    private(set) var trail = RedirectTrail()
     /// What the caller asked for, where that is not `hop`.
     private var original: Request?
     /// Whether its hop is libcurl's to send again where a connection dies: by its method and its body.
@@ -103,12 +104,12 @@
     /// What the caller asked for.
     var request: Request { original ?? hop }
 
-    /// Goes on with `next`, where a redirect leads.
-    func follow(_ next: Request) {
+    /// Goes on with `next`, where the last redirect of `trail` leads.
+    func follow(_ next: Request, _ trail: RedirectTrail) {
       original = original ?? hop
       hop = next
       hopURL = next.url.absoluteString
-      hops += 1
+      self.trail = trail
       isRepetition = false
       unprocessed = 0
     }
@@ -222,7 +223,8 @@
       let now = Deadline.now()
       func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
       return TransferMetrics(
-        queued: since(submittedAt, startedAt ?? now), total: since(submittedAt, now), redirects: hops)
+        queued: since(submittedAt, startedAt ?? now), total: since(submittedAt, now),
+        redirects: trail.redirects.count)
     }
 
     /// Whether the current hop goes over TLS.

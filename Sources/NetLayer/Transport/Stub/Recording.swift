@@ -20,7 +20,8 @@ struct RecordedExchange: Codable, Sendable {
   var failure: String?
   var reason: String?
 
-  init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) {
+  /// - Throws: what the system says when a download's file can't be read.
+  init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) throws {
     method = request.method.rawValue
     url = redaction.url(request.url)
     switch result {
@@ -28,7 +29,7 @@ struct RecordedExchange: Codable, Sendable {
       status = response.status
       headers = redaction.headers(response.headers).map { Field(name: $0.name, value: $0.value) }
       // A download's body has gone to its file.
-      let body = response.file.flatMap { try? Data(contentsOf: $0) } ?? response.body
+      let body = try response.file.map { try Data(contentsOf: $0) } ?? response.body
       if let body = String(validating: body, as: UTF8.self) {
         text = redaction.text(body)
       } else {
@@ -53,10 +54,13 @@ struct RecordedExchange: Codable, Sendable {
 /// Sends through another transport, and writes what came of it to a file that `StubTransport(replaying:)` answers from
 /// (article row 3.15).
 ///
-/// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left out.
+/// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left
+/// out. An exchange that can't be written, on a full disk for example, fails with `file`, as a replay would lack it;
+/// the recording keeps what was written before.
 public final class RecordingTransport: Transport {
   private let base: any Transport
   private let redaction: Redaction
+  private let path: String
   private let file: FileHandle
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
 
@@ -66,6 +70,7 @@ public final class RecordingTransport: Transport {
   public init(_ base: any Transport, to file: URL, redaction: Redaction = .standard) throws(NetworkError) {
     self.base = base
     self.redaction = redaction
+    path = file.path
     do {
       if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
       self.file = try FileHandle(forWritingTo: file)
@@ -84,7 +89,7 @@ public final class RecordingTransport: Transport {
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     base.send(request) { [self] result in
-      record(request, result) { completion(result) }
+      record(request, result) { completion($0 ?? result) }
     }
   }
 
@@ -94,7 +99,7 @@ public final class RecordingTransport: Transport {
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     base.send(request, progress: progress) { [self] result in
-      record(request, result) { completion(result) }
+      record(request, result) { completion($0 ?? result) }
     }
   }
 
@@ -119,23 +124,44 @@ public final class RecordingTransport: Transport {
           whole.body = body.withLock { $0 }
           return whole
         }
-        record(request, whole) { completion(result) }
+        record(request, whole) { completion($0 ?? result) }
       })
   }
 
-  /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has an
-  /// answer can read its recording.
+  /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has
+  /// an answer can read its recording. `then` gets the failure that takes the result's place, if there is one.
   private func record(
-    _ request: Request, _ result: Result<Response, NetworkError>, _ then: @escaping @Sendable () -> Void
+    _ request: Request, _ result: Result<Response, NetworkError>,
+    _ then: @escaping @Sendable (Result<Response, NetworkError>?) -> Void
   ) {
-    if case .failure(let error) = result, error.kind == .cancelled { return then() }
+    if case .failure(let error) = result, error.kind == .cancelled { return then(nil) }
     queue.async { [self] in
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      if let line = try? encoder.encode(RecordedExchange(request, result, redaction: redaction)) {
-        try? file.write(contentsOf: line + Data("\n".utf8))
+      do {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try append(try encoder.encode(RecordedExchange(request, result, redaction: redaction)) + Data("\n".utf8))
+        then(nil)
+      } catch {
+        then(
+          .failure(
+            NetworkError(
+              kind: .file,
+              reason:
+                "the recording \(path) can't be written: \(error.localizedDescription); make room on the disk, or "
+                + "record elsewhere",
+              request: request, response: try? result.get(), underlying: error)))
       }
-      then()
+    }
+  }
+
+  /// Writes a line, or nothing: half a line would make the whole recording unreadable.
+  private func append(_ line: Data) throws {
+    let end = try file.offset()
+    do {
+      try file.write(contentsOf: line)
+    } catch {
+      try? file.truncate(atOffset: end)
+      throw error
     }
   }
 }

@@ -21,11 +21,14 @@ extension StubTransport {
       self.delay = delay
     }
 
-    /// A response of `status`, `headers` and `body`, `delay` seconds later.
+    /// A response of `status`, `headers` and `body`, `delay` seconds later, as if `redirects` had led to it.
     public static func response(
-      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), after delay: Double = 0
+      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Redirect] = [],
+      after delay: Double = 0
     ) -> Answer {
-      Answer(delay: delay) { .success(Response(request: $0, status: status, headers: headers, body: body)) }
+      Answer(delay: delay) {
+        .success(Response(request: $0, status: status, headers: headers, body: body, redirects: redirects))
+      }
     }
 
     /// JSON text, `delay` seconds later.

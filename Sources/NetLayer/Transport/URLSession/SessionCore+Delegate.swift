@@ -137,9 +137,9 @@ extension SessionCore {
       flight.report(last: true)
       flight.succeed(Self.headers(http))
       hold(flight)
-    case .follow(let next):
+    case .follow(let next, let trail):
       flight.hop = next
-      flight.hops += 1
+      flight.trail = trail
       run(flight)
     case .refuse(let error): flight.finish(.failure(error))
     }
@@ -152,14 +152,14 @@ extension SessionCore {
     flight.hop.chosenOptions?.value.cookies?.store(Self.headers(http), from: flight.hop.url)
     let decision = RedirectPolicy.decide(
       original: flight.request, hop: flight.hop, status: http.statusCode, headers: Self.headers(http),
-      hops: flight.hops)
+      trail: flight.trail, cookies: flight.cookiesSent)
     if case .deliver = decision { flight.deliverHead(Self.headers(http)) } else { flight.redirect = decision }
   }
 
   /// Sorted, because a dictionary's order differs from run to run.
   private static func headers(_ response: HTTPURLResponse) -> HTTPHeaders {
     let fields = response.allHeaderFields.flatMap { key, value in
-      let (name, value) = ("\(key)", "\(value)")
+      let (name, value) = ("\(key)", ReceivedFields.plain("\(value)"))
       return (HTTPHeaders.same(name, "Set-Cookie") ? cookies(in: value) : [value]).map {
         HTTPHeaders.Field(name: name, value: $0)
       }

@@ -98,7 +98,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
       }
     case .none, .data:
       guard let session else { return }
-      begin(session.dataTask(with: Self.urlRequest(flight.hop)), flight)
+      begin(session.dataTask(with: Self.urlRequest(flight)), flight)
     }
   }
 
@@ -109,7 +109,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
   private func upload(_ file: URL, _ flight: SessionFlight) {
     guard let session else { return refuse(flight) }
-    begin(session.uploadTask(with: Self.urlRequest(flight.hop), fromFile: file), flight)
+    begin(session.uploadTask(with: Self.urlRequest(flight), fromFile: file), flight)
   }
 
   private func begin(_ task: URLSessionDataTask, _ flight: SessionFlight) {
@@ -122,13 +122,12 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private func spool(_ flight: SessionFlight) {
     if let spool = flight.spool { return upload(spool.file, flight) }
     held[ObjectIdentifier(flight)] = flight
-    flight.isSpooling = true
-    DispatchQueue.global(qos: .utility).async { [request = flight.hop] in
-      let result = Result { () throws(NetworkError) in try BodySpool(request) }
+    // Kept by the flight, which stops it when the request ends before.
+    flight.spooler = BodySpooler(flight.hop) { result in
       self.queue.async {
-        self.held[ObjectIdentifier(flight)] = nil
-        flight.isSpooling = false
         guard !flight.isFinished else { return }
+        self.held[ObjectIdentifier(flight)] = nil
+        flight.spooler = nil
         switch result {
         case .success(let spool):
           flight.spool = spool
@@ -172,16 +171,16 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
   }
 
-  private static func urlRequest(_ request: Request) -> URLRequest {
+  private static func urlRequest(_ flight: SessionFlight) -> URLRequest {
+    let request = flight.hop
+    flight.cookiesSent = request.jarCookies
     var result = URLRequest(url: request.url)
     result.httpMethod = request.method.rawValue
     // Far beyond the limits watched here: a session's own limit must not be the first.
     result.timeoutInterval = 86_400
     result.httpShouldHandleCookies = false
     for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }
-    if request.headers["Cookie"] == nil, let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) {
-      result.setValue(cookies, forHTTPHeaderField: "Cookie")
-    }
+    if let cookies = flight.cookiesSent { result.setValue(cookies, forHTTPHeaderField: "Cookie") }
     if case .data(let data) = request.body { result.httpBody = data }
     return result
   }

@@ -10,7 +10,10 @@ import Synchronization
 final class SessionFlight: @unchecked Sendable {
   let request: Request
   var hop: Request
-  var hops = 0
+  /// The redirects before.
+  var trail = RedirectTrail()
+  /// The `Cookie` field of the jar's that the hop was sent with.
+  var cookiesSent: String?
   var task: URLSessionDataTask?
   var response: HTTPURLResponse?
   /// Whether the head has been looked at, and where it leads to if that is elsewhere.
@@ -22,8 +25,8 @@ final class SessionFlight: @unchecked Sendable {
   let maxBodySize: Int?
   /// The body to send, where it had to go to a file first.
   var spool: BodySpool?
-  /// Whether that is being written, while no server can answer.
-  var isSpooling = false
+  /// What writes that, while no server can answer.
+  var spooler: BodySpooler?
   /// Whether the task was suspended.
   var isSuspended = false
   /// Set by the disposer at once, before the queue hears of it: no chunk follows.
@@ -77,7 +80,9 @@ final class SessionFlight: @unchecked Sendable {
     guard let receiver, let response, !isHeadDelivered else { return }
     isHeadDelivered = true
     if !isCancelled.load(ordering: .acquiring) {
-      receiver.head(Response(request: request, url: hop.url, status: response.statusCode, headers: headers))
+      receiver.head(
+        Response(
+          request: request, url: hop.url, status: response.statusCode, headers: headers, redirects: trail.redirects))
     }
     drain()
   }
@@ -108,8 +113,8 @@ final class SessionFlight: @unchecked Sendable {
   func succeed(_ headers: HTTPHeaders) {
     deliverHead(headers)
     let status = response?.statusCode ?? 0
-    var result = Response(request: request, url: hop.url, status: status, headers: headers)
-    result.metrics = metrics
+    var result = Response(
+      request: request, url: hop.url, status: status, headers: headers, metrics: metrics, redirects: trail.redirects)
     if receiver == nil {
       result.body = body
       return finish(.success(result))
@@ -144,7 +149,7 @@ final class SessionFlight: @unchecked Sendable {
   private var metrics: TransferMetrics {
     TransferMetrics(
       total: Double(DispatchTime.now().uptimeNanoseconds - started.uptimeNanoseconds) / 1e9, bytesSent: sent,
-      bytesReceived: Int64(received), redirects: hops)
+      bytesReceived: Int64(received), redirects: trail.redirects.count)
   }
 
   /// Calls the completion; later calls do nothing.
@@ -160,6 +165,8 @@ final class SessionFlight: @unchecked Sendable {
     body = Data()
     success = nil
     spool = nil
+    spooler?.stop()
+    spooler = nil
     receiver = nil
     progress = nil
     completion?(result)
@@ -172,7 +179,7 @@ final class SessionFlight: @unchecked Sendable {
     let isLimited = response != nil || limits.connect > 0
     let silence = isLimited && limits.idle > 0 ? limits.idle + (response == nil ? limits.connect : 0) : 0
     let total = Self.point(started, after: limits.total)
-    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: isSpooling ? 0 : silence)
+    let idle = Self.point(gate?.isPaused == true ? now : lastActivity, after: spooler == nil ? silence : 0)
     if now >= total { return (timeout("had not answered completely after \(limits.total) s (Timeouts.total)"), total) }
     if now >= idle {
       let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
