@@ -24,6 +24,7 @@ final class BodyBuffer: Sendable {
     var resumesLate = false
     var end: NetworkError??
     var metrics: TransferMetrics?
+    var trailers = HTTPHeaders()
     var control: (any StreamControl)?
     /// Called, once, on the mapping scheduler when there is something to take.
     var waiter: (@Sendable () -> Void)?
@@ -68,10 +69,14 @@ final class BodyBuffer: Sendable {
   /// What the transport measured, when it is done.
   var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
+  /// The fields that came behind the body, when it has come.
+  var trailers: HTTPHeaders { state.withLock { $0.trailers } }
+
   /// Notes the end, behind the chunks that are there.
-  func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil) {
+  func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil, trailers: HTTPHeaders = HTTPHeaders()) {
     let (waiter, control) = state.withLock { state -> ((@Sendable () -> Void)?, (any StreamControl)?) in
       state.metrics = metrics
+      state.trailers = trailers
       guard state.end == nil else { return (nil, nil) }
       state.end = .some(error)
       return (state.waiter.take(), state.control.take())

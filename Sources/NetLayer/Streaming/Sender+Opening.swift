@@ -50,7 +50,7 @@ extension Sender {
           let metrics = result.metrics
           if let metrics { request.options.measured?(metrics) }
           switch result {
-          case .success: buffer.finish(nil, metrics)
+          case .success(let response): buffer.finish(nil, metrics, trailers: response.trailers)
           case .failure(let error):
             buffer.finish(error, metrics)
             receiver.withLock { $0.take() }?.onError(error.ruled(by: sender.rules))

@@ -18,6 +18,9 @@ public struct StreamedResponse: Sendable {
   /// What the exchange took; `nil` until the transport is done with the body, or where it measures nothing.
   public var metrics: TransferMetrics? { reader.buffer.metrics }
 
+  /// The fields behind the body (RFC 9110 §6.5); empty until the transport is done with the body.
+  public var trailers: HTTPHeaders { reader.buffer.trailers }
+
   /// The pieces of the body, delivered on the back end's `mapping` scheduler, the next when the last has been dealt with.
   ///
   /// Back-pressure reaches as far as the deliveries are synchronous: behind an `observeOn`, pieces gather there.

@@ -125,6 +125,25 @@
       XCTAssertEqual(try outcome(Request(url: text.url("/")), on: transport).get().trailers, HTTPHeaders())
     }
 
+    private struct Root: Endpoint {
+      var path: String { "/" }
+    }
+
+    func testTrailersAreOnAStreamedResponseWhenItsBodyIsRead() async throws {
+      let server = try LoopbackServer { _ in
+        .init(
+          body: .raw([
+            .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Checksum: 7\r\n\r\n")
+          ]))
+      }
+      let network = Network(Backend(baseURL: server.url("/"), transport: try CurlTransport()))
+      let streamed = try await network.open(Root()).value
+      var body = Data()
+      for try await chunk in streamed.chunks { body += chunk }
+      XCTAssertEqual(body, Data("ok".utf8))
+      XCTAssertEqual(streamed.trailers["X-Checksum"], "7")
+    }
+
     func testAShutdownThatIsAwaitedHasEndedEverything() async throws {
       let server = try LoopbackServer { _ in .neverAnswering }
       let transport = try CurlTransport()

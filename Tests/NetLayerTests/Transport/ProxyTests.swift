@@ -60,7 +60,7 @@
         let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
         guard case .failure(let error) = try outcome(url, on: transport) else { return XCTFail("no error") }
         XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("answered CONNECT to 127.0.0.1:8443 with \(status)"), error.reason)
+        XCTAssert(error.reason.contains("responded to CONNECT to 127.0.0.1:8443 with \(status)"), error.reason)
         XCTAssert(error.reason.contains("check Configuration.proxy"), error.reason)
         XCTAssertEqual(proxy.heads.count, 1)
         XCTAssert(

@@ -34,6 +34,9 @@
     private var ended: [(connection: UInt64, turn: UInt64)] = []
     var http2 = HTTP2Watch()
 
+    /// Where requests end that come after the end: a serial queue, as callers may block the threads of all others.
+    private static let refusals = DispatchQueue(label: "NetLayer.refusals")
+
     init?(_ configuration: CurlTransport.Configuration) {
       guard let multi = ccurl_multi_init() else {
         if let share { ccurl_share_cleanup(share) }
@@ -79,7 +82,7 @@
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle
         transfer.refuse()
-        DispatchQueue.global().async { [error] in transfer.finish(.failure(error)) }
+        Self.refusals.async { [error] in transfer.finish(.failure(error)) }
         return
       }
       wake()

@@ -7,8 +7,8 @@
   /// Foundation's `URLSession` on Linux is itself built on libcurl and spends 25 times its CPU. This one needs libcurl
   /// 7.68, found at run time. The environment (`http_proxy`, `.netrc`) has no influence unless asked for, certificates are
   /// always verified, and redirects follow the rules of `RedirectPolicy`, as in `URLSessionTransport`. Bodies above 1 MB
-  /// wait up to a second for the server's leave (`Expect: 100-continue`, RFC 9110 §10.1.1), unless the request has an
-  /// `Expect` field.
+  /// and of unknown length ask the server first (`Expect: 100-continue`, RFC 9110 §10.1.1), unless the request has an
+  /// `Expect` field: a server that does not respond is waited for half a second, once for each origin.
   ///
   /// A child process made by `fork` without `exec` has no thread of this; there, requests fail with `invalidRequest`.
   ///
@@ -80,8 +80,9 @@
 
     /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
     ///
-    /// libcurl holds at most one more chunk during a pause over HTTP/1.1; over HTTP/2, other requests share the connection,
-    /// and so it takes what the stream's window allows the server to send: up to 32 MB, by its version.
+    /// Decoded content comes in pieces of at most 64 KB, none of them during a pause. libcurl holds at most one more chunk of
+    /// coded bytes then over HTTP/1.1; over HTTP/2, other requests share the connection, and so it takes what the stream's
+    /// window allows the server to send: up to 32 MB, by its version.
     public func stream(
       _ request: Request, head: @escaping @Sendable (Response) -> Void,
       chunk: @escaping @Sendable (Data) -> BodyFlow,
