@@ -15,18 +15,21 @@ final class URLSessionFaultMatrixTests: FaultMatrixTests {
       // A head that is cut short ends the process (a fatalError of Foundation's); what comes faster than it is handed out
       // piles up in its queue, and the end of the task behind it. Of two lengths one is believed, and now and then
       // such an answer to a POST is never completed.
-      LoopbackServer.Fault.allCases.filter { ![.headCutShort, .endlessBody, .gzipBomb, .twoLengths].contains($0) }
+      var left: [LoopbackServer.Fault] = [.headCutShort, .endlessBody, .gzipBomb, .twoLengths]
+      // Foundation has no limit of its own for heads, and libcurl of that age neither.
+      if !CurlLibrary.isAtLeast(0x07_5800) { left.append(.tenThousandHeaders) }
+      return LoopbackServer.Fault.allCases.filter { !left.contains($0) }
     }
 
-    // A POST on a kept connection that is gone is never completed: the faults get new ones, but where that is the test,
-    // and there our own limit ends it.
+    // A POST on a kept connection that is gone is never completed with libcurl 7.88, and fails with 8.14: the faults get
+    // new ones, but where that is the test, and there our own limit ends it.
     override var nextHeaders: HTTPHeaders { ["Connection": "close"] }
 
     // It opens more than it is allowed.
     override var keptConnections: Int { 12 }
 
-    override var diedUnderAPost: (kind: NetworkError.Kind, limits: Request.Timeouts) {
-      (.timeout, Request.Timeouts(connect: 0.3, idle: 0.3, total: 10))
+    override var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
+      (.failure(.timeout, or: .connection), Request.Timeouts(connect: 0.3, idle: 0.3, total: 10))
     }
   #endif
 }
