@@ -145,8 +145,10 @@ final class RequestChainTests: XCTestCase {
       predicate: NSPredicate { _, _ in transport.requests.count == 2 }, object: nil)
     wait(for: [sent], timeout: 10)
     subscription.dispose()
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    // The transport may still be about to return what the chain disposes of then.
+    let cancelled = XCTNSPredicateExpectation(
+      predicate: NSPredicate { _, _ in transport.cancellations == 1 }, object: nil)
+    wait(for: [cancelled], timeout: 10)
   }
 
   func test_whatAStepThrowsIsItsFailure() throws {

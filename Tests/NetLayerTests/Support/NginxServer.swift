@@ -5,11 +5,14 @@ import XCTest
 final class NginxServer {
   let url: URL
   let folder: URL
+  /// The same over TLS, with HTTP/2 and the certificate `certificate.pem` in the folder, where that was asked for.
+  private(set) var secureURL: URL?
   private let process = Process()
 
   /// - Parameter server: the content of the `server` block.
-  /// - Throws: `XCTSkip` where there is no nginx; `NGINX` in the environment says where one is.
-  init(server: String, files: [String: Data]) throws {
+  /// - Throws: `XCTSkip` where there is no nginx, or no openssl for `isSecure`; `NGINX` in the environment says where one
+  ///   is.
+  init(server: String, files: [String: Data], isSecure: Bool = false) throws {
     let environment = ProcessInfo.processInfo.environment
     let places = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
     let candidates = [environment["NGINX"]].compactMap(\.self) + places.map { $0 + "/nginx" }
@@ -25,6 +28,13 @@ final class NginxServer {
     let port = try Self.freePort()
     url = try XCTUnwrap(URL(string: "http://127.0.0.1:\(port)"))
     let path = folder.path
+    var secure = ""
+    if isSecure {
+      try Self.makeCertificate(in: path)
+      let port = try Self.freePort()
+      secureURL = URL(string: "https://127.0.0.1:\(port)")
+      secure = "listen 127.0.0.1:\(port) ssl http2; ssl_certificate certificate.pem; ssl_certificate_key key.pem;"
+    }
     let configuration = """
       daemon off; worker_processes 1; pid \(path)/nginx.pid; error_log \(path)/error.log;
       events { worker_connections 256; }
@@ -35,7 +45,7 @@ final class NginxServer {
         log_format line '$request_method $request_uri $status';
         access_log \(path)/access.log line;
         root \(path)/root;
-        server { listen 127.0.0.1:\(port); \(server) }
+        server { listen 127.0.0.1:\(port); \(secure) \(server) }
       }
       """
     try configuration.write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
@@ -78,6 +88,19 @@ final class NginxServer {
       process.waitUntilExit()
     }
     try? FileManager.default.removeItem(at: folder)
+  }
+
+  private static func makeCertificate(in folder: String) throws {
+    let openssl = Process()
+    openssl.executableURL = URL(filePath: "/usr/bin/openssl")
+    let request = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    openssl.arguments =
+      request.split(separator: " ").map(String.init)
+      + ["-keyout", folder + "/key.pem", "-out", folder + "/certificate.pem"]
+    openssl.standardError = FileHandle.nullDevice
+    do { try openssl.run() } catch { throw XCTSkip("openssl is not installed, so there is no certificate") }
+    openssl.waitUntilExit()
+    guard openssl.terminationStatus == 0 else { throw XCTSkip("openssl made no certificate") }
   }
 
   private static func freePort() throws -> UInt16 {

@@ -26,7 +26,10 @@
         XCTAssertEqual(error.kind, kind, error.reason, file: file, line: line)
         XCTAssertEqual(error.request?.url, url, file: file, line: line)
         XCTAssert(error.reason.contains("not take \(setting)"), error.reason, file: file, line: line)
-        XCTAssert(error.reason.contains("nothing was sent; check its value"), error.reason, file: file, line: line)
+        // With GnuTLS, libcurl does not know all of them.
+        let remedies = ["check its value", "install a libcurl with OpenSSL"]
+        let isSaid = error.reason.contains("nothing was sent") && remedies.contains { error.reason.contains($0) }
+        XCTAssert(isSaid, error.reason, file: file, line: line)
       }
       XCTAssertEqual(server.connectionCount, 0, file: file, line: line)
     }
@@ -39,7 +42,14 @@
 
     func testNothingIsSentWithoutTheCAsThatWereGiven() throws {
       let pem = Data(repeating: 0x0a, count: tooLong)
-      try assertRefused(.init(tls: .init(trust: .pem(pem))), .tls, "TLS.trust", scheme: "https")
+      let configuration = CurlTransport.Configuration(tls: .init(trust: .pem(pem)))
+      guard CurlLibrary.isAtLeast(0x07_4d00) else {
+        // libcurl before 7.77 has no such setting, which shows earlier.
+        return XCTAssertThrowsError(try CurlTransport(configuration)) {
+          XCTAssertEqual(($0 as? NetworkError)?.kind, .tls)
+        }
+      }
+      try assertRefused(configuration, .tls, "TLS.trust", scheme: "https")
     }
 
     func testNothingIsSentWithoutTheClientsIdentity() throws {

@@ -99,7 +99,9 @@
       let post = Request(method: .post, url: server.url("/close"), body: .data(Data("once".utf8)))
       guard case .failure(let error) = try perform(post, on: transport) else { return XCTFail("no error") }
       XCTAssertEqual(error.kind, .connection)
-      XCTAssert(error.reason.contains("not sent again"), error.reason)
+      // libcurl before 7.80 sends it over a connection of its own, whose end is no kept one's.
+      let words = CurlLibrary.asksBeforeSending ? "not sent again" : "without an answer"
+      XCTAssert(error.reason.contains(words), error.reason)
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 

@@ -19,7 +19,13 @@ class FaultMatrixTests: XCTestCase {
   var nextHeaders: HTTPHeaders { [:] }
 
   /// What comes of a POST on a kept connection that is gone, within which limits.
-  var diedUnderAPost: (kinds: [NetworkError.Kind], limits: Request.Timeouts) { ([.connection], Request.Timeouts()) }
+  var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
+    #if canImport(CCurl)
+      // Before 7.80, libcurl can't be kept from sending it again: it gets a connection of its own, which lives.
+      if !CurlLibrary.asksBeforeSending { return (.answer("ok"), Request.Timeouts()) }
+    #endif
+    return (.failure(.connection), Request.Timeouts())
+  }
 
   func shutDown(_ transport: any Transport) {
     #if canImport(CCurl)
@@ -44,7 +50,7 @@ class FaultMatrixTests: XCTestCase {
   /// Far apart, so that the one which shall be reached is the first; generous where none shall be, since a loaded
   /// machine is slow, too.
   private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
-    guard case .failure(.timeout, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
+    guard case .failure(.timeout, _, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
     return switch limit {
     case "Timeouts.connect": .init(connect: 0.4, idle: 2, total: 60)
     case "Timeouts.idle": .init(connect: 2, idle: 0.4, total: 60)
@@ -133,7 +139,7 @@ class FaultMatrixTests: XCTestCase {
         let second = FaultGrid.Cell(mode, method, in: grid)
         let limits = method == .get ? Request.Timeouts() : diedUnderAPost.limits
         second.start(server.url("/"), limits)
-        try second.check(method == .get ? .answer("ok") : .failureOf(diedUnderAPost.kinds), "\(mode) \(method)")
+        try second.check(method == .get ? .answer("ok") : diedUnderAPost.expected, "\(mode) \(method)")
         // The one that dies, and its repetition.
         XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, "\(mode) \(method)")
         shutDown(transport)

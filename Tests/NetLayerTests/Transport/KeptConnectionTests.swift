@@ -136,10 +136,12 @@
       for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
         let (server, transport) = try keeping(6, ending)
         XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
-        XCTAssertEqual(server.requestCount, 8)
+        // libcurl before 7.80 does not ask: it tries five more of the kept ones.
+        let more = CurlLibrary.asksBeforeSending ? 0 : 5
+        XCTAssertEqual(server.requestCount, 8 + more)
         let put = Request(method: .put, url: server.url("/"), body: .data(megabyte))
         XCTAssertEqual(try outcome(put, on: transport).get().body, Data("\(megabyte.count)".utf8))
-        XCTAssertEqual(server.requestCount, 10)
+        XCTAssertEqual(server.requestCount, 10 + more)
       }
     }
 
@@ -149,7 +151,7 @@
       stream.start(Request(url: server.url("/")), on: transport)
       XCTAssertEqual(try stream.outcome().get().status, 200)
       XCTAssertEqual(stream.order, ["head", "chunk", "completion"])
-      XCTAssertEqual(server.requestCount, 4)
+      XCTAssertEqual(server.requestCount, CurlLibrary.asksBeforeSending ? 4 : 5)
     }
 
     func testEveryBodyThatCanBeSentAgainIs() throws {
@@ -223,7 +225,13 @@
         let transport = try CurlTransport()
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
         let post = Request(method: .post, url: server.url, body: .data(megabyte))
-        guard case .failure(let error) = try outcome(post, on: transport) else { return XCTFail("sent again") }
+        guard CurlLibrary.asksBeforeSending else {
+          // It has a connection of its own there, which lives.
+          XCTAssertEqual(try outcome(post, on: transport).get().status, 200)
+          XCTAssertEqual(heads.count, 2)
+          continue
+        }
+        guard case .failure(let error) = try outcome(post, on: transport) else { return XCTFail("no error") }
         XCTAssertEqual(error.kind, .connection)
         XCTAssert(error.reason.contains("not sent again, because its method is not idempotent"), error.reason)
         XCTAssertEqual(heads.count, 2)

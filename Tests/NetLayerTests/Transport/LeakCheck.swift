@@ -54,7 +54,9 @@ final class LeakCheck {
     guard Resources.now.ifKnown != nil else { return }
     // Both ends of a kept connection are in this process.
     func spare() -> Int { base.descriptors + 2 * kept.reduce(0, +) - Resources.now.descriptors }
-    Self.wait { spare() >= 0 && self.kept.allSatisfy { $0 <= self.keptConnections } }
+    // A worker of Dispatch that the transport's thread was the first to need has its name until it runs and takes its own.
+    func areThreadsGone() -> Bool { Resources.now.transportThreads <= base.transportThreads }
+    Self.wait { spare() >= 0 && self.kept.allSatisfy { $0 <= self.keptConnections } && areThreadsGone() }
     // The first leak is the one to look for; the others would take a wait each.
     if spare() < 0 { throw Leak(description: "\(-spare()) descriptors are left of \(what)") }
     XCTAssertLessThanOrEqual(kept.max() ?? 0, keptConnections, "connections, after \(what)")

@@ -37,7 +37,10 @@
     func testWhichCertificatesCount() throws {
       XCTAssertEqual(try outcome(url("TLS")).get().status, 200)
       let pem = try Data(contentsOf: file("ca.pem"))
-      XCTAssertEqual(try outcome(url("TLS")) { $0.trust = .pem(pem) }.get().metrics?.httpVersion, "2")
+      // What others do without is in `CurlSettingsTests`.
+      if CurlLibrary.takesCertificatesFromMemory {
+        XCTAssertEqual(try outcome(url("TLS")) { $0.trust = .pem(pem) }.get().metrics?.httpVersion, "2")
+      }
       XCTAssertEqual(TransportSuite.kind(try outcome(url("TLS")) { $0.trust = .system }), .tls)
       let other = try file("good.pem")
       XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED"))), .tls)
@@ -53,7 +56,9 @@
       // As many handles as will be needed at once, and a connection that is kept.
       try grid.run("good", .answer("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)
-      for (name, words) in [("EXPIRED", "expired"), ("SELF_SIGNED", "self-signed"), ("OTHER", "127.0.0.1")] {
+      // OpenSSL 3, OpenSSL 1, and GnuTLS, which does not tell it from one of an unknown CA.
+      let selfSigned = "self-signed|self signed|signer not trusted"
+      for (name, words) in [("EXPIRED", "expired"), ("SELF_SIGNED", selfSigned), ("OTHER", "127.0.0.1")] {
         let fault = try url(name).deletingLastPathComponent().appending(path: "untrusted")
         try grid.run(name, .failure(.tls, saying: words), at: fault, limits)
         try leaks.check(name)
