@@ -141,7 +141,7 @@
         // libcurl before 7.84 takes a line without a colon, and others one that continues nothing (RFC 9112 §2.2, §5).
         if line[0] == 0x20 || line[0] == 0x09 {
           if lines.isEmpty { problem = problem ?? "the first line of the head's fields begins with a blank" }
-        } else if !line.contains(0x3a) {
+        } else if line.baseAddress.map({ memchr($0, 0x3a, line.count) == nil }) == true {
           problem = problem ?? "a line of the head has no colon: \(Self.quoted(line))"
         }
       }

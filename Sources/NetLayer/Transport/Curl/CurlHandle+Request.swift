@@ -13,7 +13,16 @@
     /// What a socket takes at once, even where the connection is slow.
     private static let longHead = 1 << 14
 
-    func prepareContent(_ request: Request) throws(NetworkError) {
+    func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
+      let request = transfer.hop
+      let isPlain =
+        request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
+        && transfer.hopURL.utf8.count < Self.longHead
+      if isPlain, let plainHead, plainHead.headers == request.headers {
+        ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), plainHead.list.head)
+        headersSent = request.headers
+        return
+      }
       let (removed, added) = try prepareMethodAndBody(request)
       let cookies = request.jarCookies
       guard headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders()
@@ -26,10 +35,12 @@
       if let cookies { fields.append("Cookie", cookies) }
       let list = CurlHeaderList(fields, removed: removed)
       ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
-      if request.headers.values(of: "Connection").contains(where: Self.asksToClose) {
+      let closes = request.headers.values(of: "Connection").contains(where: Self.asksToClose)
+      if closes {
         needsReset = true
         set(CCURL_FORBID_REUSE, 1)
       }
+      if isPlain, !closes, removed.isEmpty { plainHead = (request.headers, list) }
       headerList = list
       headersSent = request.headers
       cookiesSent = cookies
@@ -79,7 +90,7 @@
     }
 
     private func isLong(_ request: Request) -> Bool {
-      let fields = request.headers.reduce(request.url.absoluteString.utf8.count) {
+      let fields = request.headers.reduce(transfer?.hopURL.utf8.count ?? 0) {
         $0 + $1.name.utf8.count + $1.value.utf8.count + 4
       }
       return fields > Self.longHead

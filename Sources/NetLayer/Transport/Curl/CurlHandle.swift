@@ -27,6 +27,8 @@
     let configuration: CurlTransport.Configuration
     var headerList: CurlHeaderList?
     var headersSent: HTTPHeaders?
+    /// The lines of the last plain GET, for the next one like it.
+    var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
     private var connectMilliseconds = 0
     /// Whether it has done more than a plain GET.
     var needsReset = false
@@ -196,7 +198,7 @@
         demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
         if let refusal { throw refuse(refusal, transfer) }
       }
-      if !isAsBefore(transfer) { try prepareContent(hop) }
+      if !isAsBefore(transfer) { try prepareContent(transfer) }
     }
 
     /// Whether it is a GET with the fields of the one before: then all is said already.
