@@ -260,6 +260,8 @@ struct ccurl_multi {
   int count;
   // How many are unread.
   int unread;
+  // Why the last socket could not be made; 0 where it is told.
+  int socket_error;
   // How many connections have been opened.
   uint64_t connections;
   // The connections closed last, and how they had ended before.
@@ -345,6 +347,21 @@ static int timer_changed(void *handle, long milliseconds, void *context) {
   return 0;
 }
 
+// libcurl's curl_sockaddr.
+typedef struct {
+  int family, type, protocol;
+  unsigned int length;
+  struct sockaddr address;
+} socket_address;
+
+// libcurl does not say why there is no socket.
+static int open_socket(void *context, int purpose, const socket_address *address) {
+  (void)purpose;
+  int made = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
+  if (made < 0) ((ccurl_multi *)context)->socket_error = errno;
+  return made;
+}
+
 static int socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
   // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
@@ -397,6 +414,8 @@ static int socket_closed(void *context, int socket) {
 }
 
 void ccurl_easy_watch(void *easy, ccurl_multi *multi) {
+  curl.easy_setopt(easy, 20163, open_socket);  // CURLOPT_OPENSOCKETFUNCTION, OPENSOCKETDATA
+  curl.easy_setopt(easy, 10164, multi);
   curl.easy_setopt(easy, 20148, socket_opened);  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
   curl.easy_setopt(easy, 10149, multi);
   curl.easy_setopt(easy, 20208, socket_closed);  // CURLOPT_CLOSESOCKETFUNCTION, CLOSESOCKETDATA
@@ -558,6 +577,12 @@ int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer) {
     if (multi->closed[i].connection == transfer->connection) return multi->closed[i].end;
   }
   return CCURL_END_NONE;
+}
+
+int ccurl_multi_take_socket_error(ccurl_multi *multi) {
+  int error = multi->socket_error;
+  multi->socket_error = 0;
+  return error;
 }
 
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) { return is_open(multi, transfer); }

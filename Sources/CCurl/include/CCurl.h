@@ -53,7 +53,7 @@ enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_
 enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
        CCURL_CONNECT_TIME = 0x600034, CCURL_SIZE_UPLOAD = 0x600007 };
 // Infos that are long.
-enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016, CCURL_OS_ERRNO = 0x200019 };
+enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
 enum { CCURL_HTTP_2 = 3 };
 // Results (CURLE_*).
 enum { CCURL_HTTP2 = 16, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56 };
@@ -140,6 +140,8 @@ void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *trans
 bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Whether the transfer's connection is still open on this side.
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// Takes the error for which a socket could not be made last; 0 where there was none since.
+int ccurl_multi_take_socket_error(ccurl_multi *multi);
 // Takes the number of a connection that the server has ended, in whatever way; 0 where there is no other.
 uint64_t ccurl_multi_next_end(ccurl_multi *multi);
 // Counts one more request on the transfer's connection: how many it has had.

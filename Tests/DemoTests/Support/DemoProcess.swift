@@ -12,12 +12,21 @@ final class DemoProcess {
 
   /// Starts `Demo` with `arguments`; it is killed after 20 s, so that a test fails instead of hanging.
   ///
-  /// - Parameter terminal: takes output and errors in place of the pipes.
+  /// - Parameters:
+  ///   - terminal: takes output and errors in place of the pipes.
+  ///   - preparation: what a shell does before it becomes `Demo`, such as to set a limit.
   init(
-    _ arguments: [String], readsInput: Bool = false, terminal: Terminal? = nil, environment: [String: String] = [:]
+    _ arguments: [String], readsInput: Bool = false, terminal: Terminal? = nil, environment: [String: String] = [:],
+    preparation: String? = nil
   ) throws {
-    process.executableURL = try Self.executable()
-    process.arguments = arguments
+    let demo = try Self.executable()
+    if let preparation {
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = ["-c", preparation + #" && exec "$0" "$@""#, demo.path] + arguments
+    } else {
+      process.executableURL = demo
+      process.arguments = arguments
+    }
     process.standardInput = readsInput ? input : FileHandle.nullDevice
     process.standardOutput = terminal?.program ?? output
     process.standardError = terminal?.program ?? errors

@@ -100,7 +100,7 @@
       guard case .failure(let error) = try perform(post, on: transport) else { return XCTFail("no error") }
       XCTAssertEqual(error.kind, .connection)
       // libcurl before 7.80 sends it over a connection of its own, whose end is no kept one's.
-      let words = CurlLibrary.asksBeforeSending ? "not sent again" : "without an answer"
+      let words = CurlLibrary.asksBeforeSending ? "not sent again" : "without a response"
       XCTAssert(error.reason.contains(words), error.reason)
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }

@@ -247,6 +247,12 @@
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
         let once = Request.BodyStream(once: Self.reader(of: megabyte), count: Int64(megabyte.count))
         let put = Request(method: .put, url: server.url, body: .stream(once))
+        guard CurlLibrary.asksBeforeSending else {
+          // It has a connection of its own there, which lives.
+          XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
+          XCTAssertEqual(heads.count, 2)
+          continue
+        }
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("sent again") }
         XCTAssertEqual(error.kind, .connection)
         XCTAssert(error.reason.contains("give a BodyStream that can be repeated"), error.reason)

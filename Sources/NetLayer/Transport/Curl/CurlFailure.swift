@@ -119,9 +119,9 @@
 
     /// Which limit of the system's kept a connection from being made.
     private static func systemLimit(_ handle: CurlHandle) -> String? {
-      let code = ccurl_easy_get_long(handle.easy, Int32(CCURL_OS_ERRNO))
-      guard [Int(EMFILE), Int(ENFILE), Int(ENOBUFS), Int(ENOMEM), Int(EADDRNOTAVAIL)].contains(code) else { return nil }
-      return "\(String(cString: strerror(Int32(code)))); raise the limit, or lower Configuration.maxConnections"
+      let code = ccurl_multi_take_socket_error(handle.multi)
+      guard code != 0 else { return nil }
+      return "\(String(cString: strerror(code))); raise the limit, or lower Configuration.maxConnections"
     }
 
     /// A body that libcurl takes for complete, and is not.

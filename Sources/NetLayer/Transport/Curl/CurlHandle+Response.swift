@@ -82,7 +82,10 @@
     }
 
     private func refuseBodyBeforeHead() -> Bool {
-      abortReason = "the status \(answer.status) came where a response was expected; see the server"
+      abortReason =
+        answer.status == 0
+        ? "it did not respond with HTTP; check the port"
+        : "the status \(answer.status) came where a response was expected; see the server"
       return false
     }
 

@@ -18,6 +18,8 @@
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
       stream = 0
+      // An earlier start that was not refused may have been carried out, whatever stops this one.
+      if starts > 1, !isRefused { mayBeProcessed = true }
       transfer?.touch()
       sentAt = transfer?.lastActivity
       let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
@@ -70,6 +72,6 @@
     }
 
     /// Whether the server has not processed the request, by its own word or because it was never sent.
-    var isUnprocessed: Bool { hasUnasked || isExcluded || isRefused }
+    var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isRefused) }
   }
 #endif

@@ -58,6 +58,8 @@
     /// How often the server has refused it unprocessed, and whether libcurl has just said so.
     var refusals = 0
     var isRefused = false
+    /// Whether it was sent, as far as that shows, before libcurl began anew.
+    var mayBeProcessed = false
     /// The HTTP/2 stream that it is on, as far as libcurl says.
     var stream: UInt64 = 0
     /// How many connections it had opened, and on which it was, by the time of its last start.
@@ -132,6 +134,7 @@
       starts = 0
       refusals = 0
       isRefused = false
+      mayBeProcessed = false
       stream = 0
       connectionBefore = 0
       sentAt = nil

@@ -137,6 +137,7 @@
 
     private func work() {
       ccurl_multi_work(multi)
+      now = Deadline.now()
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
       while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
