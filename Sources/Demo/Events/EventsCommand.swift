@@ -52,8 +52,12 @@ enum EventsCommand {
         if let error = error as? NetworkError { console.complain("\(Problem(error).text); connecting anew") }
         return true
       })
-    let ending = network.events(target, lastEventID: options.lastID, reconnect: reconnect).take(options.limit)
-      .wait { console.print(text(of: $0, options, console.style)) }
+    // Each POST may be carried out anew.
+    let repeats = target.method != .post && target.method != .patch
+    let ending = network.events(target, lastEventID: options.lastID, reconnect: repeats ? reconnect : nil).take(
+      options.limit
+    )
+    .wait { console.print(text(of: $0, options, console.style)) }
     return console.finish(ending, json: options.request.json)
   }
 

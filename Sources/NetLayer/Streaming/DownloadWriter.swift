@@ -17,6 +17,8 @@ final class DownloadWriter: Disposable {
   private struct State {
     var part: PartialFile
     var total: Int64?
+    /// Where the range ends that is being read.
+    var end: Int64?
     var rate: TransferRate
   }
 
@@ -57,60 +59,77 @@ final class DownloadWriter: Disposable {
 
   private static func begin(_ response: Response, _ state: inout State) throws(NetworkError) -> Step {
     let range = response.headers["Content-Range"].flatMap(ContentRange.init)
+    let isResumption = state.part.count > 0
     switch response.status {
     case 206:
-      guard let range, let first = range.first else {
-        throw response.failure("the answer is 206 without a Content-Range that can be read (RFC 9110 §15.3.7)")
-      }
-      if first == 0 { try state.part.restart(note(of: response)) }
-      guard first == state.part.count, first == 0 || isSame(response, as: state.part.note) else {
-        // Another range than was asked for, or of another version (RFC 9110 §15.3.7.3).
+      // Another range than was asked for, of another version or resource, coded, or no range that can be read
+      // (RFC 9110 §15.3.7): what is there is of no use with it.
+      guard let range, let first = range.first, first == state.part.count || first == 0, isPlain(response),
+        first == 0 || isSame(response, as: state.part.note, range.total)
+      else {
         try state.part.restart(nil)
         return .restart
       }
-      state.total = range.total
+      if first == 0 { try state.part.restart(note(of: response, total: range.total)) }
+      state.total = range.total ?? state.part.note?.total
+      state.end = range.last.map { $0 + 1 }
       return .read
     case 416:
-      if let total = range?.total, total == state.part.count, total > 0 {
+      if let total = range?.total, total == state.part.count, isResumption,
+        isSame(response, as: state.part.note, total)
+      {
         state.total = total
         return .isComplete
       }
       try state.part.restart(nil)
       return .restart
+    case 204, 205:
+      // Nothing instead of the rest is no file.
+      if isResumption { return .fail }
+      fallthrough
     case 200...299:
-      try state.part.restart(note(of: response))
-      state.total = response.headers["Content-Length"].flatMap { Int64($0) }
+      let total = response.headers["Content-Length"].flatMap { Int64($0) }
+      try state.part.restart(note(of: response, total: total))
+      state.total = total
       return .read
     default:
       return .fail
     }
   }
 
+  private static func isPlain(_ response: Response) -> Bool {
+    (response.headers["Content-Encoding"] ?? "identity").lowercased() == "identity"
+  }
+
   /// What tells this version of the resource from another; `nil` when no one could go on from it.
-  private static func note(of response: Response) -> PartialFile.Note? {
-    let coding = response.headers["Content-Encoding"] ?? "identity"
-    guard coding.lowercased() == "identity", response.headers["Accept-Ranges"]?.lowercased() != "none" else {
-      return nil
-    }
+  private static func note(of response: Response, total: Int64?) -> PartialFile.Note? {
+    guard isPlain(response), response.headers["Accept-Ranges"]?.lowercased() != "none" else { return nil }
+    let resource = resource(of: response)
     if let tag = response.headers.values(of: "ETag").first {
-      return tag.hasPrefix("\"") ? .init(validator: tag) : nil
+      return tag.hasPrefix("\"") ? .init(validator: tag, resource: resource, total: total) : nil
     }
     // A date tells versions apart only when it was past by a second (RFC 9110 §8.8.2.2, §13.1.5).
     guard let changed = response.headers.values(of: "Last-Modified").first, let date = seconds(changed),
       let sent = response.headers.values(of: "Date").first.flatMap(seconds), sent - date >= 1
     else { return nil }
-    return .init(validator: changed)
+    return .init(validator: changed, resource: resource, total: total)
   }
 
   private static func seconds(_ date: String) -> Double? {
     HTTPDate.seconds(date, now: Date().timeIntervalSinceReferenceDate)
   }
 
-  /// Whether `response` says nothing else than `note`.
-  private static func isSame(_ response: Response, as note: PartialFile.Note?) -> Bool {
-    guard let validator = note?.validator else { return false }
-    let name = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
-    return response.headers.values(of: name).allSatisfy { $0 == validator }
+  private static func resource(of response: Response) -> String {
+    let url = response.request.url.absoluteString
+    return String(url.prefix { $0 != "?" && $0 != "#" })
+  }
+
+  /// Whether `response` is of the resource and the version of `note`, as far as both say.
+  private static func isSame(_ response: Response, as note: PartialFile.Note?, _ total: Int64?) -> Bool {
+    guard let note, note.resource == nil || note.resource == resource(of: response) else { return false }
+    if let total, let known = note.total, total != known { return false }
+    let name = note.validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
+    return response.headers.values(of: name).allSatisfy { $0 == note.validator }
   }
 
   func write(_ chunk: Data, to observer: AnyObserver<Transfer<URL>>) {
@@ -135,7 +154,7 @@ final class DownloadWriter: Disposable {
     let result = state.withLock { state -> Result<(TransferProgress, URL), NetworkError> in
       do throws(NetworkError) {
         let count = state.part.count
-        if let total = state.total, total != count {
+        if let total = state.total ?? state.end, total != count {
           let reason = "\(count) bytes of \(total) have come; subscribe again to go on"
           throw NetworkError(kind: .connection, reason: reason, response: response)
         }
@@ -164,6 +183,8 @@ final class DownloadWriter: Disposable {
 struct ContentRange: Equatable {
   /// The first byte; `nil` for a range that can't be satisfied.
   var first: Int64?
+  /// The last byte; `nil` for a range that can't be satisfied.
+  var last: Int64?
   /// How many bytes there are in all; `nil` when the server does not know.
   var total: Int64?
 
@@ -179,6 +200,7 @@ struct ContentRange: Equatable {
     let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
     guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0, last >= first else { return nil }
     self.first = first
+    self.last = last
   }
 }
 

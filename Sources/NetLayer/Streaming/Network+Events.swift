@@ -5,24 +5,33 @@ extension Network {
   /// Calls `endpoint` and emits the events that the server sends, connecting anew when the connection ends (HTML standard
   /// §9.2, "EventSource").
   ///
+  /// Only a request whose method is idempotent is sent again, unless `reconnect` says otherwise: each POST may be carried out,
+  /// and paid for, anew. There, the end of the connection completes the stream, and its failure fails it.
+  ///
   /// Each new connection says with `Last-Event-ID` which event was the last. It is made after a pause: the `retry` that the
-  /// server asked for, or that of `reconnect` where it is longer; an event begins its count of attempts anew. A status
-  /// other than a success and a `Content-Type` other than `text/event-stream` are errors and end the stream, as does an
-  /// event of more than 1 MB; 204 completes it: the server has no more. Neither `timeouts.idle` nor `timeouts.total`
+  /// server asked for, at most ten minutes, or that of `reconnect` where it is longer; an event begins its count of attempts
+  /// anew. A status other than a success and a `Content-Type` other than `text/event-stream` are errors and end the stream, as
+  /// does an event of more than 1 MB; but once a connection has been a stream, a refused one and the statuses 429 and 5xx
+  /// are as in any restart of a server, and count as failed attempts. 204 completes the stream: the server has no more. Neither `timeouts.idle` nor `timeouts.total`
   /// counts. Events arrive on the back end's `mapping` scheduler; who is slow makes the server wait. Disposing ends the
   /// connection.
   ///
   /// - Parameters:
   ///   - endpoint: what to call.
   ///   - lastEventID: the event behind which to begin, from an earlier run.
-  ///   - reconnect: how often and after which pauses to connect anew when nothing arrives; without end by default, after
-  ///     up to 3 s, as browsers do, and at most a minute.
+  ///   - until: the `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
+  ///   - reconnect: how often and after which pauses to connect anew when nothing arrives. `nil` is, for idempotent methods,
+  ///     without end, after up to 3 s, as browsers do, and at most a minute; for others, never.
   public func events(
-    _ endpoint: some Endpoint, lastEventID: String = "",
-    reconnect: RetryPolicy = RetryPolicy(attempts: .max, initialDelay: .seconds(3), maximumDelay: .seconds(60))
+    _ endpoint: some Endpoint, lastEventID: String = "", until sentinel: String? = nil, reconnect: RetryPolicy? = nil
   ) -> Observable<ServerSentEvent> {
-    Observable<ServerSentEvent>.deferred {
+    let once = reconnect == nil && !endpoint.method.isIdempotent
+    let reconnect =
+      reconnect
+      ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maximumDelay: .seconds(60))
+    let events = Observable<ServerSentEvent>.deferred {
       let session = EventSession(lastEventID)
+      if once { return self.connection(endpoint, session, reconnect) }
       return self.connection(endpoint, session, reconnect)
         // The end of a connection is a reason to connect anew, like its failure.
         .concat(Observable.deferred { session.isOver ? .empty() : .error(EventSession.Ended()) })
@@ -33,6 +42,7 @@ extension Network {
           }
         }
     }
+    return sentinel.map { sentinel in events.takeWhile { $0.data != sentinel } } ?? events
   }
 
   private func connection(
@@ -66,7 +76,12 @@ private final class EventSession: Sendable {
     var parser: ServerSentEventParser
     var attempt = 0
     var isOver = false
+    /// Whether a connection has been a stream.
+    var hasOpened = false
   }
+
+  /// A server may ask for any pause; one of years would be none but the end.
+  private static let longestPause = Duration.seconds(600)
 
   private let state: Locked<State>
 
@@ -88,7 +103,10 @@ private final class EventSession: Sendable {
         "the answer is \(type.isEmpty ? "of no type" : type) instead of text/event-stream; check the endpoint")
     }
     // What the last connection left unfinished is no event.
-    state.withLock { $0.parser = ServerSentEventParser(continuing: $0.parser) }
+    state.withLock { state in
+      state.parser = ServerSentEventParser(continuing: state.parser)
+      state.hasOpened = true
+    }
     return true
   }
 
@@ -109,14 +127,14 @@ private final class EventSession: Sendable {
 
   /// How long to wait before the next connection; `nil` when there is none.
   func pause(after error: any Error, _ policy: RetryPolicy) -> Duration? {
-    guard error is Ended || NetworkError.wrapping(error).isTransient else {
-      return nil
-    }
-    let (attempt, asked) = state.withLock { state in
+    let (attempt, asked, hasOpened) = state.withLock { state in
       state.attempt += 1
-      return (state.attempt, state.parser.retry)
+      return (state.attempt, state.parser.retry, state.hasOpened)
     }
+    let known = NetworkError.wrapping(error)
+    let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
+    guard error is Ended || known.isTransient || isRestart else { return nil }
     guard let pause = policy.delay(after: error, attempt: attempt) else { return nil }
-    return max(pause, asked ?? .zero)
+    return max(pause, min(asked ?? .zero, Self.longestPause))
   }
 }

@@ -13,10 +13,14 @@ import Foundation
 /// `NAME.part` has the bytes, `NAME.part.json` the note. Both outlive the process, so that a later one goes on. Locked while it
 /// is open, so that two never write into one. Touched by one thread at a time.
 final class PartialFile {
-  /// Which version of a resource the bytes are of.
+  /// Which version of which resource the bytes are of.
   struct Note: Codable, Equatable {
     /// A strong `ETag` or a `Last-Modified`: what `If-Range` takes (RFC 9110 §13.1.5).
     var validator: String
+    /// The URL that was asked for, without its query, which may hold a signature that expires.
+    var resource: String?
+    /// The length of the whole in bytes, where it is known.
+    var total: Int64?
   }
 
   let destination: URL
@@ -38,11 +42,19 @@ final class PartialFile {
     guard destination.isFileURL else {
       throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
     }
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory), isDirectory.boolValue {
+      throw NetworkError(
+        kind: .file, reason: "\(destination.path) is a directory; name the file that the download becomes")
+    }
     repeat {
       letGo()
-      descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
       guard descriptor >= 0 else { throw error("can't be made") }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        // Only closed: the bytes, and both names, are the other download's.
+        _ = close(descriptor)
+        descriptor = -1
         throw NetworkError(
           kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
       }

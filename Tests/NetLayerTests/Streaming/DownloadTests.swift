@@ -78,9 +78,9 @@ final class DownloadTests: XCTestCase {
     _ = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc")
     first.dispose()
     XCTAssertTrue(transport.flights[0].isOver)
-    let second = subscribe(FileCall(path: "/fresh", headers: ["X": "y"]))
+    let second = subscribe(FileCall(headers: ["X": "y"]))
     let flight = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
-    XCTAssertEqual(flight.request.url.path, "/fresh")
+    XCTAssertEqual(flight.request.headers["X"], "y")
     XCTAssertEqual(flight.request.headers["Range"], "bytes=3-")
     XCTAssertEqual(flight.request.headers["If-Range"], "\"v1\"")
     end(flight)
@@ -198,12 +198,87 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(files, ["file.bin"])
   }
 
-  func test_twoDownloadsNeverWriteIntoOneFile() throws {
+  func test_aSecondDownloadToOneDestinationLeavesTheFirstAlone() throws {
     let first = subscribe()
-    _ = try flight(200, ["ETag": "\"1\""], "abc")
-    _ = subscribe()
-    XCTAssertEqual(notes.all, ["3/?", "file"])
+    let flight = try flight(200, ["ETag": "\"1\"", "Content-Length": "6"])
+    // Before its first byte, as well as behind it.
+    let second = subscribe()
+    XCTAssertEqual(notes.all, ["file"])
+    second.dispose()
+    flight.send("abc")
+    scheduler.advanceBy(50)
+    subscribe().dispose()
+    XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
+    flight.send("def")
+    scheduler.advanceBy(50)
+    end(flight)
+    XCTAssertEqual(notes.all.suffix(2), ["file.bin", "|"])
+    XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
     first.dispose()
+  }
+
+  /// Has "abc" of six bytes behind it.
+  private func begin(_ endpoint: FileCall = FileCall()) throws {
+    let subscription = subscribe(endpoint)
+    end(try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
+    subscription.dispose()
+  }
+
+  func test_anotherResourceIsNotPutBehindTheFirst() throws {
+    try begin()
+    let subscription = subscribe(FileCall(path: "/other"))
+    _ = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""])
+    // Asked anew, without a range.
+    let whole = try flight(200, ["Content-Length": "5", "ETag": "\"v1\""], "other")
+    XCTAssertNil(whole.request.headers["Range"])
+    end(whole)
+    XCTAssertEqual(try Data(contentsOf: destination), Data("other".utf8))
+    subscription.dispose()
+  }
+
+  func test_aRangeThatEndsBeforeTheWholeIsNoFile() throws {
+    try begin()
+    let subscription = subscribe()
+    end(try flight(206, ["Content-Range": "bytes 3-3/*", "ETag": "\"v1\""], "d"))
+    XCTAssertEqual(notes.all.last, "connection")
+    XCTAssertFalse(FileManager.default.fileExists(atPath: destination.path))
+    subscription.dispose()
+  }
+
+  func test_whatCanNotBeGoneOnFromBeginsAnew() throws {
+    for (status, headers) in [
+      (416, ["Content-Range": "bytes */3", "ETag": "\"v1\""]), (416, ["Content-Range": "bytes */6", "ETag": "\"v2\""]),
+      (206, ["ETag": "\"v1\""]), (206, ["Content-Type": "multipart/byteranges; boundary=x"]),
+      (206, ["Content-Range": "bytes 3-5/6", "Content-Encoding": "gzip", "ETag": "\"v1\""]),
+      (206, ["Content-Range": "bytes 3-9/10", "ETag": "\"v1\""]),
+    ] as [(Int, HTTPHeaders)] {
+      try begin()
+      let subscription = subscribe()
+      _ = try flight(status, headers)
+      let whole = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abcdef")
+      XCTAssertNil(whole.request.headers["Range"], "\(status) \(headers)")
+      end(whole)
+      XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8), "\(status) \(headers)")
+      subscription.dispose()
+    }
+  }
+
+  func test_noContentInPlaceOfTheRestIsNoFile() throws {
+    try begin()
+    let subscription = subscribe()
+    end(try flight(204, [:]))
+    XCTAssertFalse(FileManager.default.fileExists(atPath: destination.path))
+    XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
+    XCTAssertNotEqual(notes.all.last, "|")
+    subscription.dispose()
+  }
+
+  func test_aDirectoryIsNoDestination() throws {
+    try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: true)
+    let subscription = subscribe()
+    XCTAssertEqual(notes.all, ["file"])
+    XCTAssertEqual(transport.flights.count, 0)
+    subscription.dispose()
   }
 
   func test_aDestinationThatCanNotBeWrittenIsAnErrorThatNamesIt() throws {

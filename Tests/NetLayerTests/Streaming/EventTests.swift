@@ -7,6 +7,7 @@ import XCTest
 
 private struct Feed: Endpoint {
   var path: String { "/events" }
+  var method = HTTPMethod.get
 }
 
 final class EventTests: XCTestCase {
@@ -151,5 +152,79 @@ final class EventTests: XCTestCase {
     }
     XCTAssertEqual(notes.all, ["parse @0"])
     XCTAssertTrue(flight.isOver)
+  }
+
+  /// Subscribes with the default policy, whose pauses the test's scheduler does not see.
+  private func subscribe(to feed: Feed, until sentinel: String? = nil) -> any Disposable {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let notes = notes
+    return network.events(feed, until: sentinel).subscribe(
+      onNext: { notes.add($0.data) }, onError: { notes.add("\(NetworkError.wrapping($0).kind)") },
+      onCompleted: { notes.add("|") })
+  }
+
+  func test_aPostIsNotSentAgainWhenItsStreamEnds() throws {
+    for (end, last) in [(NetworkError.Kind?.none, "|"), (.connection, "connection")] {
+      let subscription = subscribe(to: Feed(method: .post))
+      let flight = try open()
+      flight.send("data: a\n\n")
+      scheduler.advanceBy(0)
+      flight.end(end)
+      scheduler.advanceBy(0)
+      XCTAssertEqual(notes.all.suffix(2), ["a", last])
+      subscription.dispose()
+    }
+    XCTAssertEqual(transport.flights.count, 2)
+  }
+
+  func test_aSentinelEndsTheStreamAndIsNotEmitted() throws {
+    for method in [HTTPMethod.get, .post] {
+      let subscription = subscribe(to: Feed(method: method), until: "[DONE]")
+      let flight = try open()
+      flight.send("data: a\n\ndata: [DONE]\n\ndata: b\n\n")
+      scheduler.advanceBy(0)
+      XCTAssertEqual(notes.all.suffix(2), ["a", "|"])
+      XCTAssertTrue(flight.isOver)
+      subscription.dispose()
+    }
+  }
+
+  func test_aServerThatRestartsIsWaitedForOnceItHasStreamed() throws {
+    let subscription = subscribe()
+    try open().end()
+    for (time, status) in [(3000, 502), (9000, 503), (21_000, 429)] {
+      scheduler.advanceTo(time)
+      let flight = try XCTUnwrap(transport.flights.last)
+      flight.answer(status, [:])
+      flight.end()
+      scheduler.advanceBy(0)
+    }
+    scheduler.advanceTo(45_000)
+    let flight = try open()
+    flight.send("data: back\n\n")
+    scheduler.advanceBy(0)
+    XCTAssertEqual(notes.all, ["message back # @45000"])
+    subscription.dispose()
+    // Before the first stream, the same is an error.
+    let first = subscribe()
+    let refused = try XCTUnwrap(transport.flights.last)
+    refused.answer(502, [:])
+    refused.end()
+    scheduler.advanceBy(0)
+    XCTAssertEqual(notes.all.last, "status @45000")
+    first.dispose()
+  }
+
+  func test_aPauseOfYearsIsNotKept() throws {
+    let subscription = subscribe()
+    let flight = try open()
+    flight.send("retry: 9223372036854775807\n\n")
+    scheduler.advanceBy(0)
+    flight.end()
+    scheduler.advanceTo(599_999)
+    XCTAssertEqual(transport.flights.count, 1)
+    scheduler.advanceTo(600_000)
+    XCTAssertEqual(transport.flights.count, 2)
+    subscription.dispose()
   }
 }
