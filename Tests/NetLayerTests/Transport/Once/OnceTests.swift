@@ -113,7 +113,8 @@
         let mayFail = [.busy, .dropped, .lost].contains(call.script)
         // Three attempts, where a first one fails; and the transport may send each once more.
         let most = call.isRepeatable && mayFail ? 6 : call.callers
-        guard count.processed > most || count.redirected > most else { return nil }
+        // A retry begins where the call began, also when the request that was lost is the one behind the redirect.
+        guard count.processed > most || count.redirected > (call.isRepeatable ? 6 : 1) else { return nil }
         return "\(call): processed \(count.processed) times, redirected \(count.redirected) times"
       }
     }
