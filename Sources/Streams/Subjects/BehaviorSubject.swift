@@ -16,11 +16,11 @@ public final class BehaviorSubject<Element: Sendable>: SubjectType {
   /// Whether anybody is subscribed.
   public var hasObservers: Bool { core.hasObservers }
 
-  /// The last element.
+  /// The element accepted last, even if a thread has yet to deliver it (contract, law 32).
   ///
   /// - Throws: the error with which the subject ended, if it did.
   public func value() throws -> Element {
-    let (element, end) = core.latest
+    let (element, _, end) = core.latest
     if case .some(.some(let error)) = end { throw error }
     return element ?? initial
   }

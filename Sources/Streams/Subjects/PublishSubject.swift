@@ -119,8 +119,8 @@ struct Roster<Member> {
 
   // In ascending order of their ids, so that one is found by bisection.
   @usableFromInline var members: [(id: UInt64, value: Member)] = []
-  private var nextID: UInt64 = 0
-  private(set) var ended: (any Error)??
+  @usableFromInline var nextID: UInt64 = 0
+  @usableFromInline var ended: (any Error)??
 
   @usableFromInline init() {}
 
@@ -143,6 +143,7 @@ struct Roster<Member> {
   }
 
   /// Notes the first end and returns those who must hear of it.
+  @usableFromInline
   mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
     guard ended == nil else { return [] }
     ended = .some(error)
