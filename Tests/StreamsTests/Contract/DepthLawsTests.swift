@@ -61,4 +61,38 @@ final class DepthLawsTests: StreamsTestCase {
 extension Sequence where Element: Sendable {
   /// An array, for a source that must be `Sendable`.
   fileprivate var eager: [Element] { Array(self) }
+
+  func test_law27_recursiveCatchErrorsHoldNoMoreThanOneRound() {
+    for delayed in [true, false] {
+      let clock = ManualScheduler()
+      @Sendable func attempt(_ left: Int) -> Observable<Int> {
+        guard left > 0 else { return .just(7) }
+        let next = Observable<Int>.error(TestError()).catchError { _ in .deferred { attempt(left - 1) } }
+        return delayed ? next.delaySubscription(.seconds(1), scheduler: clock) : next.subscribeOn(clock)
+      }
+      let elements = Log<Int>()
+      let subscription = attempt(1000).subscribe(onNext: { elements.add($0) })
+      for _ in 0..<1000 {
+        clock.advance(.seconds(1))
+        clock.runDue()
+        XCTAssertLessThanOrEqual(clock.alive, 1)
+      }
+      XCTAssertEqual(elements.all, [7])
+      subscription.dispose()
+    }
+  }
+
+  func test_law27_recursiveAndThenHoldsNoMoreThanOneRoundAndNeedsNoStack() {
+    let before = Hooks.liveSubscriptionCount
+    let most = Locked(0)
+    @Sendable func loop(_ left: Int) -> Completable {
+      most.withLock { $0 = Swift.max($0, Hooks.liveSubscriptionCount - before) }
+      return left == 0 ? .empty() : Completable.empty().andThen(.deferred { loop(left - 1) })
+    }
+    let ended = Log<Bool>()
+    let subscription = loop(100_000).subscribe(onCompleted: { ended.add(true) })
+    XCTAssertEqual(ended.all, [true])
+    XCTAssertLessThan(most.withLock { $0 }, 10)
+    subscription.dispose()
+  }
 }
