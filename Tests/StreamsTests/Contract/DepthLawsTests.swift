@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import StreamsTesting
 import XCTest
@@ -56,11 +57,6 @@ final class DepthLawsTests: StreamsTestCase {
     subscription.dispose()
     XCTAssertEqual(Hooks.liveSubscriptionCount, before + 1, "the disposable that is kept here")
   }
-}
-
-extension Sequence where Element: Sendable {
-  /// An array, for a source that must be `Sendable`.
-  fileprivate var eager: [Element] { Array(self) }
 
   func test_law27_recursiveCatchErrorsHoldNoMoreThanOneRound() {
     for delayed in [true, false] {
@@ -86,7 +82,7 @@ extension Sequence where Element: Sendable {
     let before = Hooks.liveSubscriptionCount
     let most = Locked(0)
     @Sendable func loop(_ left: Int) -> Completable {
-      most.withLock { $0 = Swift.max($0, Hooks.liveSubscriptionCount - before) }
+      most.withLock { $0 = max($0, Hooks.liveSubscriptionCount - before) }
       return left == 0 ? .empty() : Completable.empty().andThen(.deferred { loop(left - 1) })
     }
     let ended = Log<Bool>()
@@ -95,4 +91,29 @@ extension Sequence where Element: Sendable {
     XCTAssertLessThan(most.withLock { $0 }, 10)
     subscription.dispose()
   }
+
+  func test_law27_streamsNestOnASmallStackAsDeepAsStated() {
+    let levels = 40
+    @Sendable func page(_ left: Int) -> Observable<Int> {
+      Observable.of(left).take(1).flatMap { left -> Observable<Int> in
+        left == 1 ? .just(left) : Observable.just(left).concat(page(left - 1))
+      }
+    }
+    let count = Log<Int>()
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let subscription = page(levels).subscribe(onNext: { count.add($0) })
+      subscription.dispose()
+      done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    done.wait()
+    XCTAssertEqual(count.count, levels)
+  }
+}
+
+extension Sequence where Element: Sendable {
+  /// An array, for a source that must be `Sendable`.
+  fileprivate var eager: [Element] { Array(self) }
 }
