@@ -60,4 +60,19 @@ final class RetryWhenTests: OperatorTestCase {
     XCTAssertEqual(events, [.next(0, "a"), .next(3, "a")])
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(3, 4)])
   }
+
+  func test_law02_theNotifiersEndWaitsForTheElementThatIsDelivered() {
+    let source = PublishSubject<Int>()
+    let notifier = PublishSubject<Int>()
+    let log = Log<String>()
+    let subscription = source.retryWhen { _ in notifier }.subscribe(
+      onNext: { value in
+        log.add("begin \(value)")
+        notifier.onCompleted()
+        log.add("end \(value)")
+      }, onCompleted: { log.add("completed") })
+    source.onNext(1)
+    XCTAssertEqual(log.all, ["begin 1", "end 1", "completed"])
+    subscription.dispose()
+  }
 }

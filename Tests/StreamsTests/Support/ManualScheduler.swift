@@ -31,6 +31,7 @@ final class ManualScheduler: SchedulerType {
     func run() { action.withLock { $0.take() }?() }
 
     func dispose() {
+      if scheduler.ignoresDispose { return }
       let left = scheduler.state.withLock { state in
         let left = state.items.filter { $0 === self }
         state.items.removeAll { $0 === self }
@@ -42,6 +43,10 @@ final class ManualScheduler: SchedulerType {
   }
 
   private let state = Locked(State())
+  private let ignoresDispose: Bool
+
+  /// - Parameter ignoresDispose: Whether items run though they were disposed, as those do that lost a race with that.
+  init(ignoresDispose: Bool = false) { self.ignoresDispose = ignoresDispose }
 
   var now: Date { state.withLock { $0.wall } }
   var uptime: Duration { state.withLock { $0.uptime } }
