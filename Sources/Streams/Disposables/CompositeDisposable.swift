@@ -39,6 +39,9 @@ public final class CompositeDisposable: Cancelable {
     for member in members { insert(member) }
   }
 
+  /// A composite of `members`.
+  public convenience init(_ members: any Disposable...) { self.init(members) }
+
   /// Whether it has been disposed.
   public var isDisposed: Bool { state.withLock { $0.disposed } }
 
