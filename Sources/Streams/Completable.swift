@@ -49,7 +49,9 @@ public struct Completable: ObservableConvertibleType {
     let second = second.asObservable()
     return Observable<Second.Element>(push: { subscription, next in
       let scope = HandlerScope(subscription) { error in
-        if let error { subscription.fail(error) } else { second.run(subscription, next) }
+        if let error { return subscription.fail(error) }
+        // So that work that goes on with itself needs no stack (law 27).
+        subscription.tailCall { second.run(subscription, next) }
       }
       first.run(scope) { _ in }
     })

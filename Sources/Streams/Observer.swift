@@ -26,8 +26,9 @@ extension ObserverType {
 
 /// An observer of any origin; what `Observable.create` gives its closure.
 ///
-/// Its methods may be called from several threads at once and re-entrantly: events are delivered one at a time, in the
-/// order of arrival, and nothing after the first terminal event (laws 1 to 3).
+/// The methods of the one that `create` gives may be called from several threads at once and re-entrantly: events are
+/// delivered one at a time, in the order of arrival, and nothing after the first terminal event (laws 1 to 3). One made
+/// from a closure or from another observer passes every call on as it comes: what it wraps decides about order and end.
 public struct AnyObserver<Element: Sendable>: ObserverType {
   @usableFromInline
   enum Target: Sendable {
@@ -40,7 +41,10 @@ public struct AnyObserver<Element: Sendable>: ObserverType {
   @inlinable
   init(_ emitter: Emitter<Element>) { target = .emitter(emitter) }
 
-  /// An observer that hands every event to `eventHandler`.
+  /// An observer that passes every event to `eventHandler` as it comes, on the calling thread.
+  ///
+  /// Nothing is serialized and nothing is dropped after a terminal event; subscribing it to a stream ensures both, since
+  /// the stream's events keep the laws.
   public init(eventHandler: @escaping @Sendable (Event<Element>) -> Void) { target = .closure(eventHandler) }
 
   /// An observer that hands every event to `observer`.

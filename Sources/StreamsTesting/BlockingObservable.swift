@@ -18,17 +18,29 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
       onNext: { element in elements.withLock { $0.append(element) } },
       onError: { error in end.withLock { $0 = .failure(error) } },
       onCompleted: { end.withLock { $0 = .success(()) } },
-      onDisposed: { done.signal() })
+      onDisposed: {
+        done.signal()
+        // Wakes the run loop below.
+        DispatchQueue.main.async {}
+      })
     defer { subscription.dispose() }
-    if let timeout {
-      let (seconds, attoseconds) = timeout.components
-      let limit = DispatchTime.now() + Double(seconds) + Double(attoseconds) / 1e18
-      guard done.wait(timeout: limit) == .success else { throw StreamError.timeout }
-    } else {
-      done.wait()
+    let limit = timeout.map { DispatchTime.now() + $0 / .seconds(1) } ?? .distantFuture
+    guard Thread.isMainThread ? Self.runMainLoop(until: done, limit) : done.wait(timeout: limit) == .success else {
+      throw StreamError.timeout
     }
     try end.withLock { $0 }?.get()
     return elements.withLock { $0 }
+  }
+
+  /// Runs the main run loop, so that a stream which ends on the main queue can end.
+  private static func runMainLoop(until done: DispatchSemaphore, _ limit: DispatchTime) -> Bool {
+    while done.wait(timeout: .now()) != .success {
+      guard DispatchTime.now() < limit else { return false }
+      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
+      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return true }
+    }
+    return true
   }
 
   /// The first element, or `nil` of a stream without any; does not wait for the end.
@@ -54,7 +66,11 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
 }
 
 extension ObservableConvertibleType {
-  /// The stream as a blocking call, for at most `timeout`; the calling thread must not be one the stream needs.
+  /// The stream as a blocking call, for at most `timeout`, or without limit for `nil`.
+  ///
+  /// The calling thread must not be one that the stream needs, except for the main thread: there, the main run loop runs
+  /// while the call waits, so that streams on `MainScheduler` end (unless the call comes from inside an item of the main
+  /// queue).
   public func toBlocking(timeout: Duration? = nil) -> BlockingObservable<Element> {
     BlockingObservable(source: asObservable(), timeout: timeout)
   }

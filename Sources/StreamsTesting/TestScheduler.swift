@@ -51,6 +51,13 @@ public final class TestScheduler: SchedulerType {
     Date(timeIntervalSinceReferenceDate: resolution / .seconds(1) * Double(clock))
   }
 
+  /// The virtual time as a span: `clock` units.
+  public var uptime: Duration {
+    let clock = self.clock
+    // What no duration can hold is the longest that sums of two still fit in.
+    return Double(clock) < Duration.seconds(Int64.max) / resolution ? resolution * clock : .seconds(Int64.max)
+  }
+
   /// Runs `action` at the current virtual time, after what is due then already.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     scheduleAt(clock, action: action)

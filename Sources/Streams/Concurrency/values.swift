@@ -3,7 +3,9 @@ extension ObservableType {
   /// cancelled (law 30).
   ///
   /// - Parameter buffering: what happens to elements that arrive faster than the loop takes them: all are kept, or the
-  ///   oldest or newest so many. A source that never waits for its consumer needs a limit.
+  ///   oldest or newest so many. A source that emits faster than the loop for long needs a limit. A source that emits
+  ///   inside `subscribe`, such as `from` without a scheduler, is delivered whole before the loop begins: put `subscribeOn`
+  ///   above it if it is endless.
   public func values(
     buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy = .unbounded
   ) -> ObservableValues<Element> {

@@ -10,8 +10,16 @@ public final class CompositeDisposable: Cancelable {
   private struct State {
     var disposed = false
     var next: UInt64 = 0
-    // In ascending order of their ids, so that one is found by bisection.
-    var members: [(id: UInt64, disposable: any Disposable)] = []
+    // In ascending order of their ids, so that one is found by bisection; those that have left are `nil` until half are.
+    var members: [(id: UInt64, disposable: (any Disposable)?)] = []
+    var count = 0
+
+    mutating func take(_ id: UInt64) -> (any Disposable)? {
+      guard let index = index(of: id), let member = members[index].disposable.take() else { return nil }
+      count -= 1
+      if members.count > 2 * count + 8 { members.removeAll { $0.disposable == nil } }
+      return member
+    }
 
     func index(of id: UInt64) -> Int? {
       var low = 0
@@ -31,6 +39,9 @@ public final class CompositeDisposable: Cancelable {
     for member in members { insert(member) }
   }
 
+  /// A composite of `members`.
+  public convenience init(_ members: any Disposable...) { self.init(members) }
+
   /// Whether it has been disposed.
   public var isDisposed: Bool { state.withLock { $0.disposed } }
 
@@ -44,6 +55,7 @@ public final class CompositeDisposable: Cancelable {
       let id = state.next
       state.next += 1
       state.members.append((id, member))
+      state.count += 1
       return Key(id: id)
     }
     guard let key else {
@@ -58,15 +70,12 @@ public final class CompositeDisposable: Cancelable {
 
   /// Takes the member out and disposes it; does nothing when it is gone.
   public func remove(for key: Key) {
-    let member: (any Disposable)? = state.withLock { state in
-      guard let index = state.index(of: key.id) else { return nil }
-      return state.members.remove(at: index).disposable
-    }
+    let member = state.withLock { $0.take(key.id) }
     member?.dispose()
   }
 
   /// The number of members.
-  public var count: Int { state.withLock { $0.members.count } }
+  public var count: Int { state.withLock { $0.count } }
 
   /// Disposes every member, in the order of insertion, on the calling thread.
   public func dispose() {
@@ -74,8 +83,9 @@ public final class CompositeDisposable: Cancelable {
       state.disposed = true
       let taken = state.members
       state.members = []
+      state.count = 0
       return taken
     }
-    for member in members { member.disposable.dispose() }
+    for member in members { member.disposable?.dispose() }
   }
 }

@@ -9,6 +9,14 @@ public final class DisposeBag: Sendable {
 
   /// Adds a disposable.
   public func insert(_ disposable: any Disposable) { members.insert(disposable) }
+
+  /// Adds disposables.
+  public func insert(_ disposables: any Disposable...) { insert(disposables) }
+
+  /// Adds disposables.
+  public func insert(_ disposables: [any Disposable]) {
+    for disposable in disposables { members.insert(disposable) }
+  }
 }
 
 extension Disposable {

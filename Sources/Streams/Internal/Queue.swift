@@ -25,6 +25,12 @@ struct Queue<Element> {
     return element
   }
 
+  /// The oldest element.
+  @inlinable var first: Element? { count > 0 ? ring[head] : nil }
+
+  /// The newest element.
+  @inlinable var last: Element? { count > 0 ? ring[(head &+ count &- 1) & (ring.count &- 1)] : nil }
+
   /// All elements, the oldest first.
   @inlinable var elements: [Element] {
     (0..<count).compactMap { ring[(head &+ $0) & (ring.count &- 1)] }

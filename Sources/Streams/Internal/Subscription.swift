@@ -49,16 +49,22 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   @inlinable
   package final func fail(_ error: any Error) { finish(error) }
 
+  /// Ends without telling anybody. One that is just passing its end on lets go of what it owns already, so that its
+  /// downstream releases upstream before what came later, such as `do(onDispose:)` (law 5).
   @usableFromInline
   package final func dispose() {
-    guard stop() else { return }
-    release()
+    if stop() { release() } else { releaseOwned() }
   }
 
   /// Ends the active state without telling anybody; the winner must call `release()`.
   final func stop() -> Bool { !stopped.exchange(true, ordering: .acquiringAndReleasing) }
 
   final func release() {
+    releaseOwned()
+    released()
+  }
+
+  private final func releaseOwned() {
     let taken = owned.withLock { owned in
       let taken = owned
       owned = Owned(released: true)
@@ -66,7 +72,6 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     }
     taken.first?.dispose()
     for disposable in taken.rest { disposable.dispose() }
-    released()
   }
 
   /// Disposes `disposable` together with this subscription: at once if that is over (law 9).
@@ -78,6 +83,15 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
       return false
     }
     if late { disposable.dispose() }
+  }
+
+  /// Owns the item that `schedule` returns until that calls its argument: what has run leaves, so that streams which
+  /// replace themselves in this scope hold no more than one (law 27).
+  @usableFromInline
+  package final func ownUntilRun(_ schedule: (_ leave: @escaping @Sendable () -> Void) -> any Disposable) {
+    let slot = SingleAssignmentDisposable()
+    own(slot)
+    slot.setDisposable(schedule { [self] in disown(slot) })
   }
 
   /// Forgets `disposable` without disposing it.

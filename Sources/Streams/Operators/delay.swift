@@ -13,16 +13,15 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `delay`: events wait here for their time, in order.
+/// The scope above a `delay`: events wait here for their time, in order, and one timer waits for the first of them.
 @usableFromInline
-final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `waiting`
+final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the queue is touched inside the drain
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
   private let drain = Drain()
-  private let timers = CompositeDisposable()
-  // Only touched inside the drain.
-  private var waiting = Queue<Event<Element>>()
+  private let timer = SerialDisposable()
+  private var waiting = Queue<(event: Event<Element>, due: Duration)>()
 
   @usableFromInline
   init(
@@ -33,7 +32,7 @@ final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe:
     self.scheduler = scheduler
     self.next = next
     super.init(downstream)
-    downstream.own(timers)
+    downstream.own(timer)
   }
 
   @usableFromInline
@@ -44,23 +43,35 @@ final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe:
 
   @usableFromInline
   func push(_ event: Event<Element>) {
-    drain.run { [self] in waiting.append(event) }
-    let slot = SingleAssignmentDisposable()
-    let key = timers.insert(slot)
-    // Each timer lets the head go, whichever timer it is: order is kept on a concurrent scheduler too.
-    slot.setDisposable(
-      scheduler.scheduleRelative(dueTime) { [self] in
-        if let key { timers.remove(for: key) }
-        drain.run { [self] in letHeadGo() }
-      })
+    // Read here: the time inside the drain may be later.
+    let due = scheduler.uptime + dueTime
+    drain.run { [self] in
+      waiting.append((event, due))
+      if waiting.count == 1 { arm(dueTime) }
+    }
   }
 
-  private func letHeadGo() {
-    guard let event = waiting.popFirst(), !downstream.isStopped else { return }
-    switch event {
-    case .next(let element): downstream.deliver(element, to: next)
-    case .completed: downstream.complete()
-    case .error(let error): downstream.fail(error)
+  private func arm(_ wait: Duration) {
+    timer.disposable = scheduler.scheduleRelative(wait) { [self] in
+      drain.run { [self] in letGo() }
+    }
+  }
+
+  /// Lets the first event go, and all that are due by the clock.
+  private func letGo() {
+    var time = scheduler.uptime
+    // The timer decides for the first, so that a clock that was set back does not hold it.
+    if let first = waiting.first { time = Swift.max(time, first.due) }
+    while let (event, due) = waiting.first {
+      guard !downstream.isStopped else { return }
+      // A clock that was set back must not make the wait longer.
+      guard due <= time else { return arm(Swift.min(due - time, dueTime)) }
+      _ = waiting.popFirst()
+      switch event {
+      case .next(let element): downstream.deliver(element, to: next)
+      case .completed: downstream.complete()
+      case .error(let error): downstream.fail(error)
+      }
     }
   }
 }

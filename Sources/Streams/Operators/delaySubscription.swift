@@ -6,7 +6,12 @@ extension ObservableType {
   public func delaySubscription(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      subscription.own(scheduler.scheduleRelative(dueTime) { source.run(subscription, next) })
+      subscription.ownUntilRun { leave in
+        scheduler.scheduleRelative(dueTime) {
+          leave()
+          source.run(subscription, next)
+        }
+      }
     })
   }
 }

@@ -1,6 +1,9 @@
 extension ObservableType {
   /// Subscribes the stream that `selector` makes of each element, and emits what all of them emit, as it comes.
   ///
+  /// A `selector` that makes streams with a `flatMap` of their own nests one stack frame or more a level (law 27): write long
+  /// recursions, such as pages of a list, as a loop with `concat`.
+  ///
   /// The first error, of the source, an inner or `selector`, ends the whole and disposes every other inner; completion
   /// needs the source and every inner (law 13).
   ///

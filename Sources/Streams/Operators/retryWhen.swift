@@ -1,6 +1,10 @@
+import Synchronization
+
 extension ObservableType {
-  /// Subscribes again each time the stream that `notificationHandler` makes of the errors emits; its error or completion
-  /// ends the stream (law 18).
+  /// Subscribes again when, after an error, the stream that `notificationHandler` makes of the errors emits; its error or
+  /// completion ends the stream (law 18).
+  ///
+  /// What that stream emits while the source runs is ignored: only the first element after each error counts.
   ///
   ///     source:    -a#
   ///     retryWhen: -a---a--|    after a pause of 2, once
@@ -12,6 +16,7 @@ extension ObservableType {
       let errors = PublishSubject<any Error>()
       // The triggers may come from another thread than the elements.
       let gate = Emitter(subscription, next)
+      let hasFailed = FailureFlag()
       let loop = SubscriptionLoop(
         subscription,
         start: { scope in
@@ -19,16 +24,28 @@ extension ObservableType {
           return true
         },
         ended: { _, error in
-          if let error { errors.onNext(error) } else { gate.finish(nil) }
+          guard let error else { return gate.finish(nil) }
+          hasFailed.raise()
+          errors.onNext(error)
         })
       do {
         let triggers = try notificationHandler(errors.asObservable()).asObservable()
         let scope = HandlerScope(subscription) { gate.finish($0) }
-        triggers.run(scope) { _ in loop.next() }
+        triggers.run(scope) { _ in if hasFailed.lower() { loop.next() } }
       } catch {
         return subscription.fail(error)
       }
       loop.next()
     })
   }
+}
+
+/// Whether the source has failed and waits for its trigger.
+private final class FailureFlag: Sendable {
+  private let raised = Atomic<Bool>(false)
+
+  func raise() { raised.store(true, ordering: .releasing) }
+
+  /// Whether it was raised; the first to ask takes it.
+  func lower() -> Bool { raised.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -1,6 +1,7 @@
 extension ObservableType {
   /// Emits at most one element in each `dueTime`: the first at once; with `latest`, also the last of those that came
-  /// meanwhile, when the time is over.
+  /// meanwhile, when the time is over. The time is measured by the scheduler's clock: an element that comes when it is
+  /// over is emitted even if the timer is late.
   ///
   ///     source:                  -abc-----d-|
   ///     throttle(3):             -a--c----d-|
@@ -28,7 +29,10 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting: Element?
-  private var isClosed = false
+  // When the time in which nothing is emitted is over, by the clock: the timer may be late.
+  private var reopening: Duration?
+  // Numbers those times: a timer that lost its race finds another one and is ignored (law 22).
+  private var id = 0
   private var isEnding = false
 
   @usableFromInline
@@ -47,29 +51,32 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   @usableFromInline
   func push(_ element: Element) {
     drain.run { [self] in
-      if !isClosed {
-        close()
-        downstream.deliver(element, to: next)
-      } else if latest {
-        waiting = element
-      }
+      let now = scheduler.uptime
+      guard let reopening, now < reopening else { return emit(element, now) }
+      guard latest else { return }
+      if waiting == nil { arm(reopening - now) }
+      waiting = element
     }
   }
 
-  /// Starts the time in which nothing is emitted.
-  private func close() {
-    isClosed = true
-    timer.disposable = scheduler.scheduleRelative(dueTime) { [self] in
-      drain.run { [self] in reopen() }
+  private func emit(_ element: Element, _ now: Duration) {
+    id += 1
+    waiting = nil
+    timer.disposable = Disposables.create()
+    reopening = now + dueTime
+    if !downstream.isStopped { downstream.deliver(element, to: next) }
+  }
+
+  private func arm(_ wait: Duration) {
+    let armed = id
+    // A clock that was set back must not make the wait longer.
+    timer.disposable = scheduler.scheduleRelative(Swift.min(wait, dueTime)) { [self] in
+      drain.run { [self] in if id == armed { reopen() } }
     }
   }
 
   private func reopen() {
-    isClosed = false
-    if let element = waiting.take(), !downstream.isStopped {
-      if !isEnding { close() }
-      downstream.deliver(element, to: next)
-    }
+    if let element = waiting { emit(element, scheduler.uptime) }
     if isEnding { downstream.complete() }
   }
 

@@ -37,6 +37,16 @@ extension ObservableType {
   }
 }
 
+extension ObservableType {
+  /// Goes on with `other`, such as a `Single`, when the first event, or the next after any element, takes longer than
+  /// `dueTime`.
+  public func timeout<Other: ObservableConvertibleType>(
+    _ dueTime: Duration, other: Other, scheduler: any SchedulerType
+  ) -> Observable<Element> where Other.Element == Element {
+    timeout(dueTime, other: other.asObservable(), scheduler: scheduler)
+  }
+}
+
 /// Tells this operator's time-out from one of the source.
 private struct TimedOut: Error {}
 

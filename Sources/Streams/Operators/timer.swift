@@ -1,5 +1,3 @@
-import Foundation
-
 extension Observable where Element: FixedWidthInteger & Sendable {
   /// Emits 0 after `dueTime`, then completes; with a `period`, goes on counting without end.
   ///
@@ -37,7 +35,7 @@ private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched b
   private let period: Duration?
   private let dueTime: Duration
   private let scheduler: any SchedulerType
-  private let start: Date
+  private let start: Duration
   private let turn = Turn()
   private var fired = 0
   // How far the ticks have been moved by sleep and by clocks that were set.
@@ -48,7 +46,7 @@ private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched b
     self.dueTime = dueTime
     self.period = period
     self.scheduler = scheduler
-    start = scheduler.now
+    start = scheduler.uptime
     subscription.own(turn)
   }
 
@@ -65,7 +63,7 @@ private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched b
 
   private func nextWait() -> Duration {
     guard let period, fired > 0 else { return dueTime }
-    let elapsed = Duration.seconds(scheduler.now.timeIntervalSince(start))
+    let elapsed = scheduler.uptime - start
     let wait = dueTime + period * fired - elapsed + skew
     // More than a period off: the machine slept, the clock was set, or the observer was slow. Go on from now, instead of
     // making up for missed ticks or waiting for the clock.

@@ -14,6 +14,9 @@ public final class ConcurrentDispatchQueueScheduler: SchedulerType {
   /// The system's clock.
   public var now: Date { Date() }
 
+  /// The system's monotonic clock, the one Dispatch's timers run by; it stands still while the machine sleeps.
+  public var uptime: Duration { DispatchQueueScheduler.uptime }
+
   /// Runs `action` on the queue.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { base.schedule(action) }
 

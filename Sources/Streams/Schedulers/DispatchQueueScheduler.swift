@@ -5,6 +5,8 @@ import Foundation
 struct DispatchQueueScheduler: Sendable {
   let queue: DispatchQueue
 
+  static var uptime: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
     queue.async { item.run() }

@@ -25,6 +25,9 @@ public final class MainScheduler: SchedulerType {
   /// The system's clock.
   public var now: Date { Date() }
 
+  /// The system's monotonic clock, the one Dispatch's timers run by; it stands still while the machine sleeps.
+  public var uptime: Duration { DispatchQueueScheduler.uptime }
+
   /// Runs `action` on the main queue; before it returns when already there with nothing queued.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let before = queued.add(1, ordering: .acquiringAndReleasing).oldValue
@@ -33,6 +36,11 @@ public final class MainScheduler: SchedulerType {
       queued.subtract(1, ordering: .acquiringAndReleasing)
       return Disposables.create()
     }
+    return enqueue(action)
+  }
+
+  /// Runs `action` behind what is queued; it has been counted.
+  private func enqueue(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
     DispatchQueue.main.async { [self] in
       item.run()
@@ -41,8 +49,11 @@ public final class MainScheduler: SchedulerType {
     return item
   }
 
-  /// Runs `action` on the main queue when `dueTime` has passed.
+  /// Runs `action` on the main queue when `dueTime` has passed; never before this returns.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    dueTime > .zero ? base.scheduleRelative(dueTime, action) : schedule(action)
+    if dueTime > .zero { return base.scheduleRelative(dueTime, action) }
+    // Not inline: an item that schedules itself again would never return.
+    queued.add(1, ordering: .acquiringAndReleasing)
+    return enqueue(action)
   }
 }

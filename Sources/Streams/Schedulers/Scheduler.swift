@@ -16,8 +16,19 @@ public protocol SchedulerType: ImmediateSchedulerType {
   /// The scheduler's idea of the current time; virtual for a test scheduler.
   var now: Date { get }
 
+  /// The time since some fixed moment, for measuring spans: it never goes back, however the clock is set. Virtual for a
+  /// test scheduler.
+  ///
+  /// The default implementation follows `now`; implement it with a monotonic clock where `now` can be set.
+  var uptime: Duration { get }
+
   /// Runs `action` when `dueTime` has passed; zero or less is as soon as it can.
   ///
   /// - Returns: a disposable that keeps `action` from starting and releases it.
   func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable
+}
+
+extension SchedulerType {
+  /// The time since the reference date by `now`.
+  public var uptime: Duration { .seconds(now.timeIntervalSinceReferenceDate) }
 }

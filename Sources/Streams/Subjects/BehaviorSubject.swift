@@ -3,6 +3,9 @@
 /// The remembered element is delivered inside `subscribe`, outside any lock, and strictly before live ones, none lost
 /// and none twice (law 25). May be fed from several threads at once and re-entrantly (laws 2 and 3). After its end,
 /// observers get that end only (law 26).
+///
+/// A call that delivers also delivers what other threads send meanwhile; `PublishSubject` says what that means for the main
+/// thread.
 public final class BehaviorSubject<Element: Sendable>: SubjectType {
   private let core: ReplayCore<Element>
   private let initial: Element
@@ -16,11 +19,11 @@ public final class BehaviorSubject<Element: Sendable>: SubjectType {
   /// Whether anybody is subscribed.
   public var hasObservers: Bool { core.hasObservers }
 
-  /// The last element.
+  /// The element accepted last, even if a thread has yet to deliver it (contract, law 32).
   ///
   /// - Throws: the error with which the subject ended, if it did.
   public func value() throws -> Element {
-    let (element, end) = core.latest
+    let (element, _, end) = core.latest
     if case .some(.some(let error)) = end { throw error }
     return element ?? initial
   }

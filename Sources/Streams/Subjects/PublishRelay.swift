@@ -1,4 +1,7 @@
 /// A `PublishSubject` that never ends: for events of a user interface.
+///
+/// A call that delivers also delivers what other threads accept meanwhile; `PublishSubject` says what that means for the
+/// main thread.
 public final class PublishRelay<Element: Sendable>: ObservableType {
   private let subject = PublishSubject<Element>()
 

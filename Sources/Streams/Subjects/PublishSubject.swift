@@ -4,6 +4,12 @@ import Synchronization
 ///
 /// May be fed from several threads at once and re-entrantly: events are delivered one at a time, in the order of
 /// arrival, to those subscribed when each is delivered (laws 2 and 3). After its end, observers get that end (law 26).
+///
+/// No sender waits for another: an event sent while a thread is delivering is delivered by that thread, and the call that
+/// sent it returns immediately. Conversely, a call that delivers also delivers what other threads send meanwhile, and
+/// returns when nothing is left. From the main thread, do not send into a subject that a busy thread feeds: the call lasts
+/// as long as that thread keeps sending faster than the observers take. Give each producer a subject of its own, and
+/// `merge` them after an `observeOn`, which lets go of the sender as soon as its event is queued.
 public final class PublishSubject<Element: Sendable>: SubjectType {
   @usableFromInline
   final class Observer: Sendable {
@@ -119,8 +125,8 @@ struct Roster<Member> {
 
   // In ascending order of their ids, so that one is found by bisection.
   @usableFromInline var members: [(id: UInt64, value: Member)] = []
-  private var nextID: UInt64 = 0
-  private(set) var ended: (any Error)??
+  @usableFromInline var nextID: UInt64 = 0
+  @usableFromInline var ended: (any Error)??
 
   @usableFromInline init() {}
 
@@ -143,6 +149,7 @@ struct Roster<Member> {
   }
 
   /// Notes the first end and returns those who must hear of it.
+  @usableFromInline
   mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
     guard ended == nil else { return [] }
     ended = .some(error)

@@ -4,6 +4,9 @@
 /// The remembered elements are delivered inside `subscribe`, outside any lock, and strictly before live ones, none lost
 /// and none twice (law 25). May be fed from several threads at once and re-entrantly (laws 2 and 3). After its end,
 /// observers get the remembered elements and that end (law 26).
+///
+/// A call that delivers also delivers what other threads send meanwhile; `PublishSubject` says what that means for the main
+/// thread.
 public final class ReplaySubject<Element: Sendable>: SubjectType {
   private let core: ReplayCore<Element>
 

@@ -80,4 +80,33 @@ final class BridgesTests: StreamsTestCase {
     wait(for: [done], timeout: 20)
     subscription.dispose()
   }
+
+  func test_asyncSequenceThatIgnoresCancellationIsLeftAfterDisposal() {
+    var token: Token? = Token()
+    weak let held = token
+    let completed = expectation(description: "completed")
+    let subscription = EndlessCounter(token: token).asObservable().take(1).subscribe(
+      onCompleted: { completed.fulfill() })
+    token = nil
+    wait(for: [completed], timeout: 20)
+    subscription.dispose()
+    waitUntil("the iteration has ended and released the sequence") { held == nil }
+  }
+}
+
+private final class Token: Sendable {}
+
+/// Counts without end and never looks at cancellation.
+private struct EndlessCounter: AsyncSequence, AsyncIteratorProtocol, Sendable {
+  let token: Token?
+  var count = 0
+
+  init(token: Token?) { self.token = token }
+
+  func makeAsyncIterator() -> EndlessCounter { self }
+
+  mutating func next() async -> Int? {
+    count += 1
+    return count
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import StreamsTesting
 import XCTest
@@ -55,6 +56,60 @@ final class DepthLawsTests: StreamsTestCase {
     XCTAssertGreaterThan(Hooks.liveSubscriptionCount, before)
     subscription.dispose()
     XCTAssertEqual(Hooks.liveSubscriptionCount, before + 1, "the disposable that is kept here")
+  }
+
+  func test_law27_recursiveCatchErrorsHoldNoMoreThanOneRound() {
+    for delayed in [true, false] {
+      let clock = ManualScheduler()
+      @Sendable func attempt(_ left: Int) -> Observable<Int> {
+        guard left > 0 else { return .just(7) }
+        let next = Observable<Int>.error(TestError()).catchError { _ in .deferred { attempt(left - 1) } }
+        return delayed ? next.delaySubscription(.seconds(1), scheduler: clock) : next.subscribeOn(clock)
+      }
+      let elements = Log<Int>()
+      let subscription = attempt(1000).subscribe(onNext: { elements.add($0) })
+      for _ in 0..<1000 {
+        clock.advance(.seconds(1))
+        clock.runDue()
+        XCTAssertLessThanOrEqual(clock.alive, 1)
+      }
+      XCTAssertEqual(elements.all, [7])
+      subscription.dispose()
+    }
+  }
+
+  func test_law27_recursiveAndThenHoldsNoMoreThanOneRoundAndNeedsNoStack() {
+    let before = Hooks.liveSubscriptionCount
+    let most = Locked(0)
+    @Sendable func loop(_ left: Int) -> Completable {
+      most.withLock { $0 = max($0, Hooks.liveSubscriptionCount - before) }
+      return left == 0 ? .empty() : Completable.empty().andThen(.deferred { loop(left - 1) })
+    }
+    let ended = Log<Bool>()
+    let subscription = loop(100_000).subscribe(onCompleted: { ended.add(true) })
+    XCTAssertEqual(ended.all, [true])
+    XCTAssertLessThan(most.withLock { $0 }, 10)
+    subscription.dispose()
+  }
+
+  func test_law27_streamsNestOnASmallStackAsDeepAsStated() {
+    let levels = 40
+    @Sendable func page(_ left: Int) -> Observable<Int> {
+      Observable.of(left).take(1).flatMap { left -> Observable<Int> in
+        left == 1 ? .just(left) : Observable.just(left).concat(page(left - 1))
+      }
+    }
+    let count = Log<Int>()
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let subscription = page(levels).subscribe(onNext: { count.add($0) })
+      subscription.dispose()
+      done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    done.wait()
+    XCTAssertEqual(count.count, levels)
   }
 }
 

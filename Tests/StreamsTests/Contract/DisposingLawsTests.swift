@@ -132,4 +132,16 @@ final class DisposingLawsTests: StreamsTestCase {
       XCTAssertEqual(disposed.load(ordering: .relaxed), 140)
     }
   }
+
+  func test_law10_bagsAndCompositesTakeSeveralMembers() {
+    let log = Log<Int>()
+    func member(_ number: Int) -> any Disposable { Disposables.create { log.add(number) } }
+    CompositeDisposable(member(1), member(2)).dispose()
+    var bag: DisposeBag? = DisposeBag()
+    bag?.insert(member(3), member(4))
+    bag?.insert([member(5)])
+    XCTAssertEqual(log.all, [1, 2])
+    bag = nil
+    XCTAssertEqual(log.all, [1, 2, 3, 4, 5])
+  }
 }

@@ -29,4 +29,19 @@ extension DelayTests {
     XCTAssertEqual(time.record(source.delaySubscription(.seconds(3), scheduler: time)), Marbles.parse("---a-b|"))
     XCTAssertEqual(source.subscriptions, [TestSubscription(3, 6)])
   }
+
+  func test_oneTimerServesAllElementsInFlight() {
+    let clock = ManualScheduler()
+    let log = Log<Int>()
+    let subscription = Observable.range(start: 0, count: 1000).concat(Observable.never()).delay(
+      .seconds(2), scheduler: clock
+    )
+    .subscribe(onNext: { log.add($0) })
+    XCTAssertEqual(clock.pending, 1)
+    clock.advance(.seconds(2))
+    clock.runDue()
+    XCTAssertEqual(log.all, Array(0..<1000))
+    XCTAssertEqual(clock.pending, 0)
+    subscription.dispose()
+  }
 }

@@ -45,4 +45,26 @@ final class DoTests: OperatorTestCase {
   }
 
   func test_passesEndsThrough() { checkPassThrough { source, _ in source.do(onNext: { _ in }, onError: { _ in }) } }
+
+  func test_law05_onDisposeRunsAfterUpstreamIsReleasedHoweverTheStreamEnds() {
+    for ending in ["completed", "error", "dispose"] {
+      let log = Log<String>()
+      let observers = Log<AnyObserver<Int>>()
+      let source = Observable<Int>.create { observer in
+        observers.add(observer)
+        return Disposables.create { log.add("released") }
+      }
+      let subscription = source.do(onDispose: { log.add("upper") }).map { $0 }.do(onDispose: { log.add("lower") })
+        .subscribe(
+          onError: { _ in log.add("error") }, onCompleted: { log.add("completed") },
+          onDisposed: { log.add("disposed") })
+      switch ending {
+      case "completed": observers.all.first?.onCompleted()
+      case "error": observers.all.first?.onError(TestError())
+      default: subscription.dispose()
+      }
+      let end = ending == "dispose" ? [] : [ending]
+      XCTAssertEqual(log.all, end + ["released", "upper", "lower", "disposed"])
+    }
+  }
 }

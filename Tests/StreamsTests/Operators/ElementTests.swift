@@ -32,4 +32,12 @@ final class ElementTests: OperatorTestCase {
     check("--|", "---y|", until: 2) { source, time in source.ifEmpty(switchTo: time.cold("-y|").asObservable()) }
     check("--#", "--#", until: 2) { source, _ in source.ifEmpty(default: "x") }
   }
+
+  func test_elementAt_ofANegativeIndexFails() {
+    for index in [-1, -5, Int.min] {
+      XCTAssertThrowsError(try Observable.of(10, 20).elementAt(index).toBlocking().toArray()) {
+        XCTAssertEqual($0 as? StreamError, .noElements)
+      }
+    }
+  }
 }

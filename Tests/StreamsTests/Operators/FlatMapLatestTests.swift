@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import StreamsTesting
 import XCTest
@@ -72,5 +73,34 @@ final class FlatMapLatestTests: OperatorTestCase {
       XCTAssertEqual(referee.elements.all.suffix(20), Array(2900..<2920), "the last inner is whole")
       subscription.dispose()
     }
+  }
+
+  func test_law14_aStaleInnersErrorThatWaitedForADeliveryIsDropped() {
+    let outer = PublishSubject<PublishSubject<Int>>()
+    let inners = (0..<3).map { _ in PublishSubject<Int>() }
+    let events = Log<Event<Int>>()
+    let entered = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    let subscription = outer.flatMapLatest { $0 }.subscribe { event in
+      events.add(event)
+      guard event == .next(0) else { return }
+      entered.signal()
+      goOn.wait()
+    }
+    outer.onNext(inners[0])
+    let returned = expectation(description: "the first delivery has returned")
+    Thread.detachNewThread {
+      inners[0].onNext(0)
+      returned.fulfill()
+    }
+    entered.wait()
+    outer.onNext(inners[1])
+    inners[1].onError(TestError())
+    outer.onNext(inners[2])
+    goOn.signal()
+    wait(for: [returned], timeout: 20)
+    inners[2].onNext(2)
+    XCTAssertEqual(events.all, [.next(0), .next(2)])
+    subscription.dispose()
   }
 }

@@ -13,4 +13,9 @@ final class MaterializeTests: OperatorTestCase {
     checkPassThrough { source, _ in source.materialize().dematerialize() }
     check("a-b|", "a-b|", until: 3) { source, _ in source.materialize().dematerialize() }
   }
+
+  func test_dematerialize_endsAtACompletedElementOfAStreamThatGoesOn() throws {
+    let source = Observable<Event<Int>>.of(.next(1), .completed, .next(2)).concat(Observable<Event<Int>>.never())
+    XCTAssertEqual(try source.dematerialize().toBlocking().toArray(), [1])
+  }
 }

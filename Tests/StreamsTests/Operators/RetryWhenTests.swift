@@ -38,4 +38,41 @@ final class RetryWhenTests: OperatorTestCase {
     }
     XCTAssertEqual(try source.retryWhen { $0 }.toBlocking().toArray(), [1])
   }
+
+  func test_law18_aTriggerWithoutAnErrorBeforeItLeavesAHealthySourceAlone() {
+    let time = TestScheduler()
+    let source = time.cold("a---------b----|")
+    let signal = time.hot("-----x")
+    XCTAssertEqual(
+      time.record(source.retryWhen { _ in signal.asObservable() }), [.next(0, "a"), .next(10, "b"), .completed(15)])
+    XCTAssertEqual(source.subscriptions, [TestSubscription(0, 15)])
+  }
+
+  func test_law18_aNotifierThatEmitsWhenSubscribedDoesNotSubscribeTheSourceTwice() {
+    let time = TestScheduler()
+    let source = time.cold("a#")
+    let isOnline = BehaviorRelay(value: true)
+    let events = time.record(
+      disposed: 6,
+      source.retryWhen { errors in
+        Observable.merge(errors.map { _ in true }.delay(.seconds(2), scheduler: time), isOnline.asObservable())
+      })
+    XCTAssertEqual(events, [.next(0, "a"), .next(3, "a")])
+    XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(3, 4)])
+  }
+
+  func test_law02_theNotifiersEndWaitsForTheElementThatIsDelivered() {
+    let source = PublishSubject<Int>()
+    let notifier = PublishSubject<Int>()
+    let log = Log<String>()
+    let subscription = source.retryWhen { _ in notifier }.subscribe(
+      onNext: { value in
+        log.add("begin \(value)")
+        notifier.onCompleted()
+        log.add("end \(value)")
+      }, onCompleted: { log.add("completed") })
+    source.onNext(1)
+    XCTAssertEqual(log.all, ["begin 1", "end 1", "completed"])
+    subscription.dispose()
+  }
 }

@@ -121,4 +121,11 @@ final class SharingTests: StreamsTestCase {
     XCTAssertEqual(ends.count, 3)
     for subscription in subscriptions { subscription.dispose() }
   }
+
+  func test_law24_aReplayedShareThatFailsIsForgottenBeforeItsObserversRetry() {
+    let time = TestScheduler()
+    let source = time.cold("-#")
+    XCTAssertEqual(time.record(source.share(replay: 1).retry(3)), [.error(3)])
+    XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(1, 2), TestSubscription(2, 3)])
+  }
 }

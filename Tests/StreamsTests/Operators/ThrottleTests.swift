@@ -25,4 +25,30 @@ final class ThrottleTests: OperatorTestCase {
   func test_errorComesAtOnce() {
     check("ab#", "a-#", until: 2) { source, time in source.throttle(.seconds(9), scheduler: time) }
   }
+
+  func test_anElementAtTheEndOfTheTimeIsEmitted() {
+    check("a--b--c-|", "a--b--c-|", until: 8) { source, time in
+      source.throttle(.seconds(3), latest: false, scheduler: time)
+    }
+    check("a--b--c-|", "a--b--c-|", until: 8) { source, time in source.throttle(.seconds(3), scheduler: time) }
+  }
+
+  func test_anElementAfterTheTimeIsEmittedThoughTheTimerIsLate() {
+    for latest in [true, false] {
+      let clock = ManualScheduler()
+      let source = PublishSubject<Int>()
+      let log = Log<Int>()
+      let subscription = source.throttle(.seconds(3), latest: latest, scheduler: clock).subscribe(
+        onNext: { log.add($0) })
+      source.onNext(1)
+      clock.advance(.seconds(2))
+      source.onNext(2)
+      clock.advance(.seconds(2))
+      source.onNext(3)
+      XCTAssertEqual(log.all, [1, 3])
+      clock.runDue()
+      XCTAssertEqual(log.all, [1, 3], "what the newer element replaced is gone")
+      subscription.dispose()
+    }
+  }
 }

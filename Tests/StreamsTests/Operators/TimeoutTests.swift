@@ -33,4 +33,11 @@ extension TimeoutTests {
       source.timeout(.seconds(4), other: .just("x"), scheduler: time)
     }
   }
+
+  func test_goesOnWithAnythingThatIsAStream() {
+    let time = TestScheduler()
+    XCTAssertEqual(
+      time.record(time.cold("a----").timeout(.seconds(3), other: Single<String>.just("x"), scheduler: time)),
+      [.next(0, "a"), .next(3, "x"), .completed(3)])
+  }
 }

@@ -42,4 +42,9 @@ final class WithLatestFromTests: OperatorTestCase {
       subscription.dispose()
     }
   }
+
+  func test_theSecondIsSubscribedBeforeTheSource() throws {
+    XCTAssertEqual(
+      try Observable.of(1, 2).withLatestFrom(Observable.just("x")).toBlocking().toArray(), ["x", "x"])
+  }
 }

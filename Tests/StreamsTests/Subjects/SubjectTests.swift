@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import StreamsTesting
 import XCTest
@@ -62,5 +63,37 @@ final class SubjectTests: StreamsTestCase {
     for value in 1...3 { source.onNext(value) }
     XCTAssertEqual(try relayed.value(), "3")
     subscription.dispose()
+  }
+
+  func test_law02_aSenderReturnsWhileAnotherThreadDeliversAndThatThreadDeliversForIt() {
+    let publish = PublishSubject<Int>()
+    let behavior = BehaviorSubject(value: 0)
+    let replay = ReplaySubject<Int>.create(bufferSize: 1)
+    for subject in [publish, behavior, replay] as [any SubjectType<Int>] {
+      let entered = DispatchSemaphore(value: 0)
+      let goOn = DispatchSemaphore(value: 0)
+      let threads = Log<ObjectIdentifier>()
+      let subscription = subject.asObservable().subscribe(onNext: { value in
+        guard value > 0 else { return }
+        threads.add(ObjectIdentifier(Thread.current))
+        guard value == 1 else { return }
+        entered.signal()
+        goOn.wait()
+      })
+      let returned = expectation(description: "the delivering call has returned")
+      Thread.detachNewThread {
+        subject.onNext(1)
+        // Both are delivered before the call returns.
+        if threads.count == 3 { returned.fulfill() }
+      }
+      entered.wait()
+      subject.onNext(2)
+      subject.onNext(3)
+      XCTAssertEqual(threads.count, 1, "the senders have returned, and nothing has been delivered")
+      goOn.signal()
+      wait(for: [returned], timeout: 20)
+      XCTAssertEqual(Set(threads.all).count, 1, "one thread delivers all")
+      subscription.dispose()
+    }
   }
 }

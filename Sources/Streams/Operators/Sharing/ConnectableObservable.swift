@@ -37,6 +37,9 @@ public final class ConnectableObservable<Element: Sendable>: ObservableType {
 
   /// Subscribes the source, unless it is subscribed already.
   ///
+  /// Through a subject that outlives the connections, a connection lasts until the subject has delivered its end: a call
+  /// from inside that end returns the connection that is ending (RxSwift makes a new one, which the ended subject ignores).
+  ///
   /// - Returns: the connection; disposing it gives the source up, and a later `connect()` starts it anew.
   public func connect() -> any Disposable {
     let (connection, isNew) = multicast.connect(counting: false)
