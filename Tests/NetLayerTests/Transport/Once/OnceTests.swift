@@ -55,14 +55,16 @@
       let lost = Locked(0)
       let connections = try run(server, url: url, version: "2", configuration) { call, error in
         let processed = server.count(of: call.id).processed
+        // A body that exists once is gone where it was sent to a server that did not take it.
+        if call.isOneShot && processed == 0 { return nil }
         // libcurl 7 gives up a connection when a call on it is cancelled while it can take no more: what is on it is lost.
         if CurlLibrary.missesEndOfStream, error.kind == .connection {
           lost.withLock { $0 += 1 }
           return nil
         }
-        // A body that exists once is gone where it was sent to a server that did not take it.
-        return call.isOneShot && processed == 0 ? nil : "processed \(processed) times, and failed: \(error)"
+        return "processed \(processed) times, and failed: \(error)"
       }
+      print("once: \(lost.withLock { $0 }) lost with connections that libcurl has given up")
       XCTAssertLessThan(lost.withLock { $0 }, count / 100, "lost with connections that libcurl has given up")
       XCTAssertGreaterThan(connections, count / 200, "connections were to be retired")
     }
