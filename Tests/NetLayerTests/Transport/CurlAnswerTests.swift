@@ -66,7 +66,12 @@
       let headers = HTTPHeaders(ReceivedFields(lines: Array(text.utf8)))
       XCTAssertEqual(headers.map(\.name), ["A", "B", "C", "D"])
       XCTAssertEqual(headers.map(\.value), ["a Set-Cookie: evil=1", "b c", "é", "d e"])
-      let answer = try outcome("X-A: a\rX-Evil: 1\r\nContent-Length: 2").get()
+      let result = try outcome("X-A: a\rX-Evil: 1\r\nContent-Length: 2")
+      // Newer versions of libcurl reject the message, as RFC 9110 §5.5 allows, too.
+      if case .failure(let error) = result, CurlLibrary.isAtLeast(0x08_0f00) {
+        return XCTAssert(error.reason.contains("Carriage return"), error.reason)
+      }
+      let answer = try result.get()
       XCTAssertEqual(answer.headers["X-A"], "a X-Evil: 1")
       XCTAssertNil(answer.headers["X-Evil"])
     }
