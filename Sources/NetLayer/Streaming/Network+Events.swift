@@ -19,7 +19,7 @@ extension Network {
   /// - Parameters:
   ///   - endpoint: what to call.
   ///   - lastEventID: the event behind which to begin, from an earlier run.
-  ///   - until: the `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
+  ///   - sentinel: the `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
   ///   - reconnect: how often and after which pauses to connect anew when nothing arrives. `nil` is, for idempotent methods,
   ///     without end, after up to 3 s, as browsers do, and at most a minute; for others, never.
   public func events(

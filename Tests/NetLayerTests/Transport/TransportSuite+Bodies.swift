@@ -168,8 +168,8 @@ extension TransportSuite {
       switch try flight.outcome() {
       case .success(let response): XCTAssertEqual(response.body.count, 100_000)
       case .failure(let error):
-        XCTAssertEqual(error.kind, .cancelled)
-        XCTAssertNotEqual(index % 3, 2)
+        XCTAssertEqual(error.kind, .cancelled, error.reason)
+        XCTAssertNotEqual(index % 3, 2, error.reason)
       }
     }
     // What the outcomes hold of their requests goes with them.

@@ -115,7 +115,7 @@
       }
       guard handle.lostKeptConnection(code) else { return false }
       let isUnprocessed = handle.isUnprocessed
-      if let obstacle = transfer.obstacleToRepetition(wasSent: !isUnprocessed) {
+      if let obstacle = transfer.obstacleToRepetition(wasSent: !isUnprocessed, isBodyTaken: handle.hasBodyBegun) {
         let text = handle.errorMessage(code)
         handle.abortReason =
           "the kept connection was lost before a response came (\(text)); the request was not sent again, because \(obstacle)"

@@ -211,9 +211,11 @@
     ///
     /// A POST may have been carried out by then (RFC 9110 §9.2.2), and so may what is sent by a method that is not known.
     /// A key for it changes nothing here: a repetition of that kind is the retry's to decide.
-    func obstacleToRepetition(wasSent: Bool = true) -> String? {
+    func obstacleToRepetition(wasSent: Bool = true, isBodyTaken: Bool = true) -> String? {
       if wasSent, !hop.method.isIdempotent { return "its method is not idempotent and it may have been carried out" }
-      if !hop.body.isRepeatable { return "its body exists once; give a BodyStream that can be repeated" }
+      if isBodyTaken, !hop.body.isRepeatable {
+        return "its body exists once; give a BodyStream that can be repeated"
+      }
       if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "that was done \(unprocessed) times before" }
       return isRepetition ? "that was done before" : nil
     }
