@@ -4,9 +4,6 @@
 
   /// When a request goes out, and whether it may again.
   extension CurlHandle {
-    /// As often as libcurl itself sends a request again.
-    private static let maxRefusals = 5
-
     /// Notes that the request begins to go out; `false` where it must not.
     ///
     /// libcurl would send it again by itself, up to five times and on connections that may be as dead as the first. It may
@@ -38,7 +35,7 @@
       if isRefused {
         isRefused = false
         refusals += 1
-        return refusals <= Self.maxRefusals
+        return refusals <= CurlTransfer.maxUnprocessed
       }
       guard starts == 2, transfer.obstacleToRepetition() == nil else { return false }
       if connects > connectsBefore {

@@ -36,8 +36,8 @@
     var isRepetition = false
     /// How often this hop was sent again because the server had not processed it.
     var unprocessed = 0
-    /// As often as libcurl itself sends a request again.
-    private static let maxUnprocessed = 5
+    /// How often a request is sent again that was not processed: as often as libcurl itself does.
+    static let maxUnprocessed = 5
     /// Why it must not be sent at all.
     let refusal: NetworkError?
     /// The body as it is read, where it is in files.
