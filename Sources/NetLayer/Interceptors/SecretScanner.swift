@@ -48,6 +48,8 @@ struct SecretScanner {
     guard let end = bytes[at...].prefix(Self.longestName).firstIndex(of: UInt8(ascii: "\"")) else { return }
     var name = bytes[at..<end]
     if isEscaped, name.popLast() != UInt8(ascii: "\\") { return }
+    // A URL may have secrets of its own.
+    if name.contains(where: "=&?/".utf8.contains) { return }
     var colon = end + 1
     while colon < bytes.count, Self.isSpace(bytes[colon]) { colon += 1 }
     guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":"), redaction.hides(String(decoding: name, as: UTF8.self))
