@@ -13,7 +13,8 @@ import Streams
 ///
 /// Downloads to a file, streamed answers, requests that bring conditions or ranges of their own, and requests with a body
 /// go past it. A successful request whose method changes something removes what is kept for its URL: for all users, and also
-/// what endpoints keep under a `cachedKey`.
+/// what endpoints keep under a `cachedKey`. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever
+/// the policy. ``Cache/removeAll(below:)`` removes what the app knows to be outdated.
 ///
 /// Users are told apart by the token of an ``AuthenticationInterceptor`` further inside and by the header fields that
 /// ``Redaction`` hides.
@@ -37,7 +38,8 @@ public struct CacheInterceptor: Interceptor {
   ///     replaces, is thus a new account: give `account` for one that outlives them. With any other interceptor behind the
   ///     cache that adds credentials, nothing is kept until `account` is given.
   ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
-  ///     back end's envelope, and those that are no JSON where that was asked for. Called on the `mapping` scheduler.
+  ///     backend's envelope, and those that are no JSON where that was asked for. A word as code with neither message nor
+  ///     payload beside it is not taken for an envelope. Called on the `mapping` scheduler.
   public init(
     _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
