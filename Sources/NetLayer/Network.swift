@@ -71,13 +71,14 @@ public final class Network: Sendable {
   public func send(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> Single<Response> {
-    sender(progress).response { request }
+    sender(progress, request.timeouts).response { request }
   }
 
-  func sender(_ progress: ProgressHandler?) -> Sender {
+  func sender(_ progress: ProgressHandler?, _ timeouts: Request.Timeouts? = nil) -> Sender {
     Sender(
       rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
-      mapping: backend.mapping, interceptors: backend.interceptors, progress: progress)
+      mapping: backend.mapping, interceptors: backend.interceptors, progress: progress,
+      callLimit: (timeouts ?? backend.timeouts).call)
   }
 
   /// The transport of back ends that name none: one for all, as it keeps connections.

@@ -8,23 +8,31 @@ struct Sender: Sendable {
   var mapping: any ImmediateSchedulerType
   var interceptors: [any Interceptor]
   var progress: (@Sendable (TransferProgress) -> Void)?
+  /// `Timeouts.call` of the request, in seconds; 0 for none.
+  var callLimit: Double
+
+  /// Whether nothing stands between the call and the transport.
+  private var isDirect: Bool { interceptors.isEmpty && !isLimited }
+
+  /// A limit of many years is none, and more than a `Duration` may hold.
+  private var isLimited: Bool { callLimit > 0 && callLimit < 1e9 }
 
   /// The answer to the request that `build` makes at each subscription: the last that the interceptors give.
   func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
-    guard interceptors.isEmpty else { return exchanges(build, isSingle: true, sending: sending).lastAsSingle() }
+    guard isDirect else { return exchanges(build, isSingle: true, sending: sending).lastAsSingle() }
     return rules.handlesErrors ? reporting(direct(build) { $0 }.asObservable()).asSingle() : direct(build) { $0 }
   }
 
   /// Every answer that the interceptors give to the request that `build` makes at each subscription: a cache may give its
   /// own before the network's.
   func responses(_ build: @escaping @Sendable () throws -> Request) -> Observable<Response> {
-    guard interceptors.isEmpty else { return exchanges(build, sending: sending) }
+    guard isDirect else { return exchanges(build, sending: sending) }
     let response = direct(build) { $0 }.asObservable()
     return rules.handlesErrors ? reporting(response) : response
   }
 
   private func sending(_ request: Request) -> Observable<Exchange> {
-    direct({ request }, { Exchange(request: request, response: $0) }).asObservable()
+    direct({ request }, { Exchange(request: $0.request, response: $0) }).asObservable()
   }
 
   /// What the interceptors make of the request that `build` makes, with `sending` behind the last of them. One scope for
@@ -44,19 +52,35 @@ struct Sender: Sendable {
       } catch {
         return subscription.fail(NetworkError.wrapping(error).ruled(by: rules).reported(to: rules))
       }
+      request.reportsProgress = sender.progress != nil
       request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
       let scope = HandlerScope(subscription) { error in
-        subscription.finish(error.map { NetworkError.wrapping($0, rules: rules).reported(to: rules) })
+        subscription.finish(error.map { NetworkError.wrapping($0, rules: rules).owned(by: rules).reported(to: rules) })
       }
-      Chain(interceptors: sender.interceptors[...], mapping: sender.mapping, send: sending)(request).run(scope) {
-        exchange in
+      let chain = Chain(interceptors: sender.interceptors[...], mapping: sender.mapping, send: sending)
+      sender.limited(chain(request), request).run(scope) { exchange in
         var response = exchange.response
-        // An answer that an interceptor made up has none.
-        if response.rules == nil { response.rules = rules }
+        // The exchange may be shared with another back end's call, or made up by an interceptor.
+        response.rules = rules
         if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
         subscription.deliver(response, to: next)
       }
     })
+  }
+
+  /// Fails `exchanges` when the whole call has taken too long.
+  private func limited(_ exchanges: Observable<Exchange>, _ request: Request) -> Observable<Exchange> {
+    guard isLimited else { return exchanges }
+    let limit = callLimit
+    let scheduler = mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
+    let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
+      throw NetworkError(
+        kind: .timeout,
+        reason:
+          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, with all attempts "
+          + "and pauses); raise it or look at the server", request: request)
+    }
+    return exchanges.takeUntil(end)
   }
 
   /// Hands the failure of a call to the back end's handlers.
@@ -104,7 +128,7 @@ struct Sender: Sendable {
   ) -> any Disposable {
     let rules = rules
     do {
-      let request = try build()
+      let request = try build().readyToSend()
       let flight = activity.begin()
       let measured = request.chosenOptions?.value.measured
       let finish: @Sendable (Result<Response, NetworkError>) -> Void = { result in

@@ -21,7 +21,7 @@ struct LimitQueue<Item> {
 
   private struct Entry {
     var item: Item?
-    let host: String
+    let origin: Origin?
   }
 
   private let total: Int
@@ -32,7 +32,7 @@ struct LimitQueue<Item> {
   private var running = 0
   private var lastID = 0
   private var entries: [Int: Entry] = [:]
-  private var lanes: [String: Lane] = [:]
+  private var lanes: [Origin?: Lane] = [:]
 
   init(total: Int?, perHost: Int?, rate: LimitInterceptor.Rate?, now: Date) {
     self.total = max(1, total ?? .max)
@@ -43,10 +43,10 @@ struct LimitQueue<Item> {
   }
 
   /// Queues `item`; gives the number to remove it by.
-  mutating func add(_ item: Item, host: String, priority: Request.Priority) -> Int {
+  mutating func add(_ item: Item, origin: Origin?, priority: Request.Priority) -> Int {
     lastID += 1
-    entries[lastID] = Entry(item: item, host: host)
-    lane(host).waiting[priority.rank].append(lastID)
+    entries[lastID] = Entry(item: item, origin: origin)
+    lane(origin).waiting[priority.rank].append(lastID)
     return lastID
   }
 
@@ -55,9 +55,9 @@ struct LimitQueue<Item> {
     guard let entry = entries.removeValue(forKey: id) else { return nil }
     if entry.item == nil {
       running -= 1
-      lanes[entry.host]?.running -= 1
+      lanes[entry.origin]?.running -= 1
     }
-    tidy(entry.host)
+    tidy(entry.origin)
     return entry.item
   }
 
@@ -81,14 +81,14 @@ struct LimitQueue<Item> {
     return .start(item)
   }
 
-  private mutating func lane(_ host: String) -> Lane {
-    if let lane = lanes[host] { return lane }
+  private mutating func lane(_ origin: Origin?) -> Lane {
+    if let lane = lanes[origin] { return lane }
     let lane = Lane()
-    lanes[host] = lane
+    lanes[origin] = lane
     return lane
   }
 
-  /// The first of those whose host has a place: the highest priority, then the oldest.
+  /// The first of those whose origin has a place: the highest priority, then the oldest.
   private func first() -> (lane: Lane, rank: Int, id: Int)? {
     var best: (lane: Lane, rank: Int, id: Int)?
     for lane in lanes.values where lane.running < perHost {
@@ -119,8 +119,8 @@ struct LimitQueue<Item> {
     return nil
   }
 
-  /// A client of very many hosts must not grow without end.
-  private mutating func tidy(_ host: String) {
-    if lanes.count > 256, let lane = lanes[host], lane.running == 0, head(lane) == nil { lanes[host] = nil }
+  /// A client of very many origins must not grow without end.
+  private mutating func tidy(_ origin: Origin?) {
+    if lanes.count > 256, let lane = lanes[origin], lane.running == 0, head(lane) == nil { lanes[origin] = nil }
   }
 }

@@ -7,7 +7,7 @@ extension Request {
     public var redirects: RedirectPolicy
     /// Who goes first where requests wait for a connection; in the order sent within one priority.
     public var priority: Priority
-    /// The most bytes the answer's body may have, content coding removed, wherever it goes; more fails with `connection`.
+    /// The most bytes the answer's body may have, content coding removed, wherever it goes; more fails with `tooLarge`.
     ///
     /// `nil` is the transport's own limit where the body is kept in memory, and none where it is streamed or goes to a
     /// file.

@@ -27,9 +27,16 @@ extension Sender {
     }
   }
 
-  private func opening(_ request: Request) -> Observable<Exchange> {
+  private func opening(_ built: Request) -> Observable<Exchange> {
     let sender = self
     return Observable.create { observer in
+      let request: Request
+      do {
+        request = try built.readyToSend()
+      } catch {
+        observer.onError(error)
+        return Disposables.create()
+      }
       let flight = sender.activity.begin()
       let buffer = BodyBuffer(sender.mapping)
       // Whoever has the head has the reader, and ends the request by letting go of it: so the transport must not hold, by

@@ -127,11 +127,11 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func testAnOriginIsSchemeHostAndPort() throws {
-    let a = try url("http://h/")
-    XCTAssertTrue(RedirectPolicy.sameOrigin(a, try url("http://H:80/x")))
-    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("http://h:8080/")))
-    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("https://h/")))
-    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("http://h.evil/")))
+    let origin = Origin(try url("http://h/"))
+    for same in ["http://H:80/x", "HTTP://h./"] { XCTAssertEqual(Origin(try url(same)), origin, same) }
+    XCTAssertNotEqual(Origin(try url("http://h:8080/")), origin)
+    XCTAssertNotEqual(Origin(try url("https://h/")), origin)
+    XCTAssertNotEqual(Origin(try url("http://h.evil/")), origin)
   }
 
   func testAnUpgradeToHTTPSIsAnotherOriginToo() throws {
