@@ -53,9 +53,6 @@ extension Request {
     /// Before all others: what a user waits for.
     case high
 
-    /// The place in a list that begins with the most urgent.
-    var rank: Int { Self.high.rawValue - rawValue }
-
     /// Compares by urgency.
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
   }

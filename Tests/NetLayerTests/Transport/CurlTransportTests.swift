@@ -67,7 +67,7 @@
       guard case .failure(let error) = try perform(Request(url: server.url("/bytes/1001")), on: transport) else {
         return XCTFail("the body was let through")
       }
-      XCTAssertEqual(error.kind, .connection)
+      XCTAssertEqual(error.kind, .tooLarge)
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
 
