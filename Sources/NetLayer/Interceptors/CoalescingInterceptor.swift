@@ -71,7 +71,7 @@ public final class CoalescingInterceptor: Interceptor {
     let forget: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
       let stale = flights.withLock { flights in
-        let stale = flights.filter { $0.value.origin == origin }
+        let stale = flights.filter { Origin($0.key.url) == origin }
         for key in stale.keys { flights[key] = nil }
         return stale
       }
@@ -191,7 +191,6 @@ extension CoalescingInterceptor {
     }
 
     let key: Key
-    let origin: Origin
     var members: [ObjectIdentifier: Member] = [:]
     private var joined = 0
     /// The subscription to what is sent.
@@ -199,10 +198,7 @@ extension CoalescingInterceptor {
     /// The last answer, as long as repetitions get it.
     var answer: Exchange?
 
-    init(_ key: Key) {
-      self.key = key
-      origin = Origin(key.url)
-    }
+    init(_ key: Key) { self.key = key }
 
     func join(_ subscription: Subscription, _ emit: @escaping Observable<Exchange>.Next) {
       joined += 1
