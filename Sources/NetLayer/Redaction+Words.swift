@@ -1,87 +1,91 @@
 extension Redaction {
-  /// Words that make a name secret.
-  static let secretWords: Set<String> = signatures.union([
-    "token", "jwt", "bearer", "assertion", "verifier",
-    "secret", "secrets", "password", "passwords", "passwd", "pwd", "passcode", "passphrase", "pin", "otp", "totp",
-    "cvv",
-    "cvc", "key",
-    "auth", "authorization", "authenticate", "credential", "credentials", "cookie", "cookies", "session", "sid",
-    // Spelled without a mark.
-    "accesskey", "accesstoken", "apikey", "apitoken", "appsecret", "authkey", "authtoken", "cardnumber", "clientsecret",
-    "csrftoken", "idtoken", "jsessionid", "phpsessid", "privatekey", "refreshtoken", "secretkey", "sessid", "sessionid",
-    "sessionkey", "sessiontoken", "usertoken", "xsrftoken",
-  ])
+  /// The hashes of the words that make a name secret: the cache asks for each field of each request.
+  static let secretWords = identityWords.union(signatures.map(hash))
 
   /// Those that tell who asks.
-  static let identityWords = secretWords.subtracting(signatures)
+  static let identityWords = Set(
+    [
+      "token", "jwt", "bearer", "assertion", "verifier",
+      "secret", "secrets", "password", "passwords", "passwd", "pwd", "passcode", "passphrase", "pin", "otp", "totp",
+      "cvv", "cvc", "key",
+      "auth", "authorization", "authenticate", "credential", "credentials", "cookie", "cookies", "session", "sid",
+      // Spelled without a mark.
+      "accesskey", "accesstoken", "apikey", "apitoken", "appsecret", "authkey", "authtoken", "cardnumber",
+      "clientsecret", "creditcardnumber", "csrftoken", "idtoken", "jsessionid", "phpsessid", "privatekey",
+      "refreshtoken", "secretkey", "sessid", "sessionid", "sessionkey", "sessiontoken", "usertoken", "xsrftoken",
+    ].map(hash))
 
   /// What is different for each request, so that it does not tell who asks.
   static let signatures: Set<String> = ["sign", "signature", "sig", "hmac", "dpop"]
 
   /// Two words that are harmless together: what is sorted, stored or counted by, protocols' own keys, and verbs.
-  private static let harmless: Set<String> = [
-    "cachekey", "foreignkey", "groupkey", "idempotencykey", "orderkey", "partitionkey", "primarykey", "publickey",
-    "routingkey", "rowkey", "sortkey", "surrogatekey", "socketkey", "websocketkey",
-    "signin", "signout", "signup", "tokentype",
-  ]
+  private static let harmless = Set(
+    [
+      "cachekey", "foreignkey", "groupkey", "idempotencykey", "orderkey", "partitionkey", "primarykey", "publickey",
+      "routingkey", "rowkey", "sortkey", "surrogatekey", "socketkey", "websocketkey",
+      "signin", "signout", "signup", "tokentype",
+    ].map(hash))
 
   /// Whether one of `words` stands in `name`, and is not part of a harmless pair.
-  static func hasWord(_ name: String, of words: Set<String>) -> Bool {
-    // `apiKey` is two words, but `APIkey` and `DPoP` are one.
-    var parts = Words(name, splitsAtCase: true)
-    if parts.contain(words) { return true }
-    guard parts.hasSplitAtCase else { return false }
-    parts = Words(name, splitsAtCase: false)
-    return parts.contain(words)
+  static func hasWord(_ name: String, of words: Set<UInt64>) -> Bool {
+    name.utf8.withContiguousStorageIfAvailable { hasWord($0, of: words) }
+      ?? Array(name.utf8).withUnsafeBufferPointer { hasWord($0, of: words) }
   }
 
-  /// The words of a name in lower case, from the first to the last. Without arrays: the cache asks for each field of each
-  /// request.
-  private struct Words {
-    private let bytes: String.UTF8View
-    private var at: String.UTF8View.Index
-    private let splitsAtCase: Bool
-    /// Whether a word has ended in front of a capital letter.
-    private(set) var hasSplitAtCase = false
-
-    init(_ name: String, splitsAtCase: Bool) {
-      bytes = name.utf8
-      at = bytes.startIndex
-      self.splitsAtCase = splitsAtCase
-    }
-
-    mutating func contain(_ words: Set<String>) -> Bool {
-      var (previous, isSecret) = ("", false)
-      while let word = next() {
-        if isSecret, !harmless.contains(previous + word) { return true }
-        isSecret = words.contains(word) && !harmless.contains(previous + word)
-        previous = word
+  private static func hasWord(_ name: UnsafeBufferPointer<UInt8>, of words: Set<UInt64>) -> Bool {
+    // `apiKey` is two words, but `APIkey` and `DPoP` are one, and `card_number` is known as a whole.
+    var (parts, runs, whole) = (Track(), Track(), start)
+    for (index, byte) in name.enumerated() {
+      guard isLetter(byte) else {
+        if parts.end(words) || runs.end(words) { return true }
+        continue
       }
-      return isSecret
+      if startsPart(index, in: name), parts.end(words) { return true }
+      let small = isCapital(byte) ? byte | 0x20 : byte
+      parts.add(small)
+      runs.add(small)
+      whole = step(whole, small)
     }
-
-    private mutating func next() -> String? {
-      while at < bytes.endIndex, !Self.isLetter(bytes[at]) { bytes.formIndex(after: &at) }
-      guard at < bytes.endIndex else { return nil }
-      let start = at
-      while at < bytes.endIndex, Self.isLetter(bytes[at]) {
-        if splitsAtCase, at > start, Self.isUpper(bytes[at]), startsWord(at) {
-          hasSplitAtCase = true
-          break
-        }
-        bytes.formIndex(after: &at)
-      }
-      return String(decoding: bytes[start..<at].lazy.map { Self.isUpper($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-
-    /// Whether the capital at `index` follows a small letter, or ends a row of capitals: `userID`, `APIKey`.
-    private func startsWord(_ index: String.UTF8View.Index) -> Bool {
-      if !Self.isUpper(bytes[bytes.index(before: index)]) { return true }
-      let after = bytes.index(after: index)
-      return after < bytes.endIndex && Self.isLetter(bytes[after]) && !Self.isUpper(bytes[after])
-    }
-
-    private static func isUpper(_ byte: UInt8) -> Bool { byte >= 65 && byte <= 90 }
-    private static func isLetter(_ byte: UInt8) -> Bool { isUpper(byte) || byte >= 97 && byte <= 122 || byte >= 128 }
+    return parts.end(words) || parts.isSecret || runs.end(words) || runs.isSecret || words.contains(whole)
   }
+
+  /// A name's words, one after the other.
+  private struct Track {
+    private var word = start
+    /// The word before and this one.
+    private var pair = start
+    private var isOpen = false
+    /// Whether the last word is secret, unless the next one makes it harmless.
+    private(set) var isSecret = false
+
+    mutating func add(_ byte: UInt8) {
+      word = step(word, byte)
+      pair = step(pair, byte)
+      isOpen = true
+    }
+
+    /// Ends a word; gives whether the one before is secret for sure.
+    mutating func end(_ words: Set<UInt64>) -> Bool {
+      guard isOpen else { return false }
+      if isSecret, !harmless.contains(pair) { return true }
+      isSecret = words.contains(word) && !harmless.contains(pair)
+      (pair, word, isOpen) = (word, start, false)
+      return false
+    }
+  }
+
+  /// Whether the letter at `index` is a capital that follows a small one, or ends a row of capitals: `userID`, `APIKey`.
+  private static func startsPart(_ index: Int, in name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard index > 0, isCapital(name[index]), isLetter(name[index - 1]) else { return false }
+    guard isCapital(name[index - 1]) else { return true }
+    return index + 1 < name.count && isLetter(name[index + 1]) && !isCapital(name[index + 1])
+  }
+
+  private static func isCapital(_ byte: UInt8) -> Bool { byte >= 65 && byte <= 90 }
+  private static func isLetter(_ byte: UInt8) -> Bool { isCapital(byte) || byte >= 97 && byte <= 122 || byte >= 128 }
+
+  // FNV-1a.
+  private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+  private static func step(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+  private static func hash(_ word: String) -> UInt64 { word.utf8.reduce(start, step) }
 }

@@ -122,7 +122,7 @@ extension CacheInterceptor {
 
   /// The token that an authenticator further inside will put into `request`, where it tells who asks.
   func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
-    account == nil ? Self.authenticator(of: request, in: inner)?.token?.access : nil
+    account == nil ? inner.authenticator(of: request)?.token?.access : nil
   }
 
   /// Whether `sent`, as it left, is of the account that the cache takes it for: that of `request`, with the token in force,
@@ -131,7 +131,7 @@ extension CacheInterceptor {
     of sent: Request, for request: Request, _ inner: ArraySlice<any Interceptor>
   ) -> (isKnown: Bool, token: String?) {
     guard account == nil else { return (true, nil) }
-    let authenticator = Self.authenticator(of: request, in: inner)
+    let authenticator = inner.authenticator(of: request)
     let token = authenticator?.token
     let expected = authenticator?.carrying(token, request) ?? request
     if Self.credentials(sent) == Self.credentials(expected) { return (true, token?.access) }
@@ -141,16 +141,6 @@ extension CacheInterceptor {
         "an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
     }
     return (false, nil)
-  }
-
-  /// What will put its token into `request`.
-  private static func authenticator(
-    of request: Request, in inner: ArraySlice<any Interceptor>
-  ) -> AuthenticationInterceptor? {
-    for case let authenticator as AuthenticationInterceptor in inner where authenticator.covers(request) {
-      return authenticator
-    }
-    return nil
   }
 
   /// Whether the account stands for the field called `name`.
@@ -179,7 +169,7 @@ extension CacheInterceptor {
     guard !safe.contains(request.method), (200...399).contains(exchange.response.status) else { return }
     let named = ["Location", "Content-Location"].compactMap { exchange.response.headers[$0] }
       .compactMap { URL(string: $0, relativeTo: exchange.response.url)?.absoluteURL }
-    for url in [request.url] + named where RedirectPolicy.sameOrigin(url, request.url) { cache.removeAll(of: url) }
+    for url in [request.url] + named where Origin(url) == Origin(request.url) { cache.removeAll(of: url) }
   }
 }
 
