@@ -3,7 +3,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-final class DriverTests: XCTestCase {
+final class DriverTests: StreamsTestCase {
   /// Runs the main loop until `condition` holds; fails when it does not within 20 s.
   @MainActor
   private func runMainLoop(until what: String, line: UInt = #line, _ condition: () -> Bool) {

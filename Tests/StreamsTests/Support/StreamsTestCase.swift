@@ -4,16 +4,23 @@ import StreamsTesting
 import Synchronization
 import XCTest
 
-/// Asserts after each test that no subscription is left alive (law 28).
+/// Asserts after each test that no subscription is left alive (law 28), and ends the process when a test runs for five
+/// minutes: an operator that loops inside `subscribe`, or a lock that is never released, would stop the run forever.
 class StreamsTestCase: XCTestCase {
+  private static let watch = DispatchQueue(label: "tests that hang")
   private var before = 0
+  private var alarm: DispatchWorkItem?
 
   override func setUp() {
     super.setUp()
     before = Hooks.liveSubscriptionCount
+    let alarm = DispatchWorkItem { [name] in fatalError("\(name) has run for five minutes: an operator hangs") }
+    Self.watch.asyncAfter(deadline: .now() + 300, execute: alarm)
+    self.alarm = alarm
   }
 
   override func tearDown() {
+    defer { alarm?.cancel() }
     let before = self.before
     waitUntil("live subscriptions are back at \(before)", explain: { "still \(Hooks.liveSubscriptionCount)" }) {
       Hooks.liveSubscriptionCount <= before
