@@ -13,7 +13,9 @@ final class TimeLimitTests: StreamsTestCase {
     }
     do {
       // Ignores its cancellation.
-      try await withTimeLimit(.milliseconds(20)) { await withUnsafeContinuation { (_: UnsafeContinuation<Void, _>) in } }
+      try await withTimeLimit(.milliseconds(20)) {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, _>) in }
+      }
       XCTFail("did not throw")
     } catch {
       XCTAssertEqual(error as? StreamError, .timeout)
