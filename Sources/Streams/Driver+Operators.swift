@@ -30,6 +30,11 @@ extension Driver {
       })
   }
 
+  /// Emits the last element of `second`, if there is one yet, at each element.
+  public func withLatestFrom<Second: Sendable>(_ second: Driver<Second>) -> Driver<Second> {
+    withLatestFrom(second) { $1 }
+  }
+
   /// Lets `onNext` watch the elements without changing them.
   public func `do`(onNext: @escaping @MainActor (Element) -> Void) -> Driver<Element> {
     Driver(trusted: shared.do(onNext: { element in MainActor.assumeIsolated { onNext(element) } }))
@@ -38,6 +43,16 @@ extension Driver {
   /// Emits what all `drivers` emit, as it comes.
   public static func merge(_ drivers: Driver<Element>...) -> Driver<Element> {
     Driver(trusted: .merge(drivers.map(\.shared)))
+  }
+
+  /// Emits what `resultSelector` makes of the last elements of all `drivers`, when each has one, and at each new one.
+  public static func combineLatest<each Source: Sendable>(
+    _ drivers: repeat Driver<each Source>, resultSelector: @escaping @MainActor (repeat each Source) -> Element
+  ) -> Driver<Element> {
+    Driver(
+      trusted: Observable<Never>.combineLatest(repeat (each drivers).shared).map { elements in
+        MainActor.assumeIsolated { resultSelector(repeat each elements) }
+      })
   }
 }
 

@@ -4,24 +4,6 @@ import StreamsTesting
 import XCTest
 
 final class DriverTests: StreamsTestCase {
-  /// Runs the main loop until `condition` holds; fails when it does not within 20 s.
-  @MainActor
-  private func runMainLoop(until what: String, line: UInt = #line, _ condition: () -> Bool) {
-    let deadline = Date().addingTimeInterval(20)
-    while !condition() {
-      guard Date() < deadline else { return XCTFail("waited in vain until \(what)", line: line) }
-      _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
-    }
-  }
-
-  /// Runs what is queued for the main scheduler, so that what comes next runs inline.
-  @MainActor
-  private func drainMain() {
-    let ran = Log<Bool>()
-    _ = MainScheduler.instance.schedule { ran.add(true) }
-    runMainLoop(until: "the main scheduler is idle") { ran.count == 1 }
-  }
-
   private let background = ConcurrentDispatchQueueScheduler(qos: .default)
 
   @MainActor
