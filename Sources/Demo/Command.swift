@@ -17,6 +17,10 @@ enum Command {
   /// Runs a command line, without the program's name; gives the exit code.
   static func run(_ arguments: [String]) -> Int32 {
     let console = Console()
+    return console.exitCode(run(arguments, console))
+  }
+
+  private static func run(_ arguments: [String], _ console: Console) -> Int32 {
     let rest = Array(arguments.dropFirst())
     switch arguments.first {
     case nil: return Tour.run(console)
@@ -29,7 +33,9 @@ enum Command {
       return run(EventsOptions.self, rest, EventsCommand.help, console) { try EventsCommand.run($0, console) }
     case "bench": return run(BenchOptions.self, rest, BenchCommand.help, console) { try BenchCommand.run($0, console) }
     case "serve": return run(ServeOptions.self, rest, ServeCommand.help, console) { try ServeCommand.run($0, console) }
-    case "help", "--help", "-h": return console.print(help) ? 0 : 1
+    case "help", "--help", "-h":
+      console.print(help)
+      return 0
     case let other?:
       console.complain(
         "unknown command \(other.debugDescription): use get, pages, download, events, bench or serve, "
@@ -42,7 +48,10 @@ enum Command {
     _: Options.Type, _ arguments: [String], _ help: String, _ console: Console, _ body: (Options) throws -> Int32
   ) -> Int32 {
     do {
-      guard let options = try Options(arguments) else { return console.print(help) ? 0 : 1 }
+      guard let options = try Options(arguments) else {
+        console.print(help)
+        return 0
+      }
       return try body(options)
     } catch let error as UsageError {
       console.complain(error.message)

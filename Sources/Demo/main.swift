@@ -1,5 +1,9 @@
 import Foundation
 
+// What was closed must not become a socket's number, which lines of output would then go to; writing stays an error.
+for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
+  _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+}
 // A closed pipe is an answer to a write, not a reason to die: `Demo get … | head -1` ends quietly.
 signal(SIGPIPE, SIG_IGN)
 Interrupt.hold()

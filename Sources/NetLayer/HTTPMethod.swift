@@ -33,6 +33,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// `QUERY` (a safe method with a body, draft-ietf-httpbis-safe-method-w-body): parameters go into the body.
   public static let query = HTTPMethod(rawValue: "QUERY")
 
+  /// Whether it only asks (RFC 9110 §9.2.1); of methods not known it is not assumed.
+  var isSafe: Bool { [.get, .head, .options, .trace, .query].contains(self) }
+
   /// Whether parameters belong into the URL's query rather than the body: GET, HEAD, DELETE and TRACE.
   var putsParametersInURL: Bool { self == .get || self == .head || self == .delete || self == .trace }
 }

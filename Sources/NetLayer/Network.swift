@@ -57,12 +57,12 @@ public final class Network: Sendable {
   /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status: the last, where
   /// interceptors give several.
   func send(_ call: Call, accept: String? = nil) -> Single<Response> {
-    sender(call.progress).response { [builder] in try builder.request(for: call, accept: accept) }
+    pipeline(call.progress).response { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Builds and sends the request of `call` at each subscription; gives every answer of the interceptors.
   func responses(_ call: Call, accept: String? = nil) -> Observable<Response> {
-    sender(call.progress).responses { [builder] in try builder.request(for: call, accept: accept) }
+    pipeline(call.progress).responses { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Sends `request` as it is, through the interceptors; gives any answer, whatever its status.
@@ -71,13 +71,14 @@ public final class Network: Sendable {
   public func send(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> Single<Response> {
-    sender(progress).response { request }
+    pipeline(progress, request.timeouts).response { request }
   }
 
-  func sender(_ progress: ProgressHandler?) -> Sender {
-    Sender(
+  func pipeline(_ progress: ProgressHandler?, _ timeouts: Request.Timeouts? = nil) -> CallPipeline {
+    CallPipeline(
       rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
-      mapping: backend.mapping, interceptors: backend.interceptors, progress: progress)
+      mapping: backend.mapping, interceptors: backend.interceptors, progress: progress,
+      callLimit: (timeouts ?? backend.timeouts).call)
   }
 
   /// The transport of back ends that name none: one for all, as it keeps connections.

@@ -2,51 +2,6 @@ import Foundation
 
 /// Why a call failed, with everything known about it: nothing is swallowed (article rows 0.4, 0.24, 1.11, 2.8, 2.18).
 public struct NetworkError: Error, Sendable {
-  /// What sort of failure it was; a struct, so that a new kind breaks no `switch`.
-  public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The kind's name, as it appears in logs.
-    public let rawValue: String
-
-    /// A kind of one's own.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The name.
-    public var description: String { rawValue }
-
-    /// The connection could not be made, or broke before the answer was complete.
-    public static let connection = Kind(rawValue: "connection")
-    /// The host's name could not be resolved.
-    public static let unknownHost = Kind(rawValue: "unknownHost")
-    /// The connect, idle or total time limit was reached.
-    public static let timeout = Kind(rawValue: "timeout")
-    /// The caller cancelled.
-    public static let cancelled = Kind(rawValue: "cancelled")
-    /// TLS could not be set up: certificate, host name, version.
-    public static let tls = Kind(rawValue: "tls")
-    /// A redirect that must not be followed: too many, or to another scheme than http and https.
-    public static let redirect = Kind(rawValue: "redirect")
-    /// The request itself is no valid HTTP request: scheme, host, method, header.
-    public static let invalidRequest = Kind(rawValue: "invalidRequest")
-    /// The parameters could not be encoded; nothing was sent.
-    public static let encoding = Kind(rawValue: "encoding")
-    /// A new token could not be got; the underlying error says why.
-    public static let authentication = Kind(rawValue: "authentication")
-    /// The HTTP status is not a success.
-    public static let status = Kind(rawValue: "status")
-    /// The envelope's code is not a success: the server refused, in its own words.
-    public static let business = Kind(rawValue: "business")
-    /// The body is not what was asked for: malformed JSON, missing or wrong member.
-    public static let parse = Kind(rawValue: "parse")
-    /// A file could not be written: a download's, or a recording's.
-    public static let file = Kind(rawValue: "file")
-    /// Nothing is stored, and the cache policy forbids to ask the server.
-    public static let notCached = Kind(rawValue: "notCached")
-    /// A step of a chain or a page of a list failed; `index` says which, and the underlying error why.
-    public static let sequence = Kind(rawValue: "sequence")
-    /// An error that is not the network layer's own; it is the underlying one.
-    public static let other = Kind(rawValue: "other")
-  }
-
   /// What sort of failure it was.
   public var kind: Kind
   /// The envelope's code for `business`, the HTTP status for `status`, else the articles' -1212 (network),
@@ -79,7 +34,7 @@ public struct NetworkError: Error, Sendable {
     response: Response? = nil, underlying: (any Error)? = nil, codingPath: [String] = []
   ) {
     self.kind = kind
-    self.code = code ?? Self.defaultCode(of: kind)
+    self.code = code ?? kind.defaultCode
     self.message = message ?? Messages.localized.text(for: kind, status: response?.status)
     self.reason = reason
     self.request = request ?? response?.request
@@ -87,9 +42,6 @@ public struct NetworkError: Error, Sendable {
     self.underlying = underlying
     self.codingPath = codingPath
   }
-
-  /// Whether there was no answer for a reason that may be over soon: what a repetition may mend.
-  var isTransient: Bool { [.connection, .unknownHost, .timeout].contains(kind) }
 
   /// The kind alone, without payload: safe for metrics.
   public var shortDescription: String { kind.rawValue }
@@ -108,6 +60,10 @@ public struct NetworkError: Error, Sendable {
     return error
   }
 
+  /// The same error where it happened on `rules`'s back end, else, for one that a call of another back end shares with it,
+  /// as it would have been here.
+  func owned(by rules: Rules) -> NetworkError { self.rules == nil || self.rules === rules ? self : ruled(by: rules) }
+
   /// The same error with the message that the back end has for its kind, and the back end's rules. For errors from below
   /// the envelope only: above it, the server's own words may stand in the message.
   func ruled(by rules: Rules) -> NetworkError {
@@ -115,14 +71,6 @@ public struct NetworkError: Error, Sendable {
     error.message = rules.messages.text(for: kind, status: response?.status)
     error.rules = rules
     return error
-  }
-
-  static func defaultCode(of kind: Kind) -> Int {
-    switch kind {
-    case .parse: -1213
-    case .encoding, .invalidRequest: -1214
-    default: -1212
-    }
   }
 }
 

@@ -34,12 +34,16 @@ public struct Request: Sendable {
     public var idle: Double
     /// From the start to the last byte, waiting for a connection and redirects included.
     public var total: Double
+    /// From the subscription to the result, retries, their pauses, refreshes of tokens and all other waiting included,
+    /// where `total` is for one attempt; for a streamed response, to its head.
+    public var call: Double
 
-    /// 15 s to connect, 15 s of silence, 60 s in all: the values of article row 1.10.
-    public init(connect: Double = 15, idle: Double = 15, total: Double = 60) {
+    /// 15 s to connect, 15 s of silence, 60 s in all: the values of article row 1.10; no limit over the whole call.
+    public init(connect: Double = 15, idle: Double = 15, total: Double = 60, call: Double = 0) {
       self.connect = connect
       self.idle = idle
       self.total = total
+      self.call = call
     }
   }
 
@@ -64,11 +68,15 @@ public struct Request: Sendable {
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
   /// be of any size: the transports' limits are for what is kept in memory.
   public var destination: URL?
+  /// The signature it has; `nil` where its back end does not sign.
+  var signed: Signed?
   /// What `options` holds; `nil` for the defaults.
   var chosenOptions: OptionsBox?
 
   /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
   public internal(set) var isStreamed = false
+  /// Whether its caller hears how far it is, so that no other's exchange will do.
+  var reportsProgress = false
   /// Whether it is sent to get a new token, and so can't wait for one.
   var isPartOfRefresh = false
   /// Which attempt at the call this is, from 1: a retry counts on.

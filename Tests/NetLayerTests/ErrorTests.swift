@@ -17,7 +17,7 @@ final class ErrorTests: XCTestCase {
     var call: (Network) -> Observable<Int>
   }
 
-  private static let network = ("The network is in poor condition. Please try again later.", "网络状态不佳,请稍候再试!")
+  private static let network = ("The server could not be reached. Please try again later.", "网络状态不佳,请稍候再试!")
 
   private func check(_ cases: [Case], _ transport: any Transport, line: UInt = #line) throws {
     for item in cases {
@@ -51,7 +51,8 @@ final class ErrorTests: XCTestCase {
       (.timeout, -1212, "The request timed out. Please try again later.", "请求超时,请稍候再试!"),
       (.cancelled, -1212, "The request was cancelled.", "请求已取消。"),
       (.tls, -1212, "A secure connection could not be made.", "无法建立安全连接!"),
-      (.redirect, -1212, english, chinese),
+      (.redirect, -1212, "The server has a problem. Please try again later.", "服务器出错,请稍候再试!"),
+      (.tooLarge, -1212, "The server's data could not be read.", "服务器数据解析错误!"),
       (.invalidRequest, -1214, "The parameters are wrong. Please try again later.", "参数错误,请稍候再试!"),
       (.file, -1212, "The file could not be saved.", "文件保存失败!"),
     ]
@@ -65,6 +66,7 @@ final class ErrorTests: XCTestCase {
     let stub = StubTransport { request in
       switch request.url.path {
       case "/401": .response(status: 401)
+      case "/403": .response(status: 403)
       case "/404": .response(status: 404)
       case "/400": .response(status: 400)
       case "/500": .response(status: 500, body: Data("<html>".utf8))
@@ -84,6 +86,9 @@ final class ErrorTests: XCTestCase {
           kind: .status, code: 401, english: "You need to sign in to do this.", chinese: "请先登录!", body: "",
           call: get("/401")),
         Case(
+          kind: .status, code: 403, english: "You are not allowed to do this.", chinese: "您没有权限执行此操作!", body: "",
+          call: get("/403")),
+        Case(
           kind: .status, code: 404, english: "What you asked for does not exist.", chinese: "您访问的内容不存在!", body: "",
           call: get("/404")),
         Case(
@@ -99,7 +104,7 @@ final class ErrorTests: XCTestCase {
           kind: .parse, code: -1213, english: parse.0, chinese: parse.1, body: #"{"code":200,"data":{"a":"x"}}"#,
           hasCause: true, call: get("/shape")),
         Case(
-          kind: .business, code: 7, english: Self.network.0, chinese: Self.network.1, body: #"{"code":7}"#,
+          kind: .business, code: 7, english: "The request was refused.", chinese: "请求被拒绝!", body: #"{"code":7}"#,
           call: get("/silent")),
         Case(
           kind: .business, code: 40301, english: "请先登录", chinese: "请先登录",
@@ -130,7 +135,7 @@ final class ErrorTests: XCTestCase {
     struct Get: Endpoint {
       var path: String { "/a" }
     }
-    let (english, chinese) = Self.network
+    let (english, chinese) = ("Something went wrong. Please try again later.", "出错了,请稍候再试!")
     let call: (Network) -> Observable<Int> = { network in
       network.with { $0.interceptors = [Strange()] }.json(.get, "/a").data()
     }

@@ -127,7 +127,7 @@ final class Fetcher: Sendable {
       if line.failed { tally.failed += 1 }
     }
     // Nobody reads any more: an ordinary end, `| head -1` for example.
-    if !show(line) { _exit(failures == 0 ? 0 : 1) }
+    if !show(line) { _exit(console.exitCode(failures == 0 ? 0 : 1)) }
     showProgress()
   }
 

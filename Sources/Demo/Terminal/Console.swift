@@ -8,6 +8,8 @@ final class Console: Sendable {
   private struct State {
     var progress = ""
     var closed = false
+    /// Why output was lost; 0 where it was not, or where nobody wanted it any more.
+    var failure: Int32 = 0
   }
 
   private let state = Locked(State())
@@ -27,7 +29,11 @@ final class Console: Sendable {
     state.withLock { state in
       guard !state.closed else { return false }
       if !state.progress.isEmpty { Self.write(Data("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
-      if !Self.write(bytes, to: STDOUT_FILENO) { state.closed = true }
+      if !Self.write(bytes, to: STDOUT_FILENO) {
+        state.closed = true
+        // A reader that has left, such as `head`, has had what it wanted.
+        if errno != EPIPE { state.failure = errno }
+      }
       if !state.progress.isEmpty { Self.write(Data(state.progress.utf8), to: STDERR_FILENO) }
       return !state.closed
     }
@@ -65,6 +71,14 @@ final class Console: Sendable {
       if json { print(JSONLine().adding("error", problem.json).text) } else { complain(problem.text) }
       return 1
     }
+  }
+
+  /// The exit code of the whole program: 1 instead of 0, with a complaint, where output was lost.
+  func exitCode(_ code: Int32) -> Int32 {
+    let failure = state.withLock { $0.failure }
+    guard failure != 0 else { return code }
+    complain("the output can't be written: \(String(cString: strerror(failure)))")
+    return code == 0 ? 1 : code
   }
 
   /// How wide the terminal is that shows the progress line; 80 where it does not say.

@@ -38,7 +38,7 @@ enum Tour {
     let subscription = Observable<String>.concat(stops.all).subscribe(
       onNext: { line in
         // Nobody reads any more: an ordinary end.
-        if !console.print(json ? jsonLine(line) : styled(line, console.style)) { _exit(0) }
+        if !console.print(json ? jsonLine(line) : styled(line, console.style)) { _exit(console.exitCode(0)) }
       },
       onError: { error in
         console.complain("the tour failed: \(error)")

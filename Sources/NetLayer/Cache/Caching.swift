@@ -2,7 +2,9 @@ import Streams
 import Synchronization
 
 /// What an endpoint says to the cache besides its policy. An object, so that requests of endpoints without it stay small.
-final class Caching: Sendable {
+final class Caching: Sendable, Hashable {
+  /// Whose options they are: two of one type that agree in the rest are the same.
+  private let endpoint: ObjectIdentifier
   let key: String?
   let hasBody: Bool
   /// Seconds.
@@ -10,12 +12,22 @@ final class Caching: Sendable {
   let allowsStorage: (@Sendable (Response) -> Bool)?
 
   /// `nil` for an endpoint that leaves all of it to the defaults.
-  init?(_ endpoint: some Endpoint) {
+  init?<E: Endpoint>(_ endpoint: E) {
+    self.endpoint = ObjectIdentifier(E.self)
     key = endpoint.cachedKey
     hasBody = endpoint.cachesByBody
     expiry = endpoint.expiry
     allowsStorage = endpoint.allowsStorage
     guard key != nil || hasBody || expiry != nil || allowsStorage != nil else { return nil }
+  }
+
+  static func == (a: Caching, b: Caching) -> Bool {
+    (a.endpoint, a.key, a.hasBody, a.expiry) == (b.endpoint, b.key, b.hasBody, b.expiry)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(endpoint)
+    hasher.combine(key)
   }
 }
 

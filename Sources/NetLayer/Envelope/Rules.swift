@@ -79,7 +79,7 @@ extension Ruled {
 
   private func failure(_ error: any Error) -> NetworkError {
     let error = NetworkError.wrapping(error, from: self as? Response, rules: rules)
-    if error.kind != .status, error.kind != .business { cached?.refuse() }
+    if error.kind.discreditsStored { cached?.refuse() }
     return error
   }
 

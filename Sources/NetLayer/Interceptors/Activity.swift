@@ -21,11 +21,11 @@ final class Activity: Sendable {
         onDispose: { [self] in watchers.subtract(1, ordering: .acquiringAndReleasing) })
   }
 
-  /// Counts one more until what it returns is disposed, any number of times.
-  func begin() -> any Disposable {
-    add(1)
-    return Disposables.create { [self] in add(-1) }
-  }
+  /// Counts one more.
+  func begin() { add(1) }
+
+  /// Counts one less.
+  func end() { add(-1) }
 
   private func add(_ change: Int) {
     // In one order with the watchers' own count, so that one who comes meanwhile sees the change or is told.

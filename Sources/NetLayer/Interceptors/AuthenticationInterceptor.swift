@@ -9,8 +9,9 @@ import Streams
 ///   login.request(.post, "/token", parameters: ["refresh_token": old?.refresh], as: Token.self)
 /// }
 /// ```
-/// A request whose answer is 401 is sent once more with a new token, if its body can be sent again. However many requests need one, `refresh` runs once
-/// at a time: the others wait for it. One that was sent with a token that has been replaced meanwhile is repeated
+/// A request whose answer is 401 is sent once more with a new token, if its body can be sent again. However many requests
+/// need one, `refresh` runs once at a time: the others wait for it. Several processes may share a `FileTokenStore`: one
+/// refreshes, and the others find its token in the store. One that was sent with a token that has been replaced meanwhile is repeated
 /// without a refresh. A refresh that fails fails all that wait for it, with an error of kind `authentication` whose
 /// `underlying` is the cause; the next 401 tries anew. A refresh goes on when those who wait are cancelled, as it
 /// may have used up the old token already.
@@ -25,9 +26,8 @@ public final class AuthenticationInterceptor: Interceptor {
   /// `timeout`.
   public typealias Refresh = @Sendable (Token?) throws -> Single<Token>
 
-  private let origins: [URL]
+  private let origins: Set<Origin>
   private let apply: @Sendable (Token, inout Request) -> Void
-  private let leeway: Double
   private let keeper: TokenKeeper
   /// Whether a refresh is being begun on this thread.
   @TaskLocal static var isRefreshing = false
@@ -37,12 +37,14 @@ public final class AuthenticationInterceptor: Interceptor {
   /// - Parameters:
   ///   - origins: the URLs whose scheme, host and port get the token; others never do, also not by redirect.
   ///   - store: where the token is kept.
-  ///   - leeway: how many seconds before its expiry a token is replaced, 30 by default: clocks differ, and requests are
-  ///     under way for a while.
-  ///   - maxRefreshes: how many refreshes there may be within `window`, by default 5 in 60 s: a server that refuses
-  ///     even new tokens must not be asked for them without end.
+  ///   - leeway: how many seconds before its expiry a token is replaced, 30 by default, as requests are under way for a
+  ///     while; half of the time that it is good for, where that is less. A new token that has expired by this
+  ///     machine's clock shows that the clocks differ: it is used until the server refuses it.
+  ///   - maxRefreshes: how many refreshes within `window` may be of no help, by default 5 in 60 s: those that fail other
+  ///     than for want of a connection, and those whose token is refused. A server that refuses even new tokens must
+  ///     not be asked for them without end.
   ///   - window: the span that `maxRefreshes` is for.
-  ///   - timeout: how long a refresh may take.
+  ///   - timeout: how long a refresh may take, waiting for another process that refreshes the same token included.
   ///   - scheduler: what times are taken from.
   ///   - apply: puts the token into a request; by default as `Authorization: Bearer` (RFC 6750 §2.1). A request that
   ///     carries an `Authorization` of its own is left alone.
@@ -54,17 +56,19 @@ public final class AuthenticationInterceptor: Interceptor {
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
     refresh: @escaping Refresh
   ) {
-    self.origins = origins
+    self.origins = Set(origins.map(Origin.init))
     self.apply = apply
-    self.leeway = leeway / .seconds(1)
-    keeper = TokenKeeper(store, maxRefreshes: maxRefreshes, window: window / .seconds(1), scheduler: scheduler) { old in
+    keeper = TokenKeeper(
+      store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout,
+      scheduler: scheduler
+    ) { old in
       // Only what is begun in here is the refresh's own.
       Single.create { observer in
         let ended: @Sendable (SingleEvent<Token>) -> Void = { event in
           Self.$isRefreshing.withValue(false) { observer(event) }
         }
         return Self.$isRefreshing.withValue(true) {
-          Single.deferred { try refresh(old) }.timeout(timeout, scheduler: scheduler).subscribe(ended)
+          Single.deferred { try refresh(old) }.subscribe(ended)
         }
       }
     }
@@ -75,22 +79,28 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Replaces the token, after a sign-in, or with `nil` after a sign-out; a refresh under way is then of no account.
   ///
-  /// Requests that have gone out with the former token are not repeated with this one: their 401 is their answer.
+  /// Requests that have gone out with the former token are not repeated with this one, as it may be another user's: their
+  /// 401 is their answer. Where it is a new token of the same user, say so, and they are repeated with it.
   ///
+  /// - Parameters:
+  ///   - token: what is in force from now on.
+  ///   - isSameUser: whether the user is still the same.
   /// - Throws: what the store throws; the token is in force nevertheless.
-  public func setToken(_ token: Token?) throws { try keeper.replace(with: token) }
+  public func setToken(_ token: Token?, isSameUser: Bool = false) throws {
+    try keeper.replace(with: token, isSameUser: isSameUser)
+  }
 
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
       let held = try keeper.current()
-      guard let expiry = held.token?.expiry else { return sent(request, with: held, next) }
-      let left = expiry.timeIntervalSince(keeper.scheduler.now)
-      guard left < leeway else { return sent(request, with: held, next) }
+      let now = keeper.scheduler.now
+      guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
       let fresh = replacement(of: held, request, nil)
       // As long as the old one is good, a refresh that fails is no reason to fail.
-      return (left > 0 ? fresh.catchErrorJustReturn(held) : fresh)
+      let isGood = held.token?.expiry.map { $0 > now } ?? false
+      return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
         .flatMap { [self] in sent(request, with: $0 ?? held, next) }
     }
   }
@@ -101,7 +111,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// Whether `url` is of one of the origins.
-  private func isFor(_ url: URL) -> Bool { origins.contains { RedirectPolicy.sameOrigin($0, url) } }
+  private func isFor(_ url: URL) -> Bool { origins.contains(Origin(url)) }
 
   private func sent(_ request: Request, with held: TokenKeeper.Held, _ next: Chain) -> Observable<Exchange> {
     next(carrying(held.token, request)).flatMap { [self] exchange -> Observable<Exchange> in
@@ -109,8 +119,11 @@ public final class AuthenticationInterceptor: Interceptor {
       guard exchange.response.status == 401, request.body.isRepeatable, isFor(exchange.response.url) else {
         return .just(exchange)
       }
-      return replacement(of: held, request, exchange.response).flatMap { [self] fresh in
-        fresh.map { next(carrying($0.token, request)) } ?? .just(exchange)
+      return replacement(of: held, request, exchange.response).flatMap { [self] fresh -> Observable<Exchange> in
+        guard let fresh else { return .just(exchange) }
+        return next(carrying(fresh.token, request)).do(onNext: { [self] again in
+          if again.response.status == 401, isFor(again.response.url) { keeper.noteRefusal(of: fresh) }
+        })
       }
     }
   }

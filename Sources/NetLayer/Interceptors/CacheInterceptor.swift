@@ -149,7 +149,7 @@ extension CacheInterceptor {
     guard !safe.contains(request.method), (200...399).contains(exchange.response.status) else { return }
     let named = ["Location", "Content-Location"].compactMap { exchange.response.headers[$0] }
       .compactMap { URL(string: $0, relativeTo: exchange.response.url)?.absoluteURL }
-    for url in [request.url] + named where RedirectPolicy.sameOrigin(url, request.url) {
+    for url in [request.url] + named where Origin(url) == Origin(request.url) {
       for method in [HTTPMethod.get, .head] {
         var stored = request
         stored.url = url

@@ -92,7 +92,7 @@ final class CacheVisit: Sendable {
   private static func isOutage(_ error: (any Error)?) -> Bool {
     guard let error = error as? NetworkError else { return false }
     if error.kind == .authentication { return isOutage(error.underlying) }
-    return error.isTransient || [.tls, .redirect].contains(error.kind)
+    return error.kind.isOutage
   }
 
   /// The server's answer, kept if it may be; with something to validate, the server may confirm that instead.

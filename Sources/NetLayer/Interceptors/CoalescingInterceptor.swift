@@ -6,8 +6,10 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, interceptors: [.ignoreRepeats(within: .seconds(2))])
 /// ```
-/// A GET or HEAD that is like one in flight, in URL and every header field, gets the answer or error of that one. The
-/// exchange is cancelled when the last who waits for it has left, never before. What ends, fails or is cancelled leaves
+/// A GET or HEAD that is like one in flight, in URL, every header field, time limits and all that is asked of the cache and
+/// the transport, gets the answer or error of that one, and reads it by the rules of its own back end. One that reports
+/// progress is sent by itself. A request of an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of what was
+/// asked of its origin before: who asks behind it asks the server. The exchange is cancelled when the last who waits for it has left, never before. What ends, fails or is cancelled leaves
 /// nothing behind, so the next such request is sent. Within a window, if there is one, a repetition gets the last answer
 /// instead; errors are never repeated.
 ///
@@ -38,23 +40,21 @@ public final class CoalescingInterceptor: Interceptor {
 
   /// Answers `request` from one in flight that is the same, or sends it.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    // What has a body may change something; a download writes a file of its own, and a stream is read once.
+    guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
+    // What has a body may be read once; a download writes a file of its own, and progress is one caller's.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
-      !request.isStreamed
+      !request.isStreamed, !request.reportsProgress
     else { return next(request) }
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
-      let key = Key(
-        method: request.method, url: request.url, headers: request.headers, policy: request.cachePolicy,
-        account: account.map { $0(request) } ?? Self.token(for: request, next),
-        // The transport adds them behind all interceptors.
-        cookies: request.chosenOptions?.value.cookies?.header(for: request.url))
+      let key = Key(request, account: account.map { $0(request) } ?? Self.token(for: request, next))
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Exchange?) in
         if let flight = flights[key] {
-          if flight.answer == nil { flight.observers.append((subscription, emit)) }
+          if flight.answer == nil { flight.join(subscription, emit) }
           return (flight, false, flight.answer)
         }
-        let flight = Flight(key, (subscription, emit))
+        let flight = Flight(key)
+        flight.join(subscription, emit)
         flights[key] = flight
         return (flight, true, nil)
       }
@@ -62,6 +62,22 @@ public final class CoalescingInterceptor: Interceptor {
       subscription.own(Disposables.create { [self] in leave(flight, subscription) })
       if isNew { start(flight, next(request)) }
     })
+  }
+
+  /// A write. What is asked behind it must not get what was sent or answered before it, so the origin's flights go on for
+  /// those who are aboard alone, from when its response is there, and again from its end, whatever that is.
+  private func forgettingOrigin(of request: Request, _ exchanges: Observable<Exchange>) -> Observable<Exchange> {
+    let origin = Origin(request.url)
+    let forget: @Sendable () -> Void = { [weak self] in
+      guard let self else { return }
+      let stale = flights.withLock { flights in
+        let stale = flights.filter { Origin($0.key.url) == origin }
+        for key in stale.keys { flights[key] = nil }
+        return stale
+      }
+      withExtendedLifetime(stale) {}  // released outside the lock
+    }
+    return exchanges.do(onNext: { _ in forget() }, onError: { _ in forget() }, onDispose: forget)
   }
 
   /// The token that the request will carry.
@@ -74,30 +90,30 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func start(_ flight: Flight, _ exchanges: Observable<Exchange>) {
     let scope = HandlerScope { [self] error in
-      for (subscription, _) in ended(flight) { subscription.finish(error) }
+      for member in ended(flight) { member.subscription.finish(error) }
     }
     let isWanted = flights.withLock { _ in
       flight.scope = scope
-      return !flight.observers.isEmpty
+      return !flight.members.isEmpty
     }
     guard isWanted else { return scope.dispose() }
     exchanges.run(scope) { [self] exchange in
-      for (subscription, emit) in answered(flight, exchange) where !subscription.isStopped {
-        subscription.deliver(exchange, to: emit)
+      for member in answered(flight, exchange) where !member.subscription.isStopped {
+        member.subscription.deliver(exchange, to: member.emit)
       }
     }
   }
 
   /// Who gets `exchange`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
   /// makes them ask again.
-  private func answered(_ flight: Flight, _ exchange: Exchange) -> [Flight.Observer] {
+  private func answered(_ flight: Flight, _ exchange: Exchange) -> [Flight.Member] {
     // What a cache gives for the time being is not the answer.
-    if exchange.response.cached?.isProvisional == true { return flights.withLock { _ in flight.observers } }
-    let (observers, former, begins) = flights.withLock { flights in
+    if exchange.response.cached?.isProvisional == true { return flights.withLock { _ in flight.inOrder } }
+    let (members, former, begins) = flights.withLock { flights in
       let former = flight.answer
       let isKept = window > .zero && flights[flight.key] === flight
       if isKept { flight.answer = exchange } else { Self.forget(flight, &flights) }
-      return (flight.observers, former, isKept && former == nil)
+      return (flight.inOrder, former, isKept && former == nil)
     }
     withExtendedLifetime(former) {}  // released outside the lock
     if begins {
@@ -105,22 +121,21 @@ public final class CoalescingInterceptor: Interceptor {
         self?.flights.withLock { Self.forget(flight, &$0) }
       }
     }
-    return observers
+    return members
   }
 
-  private func ended(_ flight: Flight) -> [Flight.Observer] {
+  private func ended(_ flight: Flight) -> [Flight.Member] {
     flights.withLock { flights in
       if flight.answer == nil { Self.forget(flight, &flights) }
-      defer { flight.observers = [] }
-      return flight.observers
+      defer { flight.members = [:] }
+      return flight.inOrder
     }
   }
 
   private func leave(_ flight: Flight, _ subscription: Subscription) {
-    let (left, scope) = flights.withLock { flights -> (Flight.Observer?, HandlerScope?) in
-      guard let index = flight.observers.firstIndex(where: { $0.0 === subscription }) else { return (nil, nil) }
-      let left = flight.observers.remove(at: index)
-      guard flight.observers.isEmpty else { return (left, nil) }
+    let (left, scope) = flights.withLock { flights -> (Flight.Member?, HandlerScope?) in
+      guard let left = flight.members.removeValue(forKey: ObjectIdentifier(subscription)) else { return (nil, nil) }
+      guard flight.members.isEmpty else { return (left, nil) }
       if flight.answer == nil { Self.forget(flight, &flights) }
       return (left, flight.scope)
     }
@@ -134,29 +149,65 @@ public final class CoalescingInterceptor: Interceptor {
 }
 
 extension CoalescingInterceptor {
+  /// All that two requests must agree in to share an exchange: what is sent, who asks, and what the caller wants of the
+  /// transport and the cache. Priority is left out: who is in a hurry gains by an exchange that has begun.
   private struct Key: Hashable {
     let method: HTTPMethod
     let url: URL
     let headers: HTTPHeaders
-    let policy: CachePolicy?
     let account: String?
+    let timeouts: Request.Timeouts
+    let policy: CachePolicy?
+    let caching: Caching?
+    /// The transport adds them behind all interceptors.
     let cookies: String?
+    let jar: ObjectIdentifier?
+    let redirects: RedirectPolicy?
+    let maxBodySize: Int?
+    let version: Request.HTTPVersion?
+
+    init(_ request: Request, account: String?) {
+      let options = request.chosenOptions?.value
+      (method, url, headers) = (request.method, request.url, request.headers)
+      (self.account, timeouts, policy, caching) = (account, request.timeouts, request.cachePolicy, request.caching)
+      cookies = options?.cookies?.header(for: request.url)
+      jar = options?.cookies.map(ObjectIdentifier.init)
+      (redirects, maxBodySize, version) = (options?.redirects, options?.maxBodySize, options?.httpVersion)
+    }
+
+    /// The rest is compared: few requests to one URL are in flight.
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(url)
+      hasher.combine(account)
+    }
   }
 
   /// One exchange and those who share it.
   private final class Flight: @unchecked Sendable {  // safe: touched under the interceptor's lock only
-    typealias Observer = (Subscription, Observable<Exchange>.Next)
+    struct Member {
+      let number: Int
+      let subscription: Subscription
+      let emit: Observable<Exchange>.Next
+    }
 
     let key: Key
-    var observers: [Observer]
+    var members: [ObjectIdentifier: Member] = [:]
+    private var joined = 0
     /// The subscription to what is sent.
     var scope: HandlerScope?
     /// The last answer, as long as repetitions get it.
     var answer: Exchange?
 
-    init(_ key: Key, _ first: Observer) {
-      self.key = key
-      observers = [first]
+    init(_ key: Key) { self.key = key }
+
+    func join(_ subscription: Subscription, _ emit: @escaping Observable<Exchange>.Next) {
+      joined += 1
+      members[ObjectIdentifier(subscription)] = Member(number: joined, subscription: subscription, emit: emit)
+    }
+
+    /// The members, the first to join first.
+    var inOrder: [Member] {
+      members.count < 2 ? Array(members.values) : members.values.sorted { $0.number < $1.number }
     }
   }
 }

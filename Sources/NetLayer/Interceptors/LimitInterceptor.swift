@@ -10,7 +10,7 @@ import Streams
 /// `CurlTransport` limits connections by itself; this is for servers that ask for less, and for any transport. Those who
 /// wait go by `request.options.priority`, and within one priority in the order they came. One that waits can be cancelled;
 /// `response.waited` says how long one has waited. It belongs behind all that pauses or repeats, so that a pause holds no
-/// place, and each attempt waits for its turn.
+/// place, and each attempt waits for its turn. A download or a stream holds its place until the end of its body.
 public final class LimitInterceptor: Interceptor {
   /// How many requests may begin in a span of time.
   public struct Rate: Sendable, Hashable {
@@ -35,6 +35,8 @@ public final class LimitInterceptor: Interceptor {
     let begun: Date
     /// Its number in the queue, until it has left.
     var id: Int?
+    /// Whether its body still comes in, whose end is the end of it.
+    var isStreaming = false
 
     init(
       _ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Exchange>.Next,
@@ -61,7 +63,7 @@ public final class LimitInterceptor: Interceptor {
   ///
   /// - Parameters:
   ///   - maxConcurrent: how many requests run at once in total, at least 1.
-  ///   - maxPerHost: how many run at once for one host, at least 1.
+  ///   - maxPerHost: how many run at once for one host (scheme, name and port), at least 1.
   ///   - rate: how many may begin in a span of time.
   ///   - scheduler: what times are taken from.
   public init(
@@ -79,7 +81,7 @@ public final class LimitInterceptor: Interceptor {
       let waiting = Waiting(request, next, subscription, emit, scheduler.now)
       state.withLock { state in
         waiting.id = state.queue.add(
-          waiting, host: limitsHosts ? request.url.host ?? "" : "", priority: request.options.priority)
+          waiting, origin: limitsHosts ? Origin(request.url) : nil, priority: request.options.priority)
       }
       subscription.own(Disposables.create { [self] in leave(waiting) })
       startWhatMay()
@@ -90,17 +92,22 @@ public final class LimitInterceptor: Interceptor {
     let waited = scheduler.now.timeIntervalSince(waiting.begun)
     let subscription = waiting.subscription
     waiting.next(waiting.request).run(subscription) { [self] exchange in
-      // It runs no more: what happens with the answer is no affair of the limits.
-      leave(waiting)
+      if let body = exchange.response.reader?.buffer {
+        state.withLock { _ in waiting.isStreaming = true }
+        body.whenOver { [self] in leave(waiting, isOver: true) }
+      } else {
+        // It runs no more: what happens with the response is no affair of the limits.
+        leave(waiting)
+      }
       var exchange = exchange
       exchange.response.waited += waited
       try waiting.emit(exchange)
     }
   }
 
-  private func leave(_ waiting: Waiting) {
+  private func leave(_ waiting: Waiting, isOver: Bool = false) {
     let hasLeft = state.withLock { state in
-      guard let id = waiting.id.take() else { return false }
+      guard isOver || !waiting.isStreaming, let id = waiting.id.take() else { return false }
       _ = state.queue.remove(id)
       return true
     }

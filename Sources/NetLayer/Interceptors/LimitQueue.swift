@@ -21,7 +21,7 @@ struct LimitQueue<Item> {
 
   private struct Entry {
     var item: Item?
-    let host: String
+    let origin: Origin?
   }
 
   private let total: Int
@@ -32,7 +32,7 @@ struct LimitQueue<Item> {
   private var running = 0
   private var lastID = 0
   private var entries: [Int: Entry] = [:]
-  private var lanes: [String: Lane] = [:]
+  private var lanes: [Origin?: Lane] = [:]
 
   init(total: Int?, perHost: Int?, rate: LimitInterceptor.Rate?, now: Date) {
     self.total = max(1, total ?? .max)
@@ -43,10 +43,10 @@ struct LimitQueue<Item> {
   }
 
   /// Queues `item`; gives the number to remove it by.
-  mutating func add(_ item: Item, host: String, priority: Request.Priority) -> Int {
+  mutating func add(_ item: Item, origin: Origin?, priority: Request.Priority) -> Int {
     lastID += 1
-    entries[lastID] = Entry(item: item, host: host)
-    lane(host).waiting[priority.rank].append(lastID)
+    entries[lastID] = Entry(item: item, origin: origin)
+    lane(origin).waiting[priority.rawValue].append(lastID)
     return lastID
   }
 
@@ -55,15 +55,15 @@ struct LimitQueue<Item> {
     guard let entry = entries.removeValue(forKey: id) else { return nil }
     if entry.item == nil {
       running -= 1
-      lanes[entry.host]?.running -= 1
+      lanes[entry.origin]?.running -= 1
     }
-    tidy(entry.host)
+    tidy(entry.origin)
     return entry.item
   }
 
   /// What to do at `now`; to be asked again until nothing starts.
   mutating func next(now: Date) -> Step {
-    guard running < total, let (lane, rank, id) = first() else { return .none }
+    guard running < total, let (lane, priority, id) = first() else { return .none }
     if let rate {
       let perSecond = Double(max(1, rate.count)) / max(1e-9, rate.span / .seconds(1))
       tokens = min(Double(max(1, rate.count)), tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
@@ -77,50 +77,52 @@ struct LimitQueue<Item> {
     entries[id]?.item = nil
     running += 1
     lane.running += 1
-    lane.heads[rank] += 1
+    lane.heads[priority] += 1
     return .start(item)
   }
 
-  private mutating func lane(_ host: String) -> Lane {
-    if let lane = lanes[host] { return lane }
+  private mutating func lane(_ origin: Origin?) -> Lane {
+    if let lane = lanes[origin] { return lane }
     let lane = Lane()
-    lanes[host] = lane
+    lanes[origin] = lane
     return lane
   }
 
-  /// The first of those whose host has a place: the highest priority, then the oldest.
-  private func first() -> (lane: Lane, rank: Int, id: Int)? {
-    var best: (lane: Lane, rank: Int, id: Int)?
+  /// The first of those whose origin has a place: the highest priority, then the oldest.
+  private func first() -> (lane: Lane, priority: Int, id: Int)? {
+    var best: (lane: Lane, priority: Int, id: Int)?
     for lane in lanes.values where lane.running < perHost {
-      guard let (rank, id) = head(lane) else { continue }
-      if let best, (best.rank, best.id) < (rank, id) { continue }
-      best = (lane, rank, id)
+      guard let (priority, id) = head(lane) else { continue }
+      if let best, (best.priority, -best.id) > (priority, -id) { continue }
+      best = (lane, priority, id)
     }
     return best
   }
 
   /// The first that waits in `lane`, past those that have been removed.
-  private func head(_ lane: Lane) -> (rank: Int, id: Int)? {
-    for rank in lane.waiting.indices {
-      while lane.heads[rank] < lane.waiting[rank].count, entries[lane.waiting[rank][lane.heads[rank]]]?.item == nil {
-        lane.heads[rank] += 1
+  private func head(_ lane: Lane) -> (priority: Int, id: Int)? {
+    for priority in lane.waiting.indices.reversed() {
+      while lane.heads[priority] < lane.waiting[priority].count,
+        entries[lane.waiting[priority][lane.heads[priority]]]?.item == nil
+      {
+        lane.heads[priority] += 1
       }
-      if lane.heads[rank] == lane.waiting[rank].count {
-        lane.waiting[rank].removeAll(keepingCapacity: true)
-        lane.heads[rank] = 0
+      if lane.heads[priority] == lane.waiting[priority].count {
+        lane.waiting[priority].removeAll(keepingCapacity: true)
+        lane.heads[priority] = 0
       } else {
-        if lane.heads[rank] >= 1024, lane.heads[rank] * 2 > lane.waiting[rank].count {
-          lane.waiting[rank].removeFirst(lane.heads[rank])
-          lane.heads[rank] = 0
+        if lane.heads[priority] >= 1024, lane.heads[priority] * 2 > lane.waiting[priority].count {
+          lane.waiting[priority].removeFirst(lane.heads[priority])
+          lane.heads[priority] = 0
         }
-        return (rank, lane.waiting[rank][lane.heads[rank]])
+        return (priority, lane.waiting[priority][lane.heads[priority]])
       }
     }
     return nil
   }
 
-  /// A client of very many hosts must not grow without end.
-  private mutating func tidy(_ host: String) {
-    if lanes.count > 256, let lane = lanes[host], lane.running == 0, head(lane) == nil { lanes[host] = nil }
+  /// A client of very many origins must not grow without end.
+  private mutating func tidy(_ origin: Origin?) {
+    if lanes.count > 256, let lane = lanes[origin], lane.running == 0, head(lane) == nil { lanes[origin] = nil }
   }
 }

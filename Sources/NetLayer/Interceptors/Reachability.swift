@@ -89,7 +89,7 @@ public struct WaitForNetwork: Interceptor {
     return networked(offline).flatMap { _ in
       next(request).catchError { error in
         let known = NetworkError.wrapping(error)
-        guard request.isIdempotent, request.body.isRepeatable, known.isTransient else { throw error }
+        guard request.isIdempotent, request.body.isRepeatable, known.kind.isTransient else { throw error }
         return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Exchange> in
           guard !isReachable else { throw error }
           return networked(known).flatMap { _ in next(request) }

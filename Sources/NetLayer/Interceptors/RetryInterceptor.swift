@@ -58,7 +58,7 @@ public struct RetryInterceptor: Interceptor {
 
   /// Sends `request` until it succeeds, may not be repeated, or the attempts or the host's budget are used up.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    budget.earn(request.url.host)
+    budget.earn(Origin(request.url))
     return attempt(request, next)
   }
 
@@ -89,18 +89,16 @@ public struct RetryInterceptor: Interceptor {
     let response = exchange.response
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: request.attempt) else { return nil }
-    if let asked = response.headers.values(of: "Retry-After").first.flatMap({
-      RetryAfter($0, now: policy.scheduler.now)
-    }) {
+    if let asked = RetryAfter(response.headers, now: policy.scheduler.now) {
       guard asked.pause <= maximumRetryAfter else { return nil }
       pause = asked.pause
     }
-    return budget.spend(request.url.host) ? pause : nil
+    return budget.spend(Origin(request.url)) ? pause : nil
   }
 
   private func pause(after error: NetworkError, _ request: Request) -> Duration? {
-    guard error.isTransient, let pause = policy.delay(after: error, attempt: request.attempt),
-      budget.spend(request.url.host)
+    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: request.attempt),
+      budget.spend(Origin(request.url))
     else { return nil }
     return pause
   }
@@ -134,12 +132,17 @@ extension HTTPMethod {
 struct RetryAfter {
   let pause: Duration
 
-  /// `nil` where `value` is neither; a date that is past is no pause.
-  init?(_ value: String, now: Date) {
-    if let seconds = Int64(value), seconds >= 0 {
-      pause = .seconds(seconds)
+  /// `nil` where `headers` have none that is a number or a date. A date that is past is no pause; others count from the
+  /// response's own `Date`, as the server's clock has set both, and from `now` where there is none.
+  init?(_ headers: HTTPHeaders, now: Date) {
+    guard let value = headers.values(of: "Retry-After").first else { return nil }
+    if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      // More seconds than there are numbers for is longer than anybody waits.
+      pause = .seconds(Int64(value) ?? .max)
     } else if let date = HTTPDate.seconds(value, now: now.timeIntervalSinceReferenceDate) {
-      pause = .seconds(max(0, date - now.timeIntervalSinceReferenceDate))
+      let clock = now.timeIntervalSinceReferenceDate
+      let sent = headers.values(of: "Date").first.flatMap { HTTPDate.seconds($0, now: clock) }
+      pause = .seconds(max(0, date - (sent ?? clock)))
     } else {
       return nil
     }

@@ -23,10 +23,21 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
 
 /// Where the token stays between two runs of the program.
 public protocol TokenStore: Sendable {
-  /// The token that was saved; `nil` for none. Called once, at the first request, on its thread.
+  /// The token that was saved; `nil` for none. Called at the first request, on its thread, and before each refresh, as
+  /// another process may have saved a new one.
   func load() throws -> Token?
   /// Saves `token`; `nil` removes it. Called where a refresh ended.
   func save(_ token: Token?) throws
+  /// Locks the store against the refreshes of other processes, until the result is disposed of; `nil` where another has
+  /// locked it, which is then asked for again every 50 ms. It must not block. A refresh that cannot lock goes on without.
+  ///
+  /// A store that is one process's own need not write this method.
+  func lockForRefresh() throws -> (any Disposable)?
+}
+
+extension TokenStore {
+  /// Locks nothing.
+  public func lockForRefresh() -> (any Disposable)? { Disposables.create() }
 }
 
 /// Keeps the token in memory: it is gone with the program.
@@ -43,7 +54,7 @@ public final class MemoryTokenStore: TokenStore {
   public func save(_ token: Token?) { self.token.withLock { $0 = token } }
 }
 
-/// Keeps the token in a file that only its owner may read and write (mode 0600).
+/// Keeps the token in a file that only its owner may read and write (mode 0600), for one process or several.
 ///
 /// For command-line tools and services; on Apple platforms an app's secrets belong into the keychain, behind a
 /// `TokenStore` of its own.
@@ -92,6 +103,21 @@ public struct FileTokenStore: TokenStore {
     } catch {
       throw failure("written", error)
     }
+  }
+
+  /// Locks `file` with `.lock` at its end of the name, which stays. The lock ends with the process, too.
+  ///
+  /// - Throws: `NetworkError` of kind `file`.
+  public func lockForRefresh() throws -> (any Disposable)? {
+    let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("locked", Self.systemError) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let error = Self.systemError
+      close(descriptor)
+      guard error.code == .EWOULDBLOCK else { throw failure("locked", error) }
+      return nil
+    }
+    return Disposables.create { close(descriptor) }
   }
 
   private static var systemError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

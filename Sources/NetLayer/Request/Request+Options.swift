@@ -7,7 +7,7 @@ extension Request {
     public var redirects: RedirectPolicy
     /// Who goes first where requests wait for a connection; in the order sent within one priority.
     public var priority: Priority
-    /// The most bytes the answer's body may have, content coding removed, wherever it goes; more fails with `connection`.
+    /// The most bytes the answer's body may have, content coding removed, wherever it goes; more fails with `tooLarge`.
     ///
     /// `nil` is the transport's own limit where the body is kept in memory, and none where it is streamed or goes to a
     /// file.
@@ -52,9 +52,6 @@ extension Request {
     case normal
     /// Before all others: what a user waits for.
     case high
-
-    /// The place in a list that begins with the most urgent.
-    var rank: Int { Self.high.rawValue - rawValue }
 
     /// Compares by urgency.
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }

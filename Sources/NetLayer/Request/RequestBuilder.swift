@@ -87,7 +87,7 @@ struct RequestBuilder: Sendable {
 
   /// Whether `url` is at the back end's own origin: what is secret between us and the back end goes nowhere else.
   private func isOwn(_ url: URL) -> Bool {
-    baseURL.map { Self.beginAlike($0, url) || RedirectPolicy.sameOrigin($0, url) } ?? true
+    baseURL.map { Self.beginAlike($0, url) || Origin($0) == Origin(url) } ?? true
   }
 
   /// Whether the texts are the same up to the path: what is built below the base is, and taking URLs apart is slow.
@@ -105,17 +105,9 @@ struct RequestBuilder: Sendable {
 
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
     let common = isOwn ? commonParameters() : [:]
-    guard let signer, isOwn else {
-      try TaskEncoder(task: task, common: common).encode(into: &request)
-      return
-    }
-    let bare = request
-    try TaskEncoder(task: task, common: common).encode(into: &request)
-    let parameters = try TaskEncoder(task: task, common: common).pairs()
-    let signature = try signer.sign(SignedContent(request: request, parameters: parameters))
-    request = bare
-    try TaskEncoder(task: task, common: signature.parameters.over(common)).encode(into: &request)
-    request.headers = request.headers.merging(signature.headers)
-    request.ownFields = request.ownFields.merging(signature.headers)
+    let encoder = TaskEncoder(task: task, common: common)
+    guard let signer, isOwn else { return try encoder.encode(into: &request) }
+    let signing = try Signing(signer, encoder, bare: request)
+    request = try signing.sign(signing.encoded)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
+import Synchronization
 
-/// Signs requests: runs last, over the sorted final parameters (article row 0.2).
+/// Signs requests: runs over the sorted final parameters (article row 0.2), anew for every attempt.
 ///
 /// ```swift
 /// struct AntiCrawler: Signer {
@@ -10,7 +11,9 @@ import Foundation
 /// }
 /// ```
 public protocol Signer: Sendable {
-  /// What is added to the request that has `content`; called once per request, on the thread that subscribes.
+  /// What is added to the request that has `content`; called when it is built, on the thread that subscribes, and once
+  /// more, on the thread that sends it, when interceptors have changed it (a token) or it is sent again: each attempt has
+  /// a nonce of its own.
   ///
   /// - Throws: any error; the request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) throws -> Signature
@@ -18,7 +21,7 @@ public protocol Signer: Sendable {
 
 /// What a signer sees: the request as it will be sent, but for the signature.
 public struct SignedContent: Sendable {
-  /// The request with all parameters encoded.
+  /// The request with all parameters encoded and with what interceptors have put into it, such as a token.
   public let request: Request
   /// The names and values of all parameters, the call's and the common ones, sorted by name, before escaping; nested ones
   /// are named as `URLParameterEncoder` names them.
@@ -30,7 +33,8 @@ public struct SignedContent: Sendable {
 
 /// What a signer adds to a request.
 public struct Signature: Sendable {
-  /// Parameters, which travel where the call's own go.
+  /// Parameters, which travel where the call's own go; those of a body are written into the call's own body, whatever an
+  /// interceptor has put in its place.
   public var parameters: Parameters
   /// Header fields, in place of those of the same name.
   public var headers: HTTPHeaders
@@ -40,4 +44,118 @@ public struct Signature: Sendable {
     self.parameters = parameters
     self.headers = headers
   }
+}
+
+/// How a request is signed: once when it is built, and anew when it has been changed since or is sent once more.
+struct Signing: Sendable {
+  let signer: any Signer
+  let task: TaskEncoder
+  /// The request before its parameters were in it.
+  let bare: Request
+  /// The request with its parameters, and without a signature.
+  let encoded: Request
+  /// What the signer sees of them.
+  let parameters: [(name: String, value: String)]
+
+  /// - Throws: `NetworkError` of kind `encoding`, or what an encoder of the user's throws.
+  init(_ signer: any Signer, _ task: TaskEncoder, bare: Request) throws {
+    (self.signer, self.task, self.bare) = (signer, task, bare)
+    var request = bare
+    try task.encode(into: &request)
+    encoded = request
+    parameters = try task.pairs()
+  }
+
+  /// `unsigned`, which is `encoded` or what interceptors have made of it, with a new signature.
+  func sign(_ unsigned: Request) throws -> Request {
+    let signature = try signer.sign(SignedContent(request: unsigned, parameters: parameters))
+    var request = unsigned
+    if !signature.parameters.isEmpty { try write(signature.parameters, into: &request) }
+    request.headers = request.headers.merging(signature.headers)
+    request.ownFields = request.ownFields.merging(signature.headers)
+    request.signed = Signed(self, signature, request)
+    return request
+  }
+
+  /// Encodes the parameters of the call once more, with `extra` among them.
+  private func write(_ extra: Parameters, into request: inout Request) throws {
+    var whole = bare
+    try TaskEncoder(task: task.task, common: extra.over(task.common)).encode(into: &whole)
+    request.body = whole.body
+    // A multipart body has another boundary.
+    if request.headers["Content-Type"] == encoded.headers["Content-Type"] {
+      request.headers["Content-Type"] = whole.headers["Content-Type"]
+    }
+    if request.url == encoded.url {
+      request.url = whole.url
+    } else if whole.url != encoded.url {
+      // An interceptor's URL stays as it is.
+      try URLParameterEncoder(destination: .query).encode(extra, into: &request)
+    }
+  }
+}
+
+/// The signature that a request has.
+final class Signed: Sendable {
+  private let signing: Signing
+  private let signature: Signature
+  private let url: URL
+  private let headers: HTTPHeaders
+  private let isSent = Atomic<Bool>(false)
+
+  init(_ signing: Signing, _ signature: Signature, _ request: Request) {
+    (self.signing, self.signature) = (signing, signature)
+    (url, headers) = (request.url, request.headers)
+  }
+
+  /// `request` as it goes out: as it is where the signature is of this very request and has not been used yet.
+  func renewed(_ request: Request) throws(NetworkError) -> Request {
+    if !isSent.exchange(true, ordering: .relaxed), request.url == url, request.headers == headers { return request }
+    do {
+      return try signing.sign(unsigned(request))
+    } catch {
+      if let known = error as? NetworkError { throw known.about(request) }
+      throw NetworkError(
+        kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
+    }
+  }
+
+  /// `request` without the signature.
+  private func unsigned(_ request: Request) throws -> Request {
+    var request = request
+    request.signed = nil
+    for field in signature.headers where request.headers[field.name] == field.value {
+      request.headers[field.name] = signing.encoded.headers[field.name]
+    }
+    guard !signature.parameters.isEmpty else { return request }
+    request.body = signing.encoded.body
+    if request.headers["Content-Type"] == headers["Content-Type"] {
+      request.headers["Content-Type"] = signing.encoded.headers["Content-Type"]
+    }
+    if request.url == url {
+      request.url = signing.encoded.url
+    } else if url != signing.encoded.url {
+      request.url = try Self.without(URLParameterEncoder().pairs(of: signature.parameters).map(\.name), request.url)
+    }
+    return request
+  }
+
+  /// `url` without the query's pairs of these names.
+  private static func without(_ names: [String], _ url: URL) -> URL {
+    guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let query = parts.percentEncodedQuery
+    else {
+      return url
+    }
+    let left = query.split(separator: "&").filter { pair in
+      let name = pair.prefix { $0 != "=" }
+      return !names.contains(name.removingPercentEncoding ?? String(name))
+    }
+    parts.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&")
+    return parts.url ?? url
+  }
+}
+
+extension Request {
+  /// The request as it goes out.
+  func readyToSend() throws(NetworkError) -> Request { try signed?.renewed(self) ?? self }
 }

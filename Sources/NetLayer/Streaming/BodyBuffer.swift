@@ -29,6 +29,16 @@ final class BodyBuffer: Sendable {
     /// Called, once, on the mapping scheduler when there is something to take.
     var waiter: (@Sendable () -> Void)?
     var isTaken = false
+    /// Whether the transport is done with it, or its consumer has left.
+    var isOver = false
+    /// Called then.
+    var listeners: [@Sendable () -> Void] = []
+
+    mutating func endListening() -> [@Sendable () -> Void] {
+      isOver = true
+      defer { listeners = [] }
+      return listeners
+    }
   }
 
   private let scheduler: any ImmediateSchedulerType
@@ -53,6 +63,15 @@ final class BodyBuffer: Sendable {
     if isOver { control.dispose() } else if resumes { control.resume() }
   }
 
+  /// Calls `listener`, once, when the transport is done with the body or its consumer has left; at once if that is so.
+  func whenOver(_ listener: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { state in
+      if !state.isOver { state.listeners.append(listener) }
+      return state.isOver
+    }
+    if isOver { listener() }
+  }
+
   /// Keeps `chunk`; says whether there is room for another.
   func push(_ chunk: Data) -> BodyFlow {
     let (waiter, flow) = state.withLock { state -> ((@Sendable () -> Void)?, BodyFlow) in
@@ -74,20 +93,23 @@ final class BodyBuffer: Sendable {
 
   /// Notes the end, behind the chunks that are there.
   func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil, trailers: HTTPHeaders = HTTPHeaders()) {
-    let (waiter, control) = state.withLock { state -> ((@Sendable () -> Void)?, (any StreamControl)?) in
+    let (waiter, control, listeners) = state.withLock {
+      state -> ((@Sendable () -> Void)?, (any StreamControl)?, [@Sendable () -> Void]) in
       state.metrics = metrics
       state.trailers = trailers
-      guard state.end == nil else { return (nil, nil) }
+      let listeners = state.endListening()
+      guard state.end == nil else { return (nil, nil, listeners) }
       state.end = .some(error)
-      return (state.waiter.take(), state.control.take())
+      return (state.waiter.take(), state.control.take(), listeners)
     }
     withExtendedLifetime(control) {}  // released outside the lock
+    for listener in listeners { listener() }
     if let waiter { _ = scheduler.schedule(waiter) }
   }
 
   /// The consumer has left: the transport is stopped, and what has come is dropped.
   func cancel() {
-    let (chunks, control, waiter) = state.withLock { state in
+    let (chunks, control, waiter, listeners) = state.withLock { state in
       // Also behind the end, when not all has been read: what was cut off must not look complete.
       if state.end == nil || state.head < state.chunks.count {
         state.end = .some(NetworkError(kind: .cancelled, reason: "the reader of the body has left"))
@@ -97,10 +119,11 @@ final class BodyBuffer: Sendable {
         state.head = 0
         state.bytes = 0
       }
-      return (state.chunks, state.control.take(), state.waiter.take())
+      return (state.chunks, state.control.take(), state.waiter.take(), state.endListening())
     }
     withExtendedLifetime(chunks) {}  // released outside the lock
     control?.dispose()
+    for listener in listeners { listener() }
     if let waiter { _ = scheduler.schedule(waiter) }
   }
 

@@ -133,8 +133,9 @@ private final class EventSession: Sendable {
     }
     let known = NetworkError.wrapping(error)
     let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
-    guard error is Ended || known.isTransient || isRestart else { return nil }
+    guard error is Ended || known.kind.isTransient || isRestart else { return nil }
     guard let pause = policy.delay(after: error, attempt: attempt) else { return nil }
-    return max(pause, min(asked ?? .zero, Self.longestPause))
+    let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.scheduler.now)?.pause }
+    return max(pause, min(max(asked ?? .zero, busy ?? .zero), Self.longestPause))
   }
 }

@@ -32,7 +32,7 @@ extension Network {
   }
 
   func open(_ call: Call, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
-    sender(nil).opened { [builder] in
+    pipeline(nil).opened { [builder] in
       var request = try builder.request(for: call, accept: accept)
       if let idle { request.timeouts.idle = idle }
       return request

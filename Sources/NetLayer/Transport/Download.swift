@@ -65,7 +65,7 @@ final class Download: Sendable {
       guard state.isSuccess else {
         guard chunk.count <= maxBodySize - state.body.count else {
           let reason = "the body from \(request.url.hostAndPort) is larger than \(maxBodySize) bytes; raise maxBodySize"
-          state.failure = NetworkError(kind: .connection, reason: reason, request: request)
+          state.failure = NetworkError(kind: .tooLarge, reason: reason, request: request)
           return (false, state.control, .continue)
         }
         state.body.append(chunk)

@@ -11,7 +11,7 @@ import Foundation
 /// - A target without a fragment inherits the fragment of the URL that was redirected (RFC 9110 §10.2.2).
 /// - `Authorization`, `Cookie`, `Proxy-Authorization` and every other field that is secret by its name, in
 ///   `Redaction.standard` or in the backend's own redaction, stay with their origin.
-public struct RedirectPolicy: Sendable {
+public struct RedirectPolicy: Sendable, Hashable {
   /// One redirect, before it is followed.
   public struct Step: Sendable {
     /// The request that was redirected.
@@ -24,11 +24,34 @@ public struct RedirectPolicy: Sendable {
     public let count: Int
   }
 
-  let limit: Int
-  let allowsDowngrade: Bool
-  var keepsMethod = false
-  /// `nil` where none is followed, whatever it says.
-  let follows: (@Sendable (Step) -> Bool)?
+  private let limit: Int
+  private let allowsDowngrade: Bool
+  private var keepsMethod = false
+  private let rule: Rule
+
+  /// Which redirects are followed. Rules of users' are the same where they are copies of one.
+  private enum Rule: Hashable {
+    case all, sameOrigin, none
+    case own(OwnRule)
+  }
+
+  private final class OwnRule: Sendable, Hashable {
+    let follows: @Sendable (Step) -> Bool
+
+    init(_ follows: @escaping @Sendable (Step) -> Bool) { self.follows = follows }
+
+    static func == (a: OwnRule, b: OwnRule) -> Bool { a === b }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+
+  private func follows(_ step: Step) -> Bool {
+    switch rule {
+    case .all: true
+    case .sameOrigin: Origin(step.request.url) == Origin(step.target)
+    case .none: false
+    case .own(let own): own.follows(step)
+    }
+  }
 
   /// Follows `limit` redirects; one more fails with `redirect`. Browsers allow 20, libcurl's tool 50, URLSession 16: ten are
   /// more than any sound API takes. From `https` to `http` is refused with `redirect` unless `downgrade` allows it.
@@ -39,20 +62,18 @@ public struct RedirectPolicy: Sendable {
   ///   - keepsMethod: whether 301 and 302 keep method and body, as RFC 9110 §15.4 wants it. Browsers turn POST into GET,
   ///     and most servers rely on that, so the default is `false`.
   public static func follow(limit: Int = 10, downgrade: Bool = false, keepsMethod: Bool = false) -> RedirectPolicy {
-    RedirectPolicy(limit: limit, allowsDowngrade: downgrade, keepsMethod: keepsMethod) { _ in true }
+    RedirectPolicy(limit: limit, allowsDowngrade: downgrade, keepsMethod: keepsMethod, rule: .all)
   }
 
   /// Follows ten redirects to the same scheme, host and port (RFC 6454 §4).
-  public static let sameOrigin = RedirectPolicy(limit: 10, allowsDowngrade: false) { step in
-    sameOrigin(step.request.url, step.target)
-  }
+  public static let sameOrigin = RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .sameOrigin)
 
   /// Follows none.
-  public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false, follows: nil)
+  public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .none)
 
   /// Follows those that `follows` says yes to, ten at most; called on the transport's thread, so it must be quick.
   public static func decide(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
-    RedirectPolicy(limit: 10, allowsDowngrade: false, follows: follows)
+    RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .own(OwnRule(follows)))
   }
 
   enum Decision {
@@ -73,7 +94,7 @@ public struct RedirectPolicy: Sendable {
       return .deliver
     }
     let policy = original.options.redirects
-    guard let follows = policy.follows else { return .deliver }
+    guard policy.rule != .none else { return .deliver }
     func refuse(_ reason: String) -> Decision {
       .refuse(
         NetworkError(
@@ -84,7 +105,7 @@ public struct RedirectPolicy: Sendable {
     let from = hop.url.absoluteString
     let hops = trail.redirects.count
     let target = target(of: location, from: hop.url)
-    if let target, !follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
+    if let target, !policy.follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
     guard hops < policy.limit else {
       return refuse(
         "more than \(policy.limit) redirects, the last from \(from) to \(location); look for a loop on the server")
@@ -138,7 +159,7 @@ public struct RedirectPolicy: Sendable {
         next.headers[name] = nil
       }
     }
-    if !sameOrigin(hop.url, target) {
+    if Origin(hop.url) != Origin(target) {
       next.headers["Host"] = nil
       // A back end's tokens have many names: what is too secret for a log is too secret for another origin.
       let secrets = hop.options.secrets
@@ -162,12 +183,5 @@ public struct RedirectPolicy: Sendable {
 
   private static func isHarmless(_ name: String) -> Bool {
     ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"].contains(name.lowercased())
-  }
-
-  /// Scheme, host and port (RFC 6454 §4).
-  static func sameOrigin(_ a: URL, _ b: URL) -> Bool {
-    func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
-    return a.scheme?.lowercased() == b.scheme?.lowercased() && a.host?.lowercased() == b.host?.lowercased()
-      && port(a) == port(b)
   }
 }

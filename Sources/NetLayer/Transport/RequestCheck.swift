@@ -33,8 +33,8 @@ enum RequestCheck {
 
   /// A limit below zero would pass for none.
   private static func timeoutProblem(_ limits: Request.Timeouts) -> String? {
-    if limits.connect >= 0, limits.idle >= 0, limits.total >= 0 { return nil }
-    let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total)]
+    if limits.connect >= 0, limits.idle >= 0, limits.total >= 0, limits.call >= 0 { return nil }
+    let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total), ("call", limits.call)]
     return all.first { !($0.1 >= 0) }.map { name, value in
       "Timeouts.\(name) is \(value); give seconds, or 0 for no limit"
     }

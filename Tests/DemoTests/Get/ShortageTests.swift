@@ -15,5 +15,31 @@
       XCTAssertEqual(result.code, 2)
       XCTAssert(result.errors.contains("the transport's thread can't be made"), result.errors)
     }
+
+    func testOutputThatIsLostIsAnErrorOfEveryCommand() throws {
+      let server = try LoopbackServer { request in
+        request.path == "/events"
+          ? .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: x\n\n".utf8)))
+          : .text(#"{"code":200,"data":[{"id":1}]}"#)
+      }
+      let url = server.url("/").absoluteString
+      let target = FileManager.default.temporaryDirectory.appendingPathComponent("lost-\(UUID().uuidString)").path
+      defer { try? FileManager.default.removeItem(atPath: target) }
+      let commands = [
+        [], ["--json"], ["--help"], ["get", "--help"], ["get", url], ["get", url, url, "--raw"],
+        ["events", url + "events"], ["download", url, "-o", target], ["pages", url], ["bench", url, "-n", "1"],
+      ]
+      for command in commands {
+        for (way, cause) in [("exec >/dev/full", "No space left on device"), ("exec >&-", "Bad file descriptor")] {
+          let result = try DemoProcess(command, preparation: way).finish()
+          XCTAssertEqual(result.code, 1, "\(command) \(way): \(result.errors)")
+          XCTAssert(result.errors.contains("the output can't be written: \(cause)"), "\(command): \(result.errors)")
+        }
+        let head = try DemoProcess(command)
+        try head.closeOutput()
+        let result = head.finish(readingOutput: false)
+        XCTAssertFalse(result.errors.contains("output"), "\(command): \(result.errors)")
+      }
+    }
   }
 #endif

@@ -380,9 +380,12 @@ final class CacheInterceptorTests: XCTestCase {
   func test_streamedAnswersGoPastTheCache() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     for number in ["1", "2"] {
-      var request = Request(url: URL(string: "http://h/a")!)
-      request.isStreamed = true
-      XCTAssertEqual(fixture.run(fixture.network.send(request).asObservable()).bodies, [number])
+      let bodies = fixture.network.stream(CacheFixture.Plain()).map { String(decoding: $0, as: UTF8.self) }
+      let observer = fixture.scheduler.createObserver(String.self)
+      let subscription = bodies.subscribe(observer)
+      fixture.scheduler.start()
+      subscription.dispose()
+      XCTAssertEqual(observer.events.compactMap(\.value.element), [number])
     }
   }
 }

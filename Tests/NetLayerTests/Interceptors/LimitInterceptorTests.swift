@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import Streams
 import StreamsTesting
 import XCTest
@@ -71,7 +72,7 @@ final class LimitInterceptorTests: XCTestCase {
   func test_aClockThatIsSetBackStopsNothing() {
     let start = Date(timeIntervalSinceReferenceDate: 10_000)
     var queue = LimitQueue<Int>(total: nil, perHost: nil, rate: .init(1, per: .seconds(1)), now: start)
-    for item in 0..<3 { _ = queue.add(item, host: "h", priority: .normal) }
+    for item in 0..<3 { _ = queue.add(item, origin: nil, priority: .normal) }
     guard case .start(0) = queue.next(now: start) else { return XCTFail("the first may run") }
     guard case .wait = queue.next(now: start - 3600) else { return XCTFail("the second waits") }
     guard case .start(1) = queue.next(now: start - 3599) else { return XCTFail("for a second, not an hour") }
@@ -155,5 +156,93 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(record(all).elements.count, 500)
     XCTAssertEqual(gauge.state.withLock { $0.now }, 0)
     XCTAssertLessThanOrEqual(gauge.state.withLock { $0.most }, 3)
+  }
+}
+
+/// Who reads a body while it comes in holds a place until its end.
+final class LimitStreamTests: XCTestCase {
+  private struct Get: Endpoint {
+    var name = "x"
+    var path: String { "/\(name)" }
+  }
+
+  private func network(_ virtual: VirtualNetwork) -> Network {
+    virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+  }
+
+  private static func body(failing kind: NetworkError.Kind? = nil) -> StubTransport.Answer {
+    .chunks([Data("a".utf8), Data("b".utf8)], every: 1, failing: kind)
+  }
+
+  func test_aStreamHoldsItsPlaceUntilItsBodyHasEnded() {
+    for kind in [nil, NetworkError.Kind.connection] {
+      let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body(failing: kind) }
+      let network = network(virtual)
+      let (scheduler, notes) = (virtual.scheduler, virtual.notes)
+      for index in 0..<2 {
+        let ended: @Sendable (String) -> Void = { notes.add("\(index) \($0) @\(scheduler.clock)") }
+        _ = network.stream(Get()).subscribe(
+          onNext: { _ in }, onError: { _ in ended("failed") }, onCompleted: { ended("ended") })
+      }
+      virtual.note("plain ", network.response(.get, "/plain"))
+      virtual.scheduler.start()
+      let word = kind == nil ? "ended" : "failed"
+      XCTAssertEqual(virtual.notes.all, ["0 \(word) @2000", "1 \(word) @4000", "plain 200 ok @4000"])
+    }
+  }
+
+  func test_aReaderThatLeavesGivesThePlaceBack() {
+    let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
+    let network = network(virtual)
+    let reading = network.stream(Get()).subscribe(onNext: { _ in })
+    virtual.note("", network.response(.get, "/plain"))
+    virtual.scheduler.advanceTo(1500)
+    XCTAssertEqual(virtual.notes.all, [])
+    reading.dispose()
+    virtual.scheduler.advanceTo(1600)
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
+  }
+
+  func test_aHeadThatNobodyReadsOnGivesThePlaceBack() {
+    let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
+    let network = network(virtual)
+    _ = network.open(Get()).subscribe(onSuccess: { _ in })
+    virtual.note("", network.response(.get, "/plain"))
+    virtual.scheduler.advanceTo(100)
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
+  }
+
+  func test_aDownloadHoldsItsPlaceUntilItsLastByte() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("limit-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let server = try LoopbackServer { _ in
+      .init(body: .chunked((0..<5).map { _ in .init(String(repeating: "x", count: 1000), after: 0.01) }))
+    }
+    defer { server.stop() }
+    let bodies = Bodies()
+    let network = Network(Backend(baseURL: server.url, interceptors: [LimitInterceptor(maxConcurrent: 1), bodies]))
+    let all = Observable.range(start: 0, count: 4).flatMap { index in
+      network.download(to: directory.appendingPathComponent("\(index)")) { Get(name: "\(index)") }.asObservable()
+    }
+    XCTAssertNil(record(all).error)
+    XCTAssertEqual(bodies.counts.withLock { $0.most }, 1)
+    XCTAssertEqual(bodies.counts.withLock { $0.ended }, 4)
+  }
+
+  /// Counts the bodies that come in.
+  private final class Bodies: Interceptor {
+    let counts = Locked((now: 0, most: 0, ended: 0))
+
+    func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      Observable.deferred { [self] in
+        counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.ended) }
+        return next(request).do(onNext: { [self] exchange in
+          exchange.response.reader?.buffer.whenOver { [self] in
+            counts.withLock { $0 = ($0.now - 1, $0.most, $0.ended + 1) }
+          }
+        })
+      }
+    }
   }
 }

@@ -153,6 +153,43 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["503  @0"])
   }
 
+  func test_aRetryAfterDateCountsFromTheResponsesOwnDate() {
+    // The client's clock, which begins on 1 January 2001, is years off.
+    for (asked, sent, time) in [
+      ("Fri, 20 Nov 2026 08:00:09 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 7000),
+      ("Fri, 20 Nov 2026 08:00:00 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 0),
+      ("Mon, 01 Jan 2001 00:00:09 GMT", "no date", 9000), ("3", "Fri, 20 Nov 2026 08:00:02 GMT", 3000),
+    ] {
+      let virtual = sequence(.response(status: 503, headers: ["Retry-After": asked, "Date": sent]), .json("ok"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["200 ok @\(time)"], asked)
+    }
+  }
+
+  func test_moreSecondsThanThereAreNumbersForAreTooLong() {
+    for value in ["99999999999999999999", "9223372036854775807", "00000000000000000000000061"] {
+      let virtual = sequence(.response(status: 503, headers: ["Retry-After": value]), .json("ok"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["503  @0"], value)
+    }
+  }
+
+  func test_aBodyThatIsTooLargeIsFetchedOnce() throws {
+    for transport in [try CurlTransport(), URLSessionTransport()] as [any Transport] {
+      let server = try LoopbackServer { _ in .init(body: .bytes(Array(repeating: 0x20, count: 5000))) }
+      defer { server.stop() }
+      let network = Network(
+        Backend(
+          baseURL: server.url, transport: transport, options: Request.Options(maxBodySize: 100),
+          interceptors: [RetryInterceptor(policy: RetryPolicy(generator: { $0.lowerBound }))]))
+      let error = try failure(of: network.response(.get, "/x"))
+      XCTAssertEqual(error.kind, .tooLarge)
+      XCTAssertEqual(server.requests.count, 1)
+    }
+  }
+
   func test_anOutageIsNotMultipliedOnceTheBucketIsEmpty() {
     let virtual = VirtualNetwork { $0.url.host == "h" ? .json("busy", status: 503) : .json("busy", status: 500) }
     let network = virtual.network(RetryInterceptor(policy: policy(virtual), budget: RetryBudget(capacity: 10)))
@@ -170,11 +207,12 @@ final class RetryInterceptorTests: XCTestCase {
       virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
   }
 
-  func test_aBucketHoldsNoMoreThanItsCapacity() {
+  func test_aBucketHoldsNoMoreThanItsCapacity() throws {
     let budget = RetryBudget(capacity: 2)
-    XCTAssertEqual((0..<4).map { _ in budget.spend("h") }, [true, true, false, false])
-    for _ in 0..<10 { budget.earn("h") }
-    XCTAssertEqual((0..<2).map { _ in budget.spend("h") }, [true, false])
+    let origin = Origin(try XCTUnwrap(URL(string: "http://h/")))
+    XCTAssertEqual((0..<4).map { _ in budget.spend(origin) }, [true, true, false, false])
+    for _ in 0..<10 { budget.earn(origin) }
+    XCTAssertEqual((0..<2).map { _ in budget.spend(origin) }, [true, false])
   }
 
   func test_disposingEndsThePauseAndNothingIsSent() {

@@ -51,7 +51,7 @@ final class ResponseReadingTests: XCTestCase {
   func test_row_2_16_aStatusHasAMessageOfItsOwn() throws {
     let messages = Messages.localized
     for (status, message) in [
-      (401, messages.authentication), (403, messages.authentication), (404, messages.notFound),
+      (401, messages.authentication), (403, messages.forbidden), (404, messages.notFound),
       (400, messages.badRequest), (500, messages.server), (503, messages.server),
     ] {
       XCTAssertEqual(try failure { try response(Data(), status: status).validated() }.message, message)

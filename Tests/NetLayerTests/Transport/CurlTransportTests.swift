@@ -67,7 +67,7 @@
       guard case .failure(let error) = try perform(Request(url: server.url("/bytes/1001")), on: transport) else {
         return XCTFail("the body was let through")
       }
-      XCTAssertEqual(error.kind, .connection)
+      XCTAssertEqual(error.kind, .tooLarge)
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
 
@@ -89,7 +89,7 @@
     func testAContentLengthThatLiesDoesNotTakeTheMemory() throws {
       let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
       let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
-      XCTAssertEqual(TransportSuite.kind(outcome), .connection)
+      XCTAssertEqual(TransportSuite.kind(outcome), .tooLarge)
     }
 
     func testAPostIsNotSentTwiceOnAKeptConnection() throws {

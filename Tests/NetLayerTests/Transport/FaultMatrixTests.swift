@@ -42,7 +42,7 @@ class FaultMatrixTests: XCTestCase {
     case .lengthTooShort, .lengthAndChunks: .answer("ok")
     case .redirectLoop: .failure(.redirect, saying: "already requested")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
-    case .endlessBody, .gzipBomb: .failure(.connection, saying: "larger than 1048576 bytes")
+    case .endlessBody, .gzipBomb: .failure(.tooLarge, saying: "larger than 1048576 bytes")
     default: .failure(.connection)
     }
   }

@@ -127,11 +127,19 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func testAnOriginIsSchemeHostAndPort() throws {
-    let a = try url("http://h/")
-    XCTAssertTrue(RedirectPolicy.sameOrigin(a, try url("http://H:80/x")))
-    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("http://h:8080/")))
-    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("https://h/")))
-    XCTAssertFalse(RedirectPolicy.sameOrigin(a, try url("http://h.evil/")))
+    let origin = Origin(try url("http://h/"))
+    for same in [
+      "http://H:80/x", "HTTP://h./", "http://h", "http://h:80/", "http://user@h/", "http://h?x", "http://h#a/b",
+    ] { XCTAssertEqual(Origin(try url(same)), origin, same) }
+    for (one, other) in [
+      ("http://h:8080/", "http://H:8080/x"), ("https://h:443", "https://h/"), ("http://h:443/", "http://h:0443/"),
+    ] {
+      XCTAssertEqual(Origin(try url(one)), Origin(try url(other)), one)
+      XCTAssertNotEqual(Origin(try url(one)), origin)
+    }
+    XCTAssertEqual(Origin(try url("http://[::1]/")), Origin(try url("HTTP://[::1]:80")))
+    XCTAssertNotEqual(Origin(try url("https://h/")), origin)
+    XCTAssertNotEqual(Origin(try url("http://h.evil/")), origin)
   }
 
   func testAnUpgradeToHTTPSIsAnotherOriginToo() throws {

@@ -129,14 +129,14 @@ extension TransportSuite {
         request.options.maxBodySize = count
         _ = try response(request)
         request.options.maxBodySize = count - 1
-        let error = try failure(request, .connection)
+        let error = try failure(request, .tooLarge)
         XCTAssert(error.reason.contains("maxBodySize"), error.reason)
       }
       var request = request(.get, path)
       request.options.maxBodySize = count - 1
       let flight = StreamFlight(self)
       flight.start(request, on: transport)
-      XCTAssertEqual(Self.kind(try flight.outcome()), .connection)
+      XCTAssertEqual(Self.kind(try flight.outcome()), .tooLarge)
     }
     try assertStillServes()
   }

@@ -13,7 +13,7 @@
       }
       if handle.answer.isTooLarge {
         return make(
-          .connection,
+          .tooLarge,
           "the body from \(place) is larger than \(handle.answer.maxBodySize) bytes; raise "
             + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests")
       }

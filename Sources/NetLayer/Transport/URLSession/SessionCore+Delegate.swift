@@ -40,7 +40,7 @@ extension SessionCore {
       let reason =
         "the body from \(flight.place) is larger than \(flight.maxBodySize ?? maxBodySize) bytes; raise "
         + "Request.Options.maxBodySize, or URLSessionTransport.Configuration.maxBodySize for all requests"
-      end(flight, Self.error(.connection, reason, flight))
+      end(flight, Self.error(.tooLarge, reason, flight))
       return
     }
     pauseIfAsked(dataTask, flight)

@@ -1,0 +1,192 @@
+import Foundation
+import Streams
+
+/// One request on its way through the transport, in one object: what cancels it, and the hop of its events off the
+/// transport's thread, which must not stall.
+///
+/// The subscription that it serves owns it, and it lets go of that when it is over: of a streamed response, when the head is
+/// delivered, however long the body takes.
+final class Attempt: Disposable {
+  private enum Event {
+    case progress(TransferProgress)
+    case response(Response)
+    case failure(NetworkError)
+  }
+
+  private struct Receiver {
+    let subscription: Subscription
+    let next: Observable<Exchange>.Next
+  }
+
+  private struct State {
+    /// `nil` when nobody is to hear of it any more.
+    var receiver: Receiver?
+    /// What the mapping scheduler is to deliver, one after the other, and whether it is at it.
+    var events: [Event] = []
+    var isDelivering = false
+    /// Cancels what is in flight.
+    var sent: (any Disposable)?
+    var isCounted = false
+  }
+
+  private let request: Request
+  private let pipeline: CallPipeline
+  private let state: Locked<State>
+
+  init(
+    _ request: Request, _ pipeline: CallPipeline, _ subscription: Subscription,
+    _ next: @escaping Observable<Exchange>.Next
+  ) {
+    (self.request, self.pipeline) = (request, pipeline)
+    state = Locked(State(receiver: Receiver(subscription: subscription, next: next)))
+    subscription.own(self)
+  }
+
+  /// Signs the request and gives it to the transport.
+  func start() {
+    do {
+      let request = try request.readyToSend()
+      state.withLock { $0.isCounted = true }
+      pipeline.activity.begin()
+      if request.isStreamed { stream(request) } else { send(request) }
+    } catch {
+      add(.failure(error))
+    }
+  }
+
+  /// Cancels the request, unless its head has been delivered: the body is its reader's.
+  func dispose() {
+    let (former, sent) = state.withLock { state in
+      defer { (state.receiver, state.events, state.sent) = (nil, [], nil) }
+      return ((state.receiver, state.events), state.sent)
+    }
+    withExtendedLifetime(former) {}  // released outside the lock
+    sent?.dispose()
+    if !request.isStreamed { countOut() }
+  }
+
+  // MARK: The transport's thread
+
+  private func send(_ request: Request) {
+    let measured = request.chosenOptions?.value.measured
+    let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
+      countOut()
+      if let measured { result.metrics.map(measured) }
+      switch result {
+      case .success(var response):
+        do {
+          try response.saveIfAsked()
+          add(.response(response))
+        } catch {
+          add(.failure(NetworkError.wrapping(error)))
+        }
+      case .failure(let error): add(.failure(error))
+      }
+    }
+    guard pipeline.progress != nil else { return hold(pipeline.transport.send(request, completion: completion)) }
+    hold(
+      pipeline.transport.send(
+        request, progress: { [self] in add(.progress($0)) }, completion: completion))
+  }
+
+  private func stream(_ request: Request) {
+    let buffer = BodyBuffer(pipeline.mapping)
+    hold(Disposables.create { buffer.cancel() })
+    let control = pipeline.transport.stream(
+      request,
+      head: { [self] response in
+        var response = response
+        response.reader = BodyReader(buffer)
+        add(.response(response))
+      }, chunk: buffer.push,
+      completion: { [self] result in
+        countOut()
+        let metrics = result.metrics
+        if let metrics { request.options.measured?(metrics) }
+        switch result {
+        case .success(let response): buffer.finish(nil, metrics, trailers: response.trailers)
+        case .failure(let error):
+          buffer.finish(error, metrics)
+          add(.failure(error))
+        }
+      })
+    buffer.attach(control)
+  }
+
+  /// Keeps what cancels the request until that is over.
+  private func hold(_ sent: any Disposable) {
+    let isOver = state.withLock { state in
+      if state.receiver != nil { state.sent = sent }
+      return state.receiver == nil
+    }
+    if isOver { sent.dispose() }
+  }
+
+  /// Counts the request out, once.
+  private func countOut() {
+    let isCounted = state.withLock { state in
+      defer { state.isCounted = false }
+      return state.isCounted
+    }
+    if isCounted { pipeline.activity.end() }
+  }
+
+  private func add(_ event: Event) {
+    let starts = state.withLock { state in
+      guard state.receiver != nil else { return false }
+      if case .response(let response) = event, response.reader != nil { state.sent = nil }
+      state.events.append(event)
+      defer { state.isDelivering = true }
+      return !state.isDelivering
+    }
+    if starts { _ = pipeline.mapping.schedule { [self] in deliver() } }
+  }
+
+  // MARK: The mapping scheduler
+
+  private func deliver() {
+    while true {
+      let step = state.withLock { state -> (Event, Receiver)? in
+        guard let receiver = state.receiver, !state.events.isEmpty else {
+          state.isDelivering = false
+          return nil
+        }
+        return (state.events.removeFirst(), receiver)
+      }
+      guard let (event, receiver) = step, !receiver.subscription.isStopped else { return }
+      switch event {
+      case .progress(let progress): pipeline.progress?(progress)
+      case .response(var response):
+        response.rules = pipeline.rules
+        receiver.subscription.deliver(Exchange(request: response.request, response: response), to: receiver.next)
+        receiver.subscription.complete()
+      case .failure(let error): receiver.subscription.fail(error.ruled(by: pipeline.rules))
+      }
+    }
+  }
+}
+
+extension Result<Response, NetworkError> {
+  /// What the transport measured, however it ended.
+  fileprivate var metrics: TransferMetrics? {
+    switch self {
+    case .success(let response): response.metrics
+    case .failure(let error): error.metrics
+    }
+  }
+}
+
+extension Response {
+  /// Writes the body to the request's destination where the transport has not done so itself, as stubs and transports of
+  /// users may not.
+  fileprivate mutating func saveIfAsked() throws {
+    guard let destination = request.destination, file == nil, (200...299).contains(status) else { return }
+    let download = try DownloadFile(destination)
+    guard body.withUnsafeBytes({ download.append($0) }) else {
+      throw NetworkError(kind: .file, reason: download.failure ?? "the file can't be written", response: self)
+    }
+    try download.complete()
+    file = destination
+    body = .init()
+  }
+}

@@ -1,0 +1,87 @@
+import Streams
+
+/// The one way of a call: build → interceptors → transport → hop → report once. Decoding and delivery follow in the
+/// operators behind it.
+struct CallPipeline: Sendable {
+  var rules: Rules
+  var activity: Activity
+  var transport: any Transport
+  var mapping: any ImmediateSchedulerType
+  var interceptors: [any Interceptor]
+  var progress: ProgressHandler?
+  /// `Timeouts.call` of the request, in seconds; 0 for none.
+  var callLimit: Double
+
+  /// The response to the request that `build` makes at each subscription: the last that the interceptors give.
+  func response(_ build: @escaping @Sendable () throws -> Request) -> Single<Response> {
+    responses(isSingle: true, build).lastAsSingle()
+  }
+
+  /// Every response that the interceptors give to the request that `build` makes at each subscription: a cache may give
+  /// its own before the network's.
+  ///
+  /// - Parameter isSingle: whether only the last is wanted, so that none is provisional.
+  func responses(
+    isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request
+  ) -> Observable<Response> {
+    let pipeline = self
+    return Observable(push: { subscription, next in
+      let rules = pipeline.rules
+      var request: Request
+      do {
+        request = try build()
+      } catch {
+        return pipeline.fail(subscription, error)
+      }
+      request.reportsProgress = pipeline.progress != nil
+      request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
+      // Behind all interceptors: what a retry saves is no error.
+      let scope = HandlerScope(subscription) { error in subscription.finish(error.map(pipeline.reported)) }
+      pipeline.exchanges(request).run(scope) { exchange in
+        var response = exchange.response
+        // The exchange may be shared with another back end's call, or made up by an interceptor.
+        response.rules = rules
+        if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
+        subscription.deliver(response, to: next)
+      }
+    })
+  }
+
+  private func exchanges(_ request: Request) -> Observable<Exchange> {
+    let chain = Chain(interceptors: interceptors[...], mapping: mapping) { request in
+      Observable(push: { subscription, next in Attempt(request, self, subscription, next).start() })
+    }
+    return limited(chain(request), request)
+  }
+
+  /// Fails `exchanges` when the whole call has taken too long.
+  private func limited(_ exchanges: Observable<Exchange>, _ request: Request) -> Observable<Exchange> {
+    let limit = callLimit
+    // A limit of many years is none, and more than a `Duration` may hold.
+    guard limit > 0, limit < 1e9 else { return exchanges }
+    let scheduler = mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
+    let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
+      throw NetworkError(
+        kind: .timeout,
+        reason:
+          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, with all attempts "
+          + "and pauses); raise it or look at the server", request: request)
+    }
+    return exchanges.takeUntil(end)
+  }
+
+  /// Where the call's results would arrive, so does what keeps it from being sent.
+  private func fail(_ subscription: Subscription, _ error: any Error) {
+    subscription.ownUntilRun { leave in
+      mapping.schedule {
+        leave()
+        subscription.fail(NetworkError.wrapping(error).ruled(by: rules).reported(to: rules))
+      }
+    }
+  }
+
+  /// The error as the back end's handlers make it; they hear of it here, once.
+  @Sendable private func reported(_ error: any Error) -> any Error {
+    NetworkError.wrapping(error, rules: rules).owned(by: rules).reported(to: rules)
+  }
+}
