@@ -15,7 +15,7 @@ public struct Driver<Element: Sendable>: ObservableConvertibleType {
   /// Shares `source`, which must not fail and must emit on the main queue if it is subscribed there.
   init(trusted source: Observable<Element>) { shared = source.share(replay: 1) }
 
-  /// The same as a stream that may be subscribed on any thread; it emits on the main queue.
+  /// Returns the same stream for subscribers on any thread; it emits on the main queue.
   public func asObservable() -> Observable<Element> { shared.subscribeOn(MainScheduler.instance) }
 
   /// Emits `element` and completes.
@@ -55,13 +55,13 @@ extension Driver {
 }
 
 extension ObservableConvertibleType {
-  /// The stream as a driver, which emits `element` in place of an error and completes.
+  /// Converts the stream to a driver, which emits `element` in place of an error and completes.
   public func asDriver(onErrorJustReturn element: Element) -> Driver<Element> {
     Driver(trusted: asObservable().observeOn(MainScheduler.instance).catchErrorJustReturn(element))
   }
 }
 
 extension BehaviorRelay {
-  /// The relay as a driver.
+  /// Converts the relay to a driver.
   public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
 }

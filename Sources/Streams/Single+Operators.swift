@@ -131,8 +131,8 @@ extension Single {
     return Single(trusted: Observable<A>.zip(singles.map(\.observable)).map(resultSelector))
   }
 
-  /// The elements of all `singles`, in their order, when all have succeeded; the first error ends it and gives the others
-  /// up.
+  /// Emits the elements of all `singles`, in their order, when all have succeeded; the first error ends it and cancels the
+  /// others.
   public static func zip(_ singles: [Single<Element>]) -> Single<[Element]> {
     Single<[Element]>.zip(singles) { $0 }
   }

@@ -1,7 +1,7 @@
 import Streams
 import Synchronization
 
-/// The result of `body`, or `StreamError.timeout` after `limit`; then `body` is cancelled, and not waited for.
+/// Returns the result of `body`, or throws `StreamError.timeout` after `limit`; then `body` is cancelled and not awaited.
 ///
 /// For tests of what awaits: a wait that nothing resumes fails one test instead of stopping the run.
 package func withTimeLimit<Result: Sendable>(
