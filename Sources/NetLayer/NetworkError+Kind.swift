@@ -42,7 +42,7 @@ extension NetworkError {
     public static let file = Kind(.file)
     /// Nothing is stored, and the cache policy forbids to ask the server.
     public static let notCached = Kind(.notCached)
-    /// A step of a chain or a page of a list failed; `index` says which, and the underlying error why.
+    /// The pages of a list would never end: a cursor came a second time, on the page that `index` says.
     public static let sequence = Kind(.sequence)
     /// An error that is not the network layer's own; it is the underlying one.
     public static let other = Kind(.other)

@@ -1,60 +1,70 @@
 import Foundation
 
-/// What must not be seen in logs and error descriptions (article row 2.19).
+/// The names whose values must not appear in logs and error descriptions (article row 2.19).
 ///
-/// Header fields, parameters in queries and forms, and members of JSON are hidden by name, wherever they stand; user and password of a URL
-/// always are. Names compare without case, `-` and `_`: `access_token` hides `accessToken` and `Access-Token`.
-public struct Redaction: Sendable {
-  /// What stands in place of a secret.
+/// The names of header fields, query and form parameters, multipart parts and JSON members are compared. User and password of a
+/// URL are always hidden. ``standard`` goes by words in a name: `X-User-Token`, `new_password` and `apiKey` are secret, `monkey`
+/// and `sort_key` are not. Names of your own are compared whole, without case, `-` and `_`: `x_shop_user` hides `X-Shop-User`.
+///
+/// The same rules decide which header fields a redirect does not take to another origin, and which tell `CacheInterceptor` one
+/// user from another.
+public struct Redaction: Sendable, Hashable {
+  /// The text in place of a secret.
   public var placeholder: String
+  /// Whole names, without case and marks.
   private var names: Set<String>
+  /// Whether words make a name secret, wherever they stand in it.
+  private var goesByWords: Bool
+  private var leavesOutSignatures = false
   /// Whether everything is shown.
   let hidesNothing: Bool
 
-  /// Hides what has one of `names`.
+  /// Hides the values of `names`, and nothing else.
   public init(names: Set<String>, placeholder: String = "***") {
+    self.init(names: names, goesByWords: false, placeholder: placeholder)
+  }
+
+  private init(names: Set<String>, goesByWords: Bool, placeholder: String = "***", hidesNothing: Bool = false) {
     self.names = Set(names.map(Self.normal))
+    self.goesByWords = goesByWords
     self.placeholder = placeholder
-    hidesNothing = false
+    self.hidesNothing = hidesNothing
   }
 
-  private init() {
-    names = []
-    placeholder = ""
-    hidesNothing = true
-  }
-
-  /// Hides what is secret in most back ends; the default everywhere.
-  public static let standard = Redaction(names: [
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "token", "access-token", "refresh-token",
-    "id-token", "auth-token", "x-token", "x-auth-token", "x-access-token", "private-token", "csrf-token",
-    "x-csrf-token", "xsrf-token",
-    "x-xsrf-token", "api-key", "x-api-key", "password", "passwd", "pwd", "passcode", "secret", "client-secret",
-    "app-secret", "private-key", "credential", "credentials", "session", "session-id", "x-session", "x-session-id",
-    "sid", "jwt", "otp", "pin",
-    "sign", "signature", "x-signature", "www-authenticate", "card-number", "cvv",
-  ])
+  /// Hides what is secret in most backends; the default everywhere.
+  ///
+  /// A name is secret if one of its words is. Words end at `-`, `_`, `.`, digits and where lower case changes to upper case:
+  /// - token, jwt, bearer, assertion, verifier
+  /// - secret(s), password(s), passwd, pwd, passcode, passphrase, pin, otp, totp, cvv, cvc
+  /// - key, but not in the names of sorting, storage and protocol keys such as `sort_key`, `primaryKey`, `Idempotency-Key`,
+  ///   `Sec-WebSocket-Key` and `publicKey`
+  /// - auth, authorization, authenticate, credential(s), cookie(s), session, sid
+  /// - sign, signature, sig, hmac, dpop; but not `signIn`, `sign_up`, `signOut`
+  ///
+  /// Usual spellings without a mark count, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Words in the plural that
+  /// count something (`tokens`, `keys`) do not.
+  public static let standard = Redaction(names: ["card-number", "credit-card-number"], goesByWords: true)
 
   /// Hides nothing: for a debugger's eyes only.
-  public static let none = Redaction()
+  public static let none = Redaction(names: [], goesByWords: false, placeholder: "", hidesNothing: true)
 
   /// The same, hiding these names, too.
-  public func hiding(_ more: String...) -> Redaction {
-    var copy = hidesNothing ? Redaction(names: []) : self
-    copy.names.formUnion(more.map(Self.normal))
-    return copy
-  }
+  public func hiding(_ more: String...) -> Redaction { hiding(Redaction(names: Set(more))) }
 
   /// The same, hiding what `other` hides, too.
   func hiding(_ other: Redaction) -> Redaction {
-    guard names != other.names else { return self }
+    guard names != other.names || goesByWords != other.goesByWords else { return self }
     var copy = hidesNothing ? Redaction(names: []) : self
     copy.names.formUnion(other.names)
+    copy.goesByWords = goesByWords || other.goesByWords
     return copy
   }
 
-  /// Whether what is called `name` is hidden.
-  public func hides(_ name: String) -> Bool { names.contains(Self.normal(name)) }
+  /// Whether the value of `name` is hidden.
+  public func hides(_ name: String) -> Bool {
+    !names.isEmpty && names.contains(Self.normal(name))
+      || goesByWords && Self.hasWord(name, of: leavesOutSignatures ? Self.identityWords : Self.secretWords)
+  }
 
   /// The fields with the values of secret ones replaced, and the secrets inside the values of others.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
@@ -78,19 +88,21 @@ public struct Redaction: Sendable {
   /// The same without signatures: what tells who asks, where those are different each time.
   var identities: Redaction {
     var copy = self
-    copy.names.subtract(Self.signatures)
+    copy.names.subtract(Self.signatureNames)
+    copy.leavesOutSignatures = true
     return copy
   }
 
-  /// Whether `identities` hides `name`.
-  func identifies(_ name: String) -> Bool {
+  /// Whether `name` is one of the whole names that `identities` hides.
+  func identifiesByName(_ name: String) -> Bool {
+    guard !names.isEmpty else { return false }
     let name = Self.normal(name)
-    return names.contains(name) && !Self.signatures.contains(name)
+    return names.contains(name) && !Self.signatureNames.contains(name)
   }
 
-  private static let signatures: Set = ["sign", "signature", "xsignature"]
+  private static let signatureNames = signatures.union(["xsignature"])
 
-  /// What tells who asks in most back ends.
+  /// What tells who asks in most backends.
   static let identities = standard.identities
 
   private static func normal(_ name: String) -> String {

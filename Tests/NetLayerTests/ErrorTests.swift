@@ -144,8 +144,8 @@ final class ErrorTests: XCTestCase {
         Case(
           kind: .other, english: english, chinese: chinese, hasRequest: false, hasCause: true, call: call),
         Case(
-          kind: .sequence, english: "The request timed out. Please try again later.", chinese: "请求超时,请稍候再试!",
-          hasCause: true, call: { RequestChain(on: $0) { Get().as(Int.self) }.run() }),
+          kind: .timeout, english: "The request timed out. Please try again later.", chinese: "请求超时,请稍候再试!",
+          call: { RequestChain(on: $0) { Get().as(Int.self) }.run() }),
       ], StubTransport { _ in .failure(.timeout) })
   }
 }

@@ -8,8 +8,8 @@ final class RedactionTests: XCTestCase {
       ("a?token=x&b=1", "a?token=***&b=1"), ("access_token=x", "access_token=***"),
       ("accessToken=x", "accessToken=***"),
       ("user[password]=x&y=2", "user[password]=***&y=2"), ("user%5Btoken%5D=x", "user%5Btoken%5D=***"),
-      (#"{"token": "a\"b", "c": 1}"#, #"{"token": "***", "c": 1}"#), (#"{"token":12}"#, #"{"token":***}"#),
-      (#"{"token":{"a":[1,"}"]},"b":2}"#, #"{"token":***,"b":2}"#),
+      (#"{"token": "a\"b", "c": 1}"#, #"{"token": "***", "c": 1}"#), (#"{"token":12}"#, #"{"token":"***"}"#),
+      (#"{"token":{"a":[1,"}"]},"b":2}"#, #"{"token":"***","b":2}"#),
       (#"the body "{\"token\":\"a\\\"b\",\"c\":1}""#, #"the body "{\"token\":\"***\",\"c\":1}""#),
       ("Authorization: Bearer x\nA: b", "Authorization: ***\nA: b"), ("http://u:p@h/a@b", "http://***@h/a@b"),
       ("http://h/a@b", "http://h/a@b"), ("tokens=1 mytoken=2 token", "tokens=1 mytoken=2 token"),
@@ -19,6 +19,65 @@ final class RedactionTests: XCTestCase {
     XCTAssertEqual(Redaction.none.text("token=x"), "token=x")
     XCTAssertEqual(Redaction.standard.hiding("mytoken").text("my-token=2"), "my-token=***")
     XCTAssertEqual(Redaction(names: ["a"], placeholder: "-").text("a=1&token=2"), "a=-&token=2")
+  }
+
+  func test_row_2_19_aNameIsSecretByItsWords() {
+    for name in [
+      "X-Shopify-Access-Token", "X-Vault-Token", "X-Api-Token", "X-Session-Token", "X-Amz-Security-Token",
+      "X-Goog-Api-Key",
+      "DPoP", "dpop", "new_password", "password_confirmation", "apiToken", "secret_key", "access_key", "oauth_token",
+      "X-Amz-Signature", "sig", "X-User-Token", "Ocp-Apim-Subscription-Key", "AWSAccessKeyId", "APIKey", "APIkey",
+      "apikey",
+      "accesskey", "sessionid", "JSESSIONID", "sessionID", "password2", "user.password", "user[token][]",
+      "client_assertion",
+      "code_verifier", "X-Hub-Signature-256", "Set-Cookie", "WWW-Authenticate", "Proxy-Authorization", "card_number",
+      "creditCardNumber", "key", "X-Auth", "otp", "pinCode", "sort_key_secret", "密码_token", "signInToken",
+    ] {
+      XCTAssertTrue(Redaction.standard.hides(name), name)
+    }
+    for name in [
+      "keyboard", "monkey", "design", "assign", "Author", "authors", "tokens", "max_tokens", "mytoken", "spinner",
+      "pinned",
+      "secretary", "sessions", "keys", "keyword", "Idempotency-Key", "idempotencyKey", "Sec-WebSocket-Key", "sort_key",
+      "sortKey", "primaryKey", "PartitionKey", "public_key", "Surrogate-Key", "sign_in_count", "signUp", "token_type",
+      "Accept", "Content-Type", "X-Request-ID", "ETag", "code", "", "-", "9",
+    ] {
+      XCTAssertFalse(Redaction.standard.hides(name), name)
+    }
+    XCTAssertFalse(Redaction(names: ["user"]).hides("user_token"), "names of one's own are whole, and alone")
+    XCTAssertTrue(Redaction.none.hiding("user").hides("USER"))
+    XCTAssertFalse(Redaction.none.hiding("user").hides("token"))
+    XCTAssertTrue(Redaction(names: ["user"]).hiding(.standard).hides("my_token"))
+  }
+
+  func test_row_2_19_signaturesAreHiddenButTellNobodyApart() {
+    for name in ["sign", "X-Signature", "X-Amz-Signature", "hmac", "DPoP"] {
+      XCTAssertTrue(Redaction.standard.hides(name), name)
+      XCTAssertFalse(Redaction.identities.hides(name), name)
+    }
+    for name in ["X-Token-Signature", "X-User-Token", "Cookie"] {
+      XCTAssertTrue(Redaction.identities.hides(name), name)
+    }
+    let own = Redaction.standard.hiding("X-Signature", "X-Shop")
+    XCTAssertTrue(own.identifiesByName("x_shop"))
+    XCTAssertFalse(own.identifiesByName("X-Signature"))
+  }
+
+  func test_row_2_19_membersWithMarksInTheirNamesAreHidden() {
+    for (text, hidden) in [
+      (#"{"auth.token.value": "x", "b": 1}"#, #"{"auth.token.value": "***", "b": 1}"#),
+      (#"{"my password" : "x"}"#, #"{"my password" : "***"}"#), (#"{"$token":"x"}"#, #"{"$token":"***"}"#),
+      (#"{\"new.password\":\"x\",\"c\":1}"#, #"{\"new.password\":\"***\",\"c\":1}"#),
+      (#"{"http://h/?token=x": 1}"#, #"{"http://h/?token=***": 1}"#), (#"["token","x"]"#, #"["token","x"]"#),
+      (#"{"a":"token","b":"x"}"#, #"{"a":"token","b":"x"}"#),
+      (#"{"a":"http://h/?token=x"}"#, #"{"a":"http://h/?token=***"}"#),
+      ("{\"token\"\r\n:\"x\"}", "{\"token\"\r\n:\"***\"}"),
+      (#"{"key":null,"sign":true,"pin":12}"#, #"{"key":null,"sign":true,"pin":"***"}"#),
+      (#"{\"pin\":12,\"a\":1}"#, #"{\"pin\":\"***\",\"a\":1}"#),
+      ("user[token][value]=x&b=1", "user[token][value]=***&b=1"), ("h/;jsessionid=x?a=1", "h/;jsessionid=***"),
+      ("user[password%5D%5Ba%5D=x", "user[password%5D%5Ba%5D=***"), ("token.value=x", "token.value=***"),
+      ("token[a b=x", "token[a b=x"), (#"say "token"#, #"say "token"#),
+    ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
   }
 
   func test_row_2_19_errorsRequestsAndHeadersDescribeThemselvesWithoutSecrets() throws {

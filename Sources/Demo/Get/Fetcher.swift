@@ -16,14 +16,13 @@ final class Fetcher: Sendable {
   private let slots: DispatchSemaphore
   private let running = CompositeDisposable()
   private let tally = Locked(Tally())
-  private let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
 
   /// - Throws: `NetworkError` if there is no transport with these options.
   init(_ options: GetOptions, _ console: Console) throws {
     self.options = options
     self.console = console
     network = try options.request.network(
-      concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), console)
+      concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), retries: options.retries, console)
     slots = DispatchSemaphore(value: options.concurrency)
   }
 
@@ -53,7 +52,24 @@ final class Fetcher: Sendable {
       _ = slots.signal()
       return
     }
-    fetch(page: url, seen: [])
+    let subscription = SingleAssignmentDisposable()
+    let key = running.insert(subscription)
+    let leave: @Sendable () -> Void = { [running, slots] in
+      if let key { running.remove(for: key) }
+      slots.signal()
+    }
+    let pages =
+      options.followPages
+      ? Observable.pages(startingAt: nil) { [self] in page(of: url, at: $0) } : page(of: url, at: nil)
+    subscription.setDisposable(
+      pages.subscribe(
+        onNext: { [self] page in for line in page.items { end(line) } },
+        onError: { [self] error in
+          tally.withLock { $0.running += 1 }
+          end(ResultLine(url: url.absoluteString, error: error, milliseconds: 0))
+          leave()
+        },
+        onCompleted: leave))
   }
 
   /// Waits for all that runs.
@@ -66,52 +82,25 @@ final class Fetcher: Sendable {
   /// Cancels all that runs.
   func stop() { running.dispose() }
 
-  // Pages follow each other from completion to completion, so their number makes no stack deeper.
-  private func fetch(page url: URL, seen: Set<String>) {
-    let start = ContinuousClock.now
-    let text = url.absoluteString
-    let subscription = SingleAssignmentDisposable()
-    let key = running.insert(subscription)
-    let leave: @Sendable () -> Void = { [running] in if let key { running.remove(for: key) } }
-    let current = attempt(options.target(url), left: options.retries)
-      .map { [options] in try Reading($0, options) }
-      .subscribe(
-        onSuccess: { [self] reading in
-          end(ResultLine(url: text, reading: reading, milliseconds: Self.milliseconds(since: start)))
-          leave()
-          if options.followPages, let cursor = reading.cursor {
-            follow(cursor, from: url, seen: seen)
-          } else {
-            slots.signal()
-          }
-        },
-        onError: { [self] error in
-          end(ResultLine(url: text, error: error, milliseconds: Self.milliseconds(since: start)))
-          leave()
-          slots.signal()
-        })
-    subscription.setDisposable(current)
-  }
-
-  private func follow(_ cursor: String, from url: URL, seen: Set<String>) {
-    tally.withLock { $0.running += 1 }
+  /// The result of `url`, of its page at `cursor`, as a page of one line; a failure is a line, too, and the last.
+  private func page(of url: URL, at cursor: String?) -> Observable<Page<ResultLine>> {
     let name = (options.envelope ?? Envelope()).cursor
-    guard !seen.contains(cursor), let next = url.replacingQueryItem(name, with: cursor) else {
-      let error = NetworkError(kind: .parse, reason: "the cursor \(cursor.debugDescription) comes again: stopped")
-      end(ResultLine(url: url.absoluteString, error: error, milliseconds: 0))
-      slots.signal()
-      return
+    guard let url = cursor == nil ? url : cursor.flatMap({ url.replacingQueryItem(name, with: $0) }) else {
+      let reason = "the cursor \(cursor.debugDescription) does not fit into \(url.absoluteString)"
+      return .error(NetworkError(kind: .parse, reason: reason))
     }
-    fetch(page: next, seen: seen.union([cursor]))
-  }
-
-  private func attempt(_ target: Target, left: Int, pause: Duration = .milliseconds(100)) -> Single<Response> {
-    network.request(target).map { try $0.validated() }.catchError { [self] error in
-      guard left > 0, (error as? NetworkError)?.mayPass == true else { throw error }
-      return Observable<Int>.timer(pause, scheduler: clock).asSingle().flatMap { [self] _ in
-        attempt(target, left: left - 1, pause: min(pause * 2, .seconds(5)))
+    // The first page has been counted already.
+    if cursor != nil { tally.withLock { $0.running += 1 } }
+    let (options, start, text) = (options, ContinuousClock.now, url.absoluteString)
+    return network.request(options.target(url)).map { try Reading($0.validated(), options) }
+      .map { reading in
+        let line = ResultLine(url: text, reading: reading, milliseconds: Self.milliseconds(since: start))
+        return Page(items: [line], cursor: reading.cursor)
       }
-    }
+      .catchError { error in
+        .just(Page(items: [ResultLine(url: text, error: error, milliseconds: Self.milliseconds(since: start))]))
+      }
+      .asObservable()
   }
 
   private func begin() {
@@ -147,16 +136,5 @@ final class Fetcher: Sendable {
   private static func milliseconds(since start: ContinuousClock.Instant) -> Double {
     let elapsed = (ContinuousClock.now - start) / Duration.milliseconds(1)
     return (elapsed * 10).rounded() / 10
-  }
-}
-
-extension NetworkError {
-  /// Whether the same request may succeed a little later.
-  fileprivate var mayPass: Bool {
-    switch kind {
-    case .connection, .timeout: true
-    case .status: code == 429 || code >= 500
-    default: false
-    }
   }
 }

@@ -18,7 +18,8 @@ enum GetCommand {
       --at PATH             print the value at a path such as data.items[0]
       --follow-pages        fetch the next page with the cursor of the last, until there is none
       --concurrency N       at most N requests at once (8)
-      --retry N             try up to N times more after a broken connection, a time-out, 429 or a status from 500
+      --retry N             try up to N times more after a broken connection, a time-out, 429 or a status from 500;
+                            not what may happen twice, such as POST
       --raw                 print bodies only, as they came; errors go to standard error
     \(RequestOptions.help)
 

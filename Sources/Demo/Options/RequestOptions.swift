@@ -1,5 +1,6 @@
 import Foundation
 import NetLayer
+import Streams
 
 /// What every command that sends requests takes.
 struct RequestOptions: Sendable {
@@ -39,10 +40,17 @@ struct RequestOptions: Sendable {
   /// A network with room for as many connections as there are to be requests at once.
   ///
   /// - Throws: `NetworkError` if there is no transport with these options.
-  func network(concurrency: Int = 1, envelope: Envelope = Envelope(), _ console: Console) throws -> Network {
+  func network(
+    concurrency: Int = 1, envelope: Envelope = Envelope(), retries: Int = 0, _ console: Console
+  ) throws -> Network {
     let limit = timeout ?? 60
     var interceptors: [any Interceptor] = []
     if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
+    if retries > 0 {
+      // The budget is for services: who calls this has said how often.
+      let policy = RetryPolicy(attempts: retries + 1, initialDelay: .milliseconds(100))
+      interceptors.append(RetryInterceptor(policy: policy, budget: RetryBudget(capacity: .infinity)))
+    }
     return Network(
       Backend(
         headers: headers, envelope: envelope, transport: try transport(concurrency),

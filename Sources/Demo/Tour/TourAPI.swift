@@ -44,10 +44,7 @@ extension Network {
 
   /// The feed page after page, until there is no cursor.
   func wholeFeed(from cursor: String? = nil) -> Observable<Page<Post>> {
-    feed(cursor: cursor).concatMap { [self] page in
-      guard let next = page.cursor else { return Observable.just(page) }
-      return Observable.just(page).concat(wholeFeed(from: next))
-    }
+    Observable.pages(startingAt: cursor) { [self] in feed(cursor: $0) }
   }
 
   func posts(of user: User) -> Observable<Page<Post>> {

@@ -8,13 +8,6 @@ extension Cache {
     return nil
   }
 
-  func search(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders, since changes: UInt64) -> Match? {
-    guard let first = read(disk, key, promoting: changes) else { return nil }
-    guard first.isSign else { return (first, key) }
-    let variant = first.key(for: headers)
-    return read(disk, variant, promoting: changes).map { ($0, variant) }
-  }
-
   /// The entry in memory or on disk; one from disk is kept in memory unless something has changed since `changes`.
   func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
     if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
@@ -23,24 +16,10 @@ extension Cache {
     return entry
   }
 
-  func storeVariant(
-    _ entry: CacheEntry, _ key: String, _ names: [String], _ headers: HTTPHeaders, _ mark: UInt64,
-    below known: CacheEntry?
-  ) {
-    // Removing the sign hides its answers for good: the next one has another prefix.
-    var sign = known?.isSign == true ? known : nil
-    if sign?.names != names {
-      let fresh = CacheEntry.sign(names: names, prefix: UUID().uuidString, at: now)
-      put(fresh, key, of: key, since: mark)
-      sign = fresh
-    }
-    if let sign { put(entry, sign.key(for: headers), of: key, since: mark) }
-  }
-
   func put(_ entry: CacheEntry, _ key: String, of base: String, since mark: UInt64) {
     let cost = entry.cost
     let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
-      guard max(memory.removals.value(for: base) ?? 0, memory.removedBefore) <= mark else { return [] }
+      guard memory.lastRemoval(of: [base] + entry.tags) <= mark else { return [] }
       memory.changes += 1
       if disk != nil {
         if memory.reserve(cost) {
@@ -85,12 +64,15 @@ extension Cache.Memory {
   /// A disk that is slower than the network must not fill the memory.
   private static let mostWaiting = 8 << 20
 
-  /// The answer of `key` to a request with the fields `headers`, and its own key.
-  mutating func match(_ key: String, for headers: HTTPHeaders) -> Cache.Match? {
-    guard let first = entries.value(for: key) else { return nil }
-    guard first.isSign else { return (first, key) }
-    let variant = first.key(for: headers)
-    return entries.value(for: variant).map { ($0, variant) }
+  /// At which count of changes one of `names`, keys or tags, was last removed.
+  mutating func lastRemoval(of names: [String]) -> UInt64 {
+    names.reduce(removedBefore) { max($0, removals.value(for: $1) ?? 0) }
+  }
+
+  /// Notes that what has the key or tag `name` is removed now.
+  mutating func noteRemoval(of name: String) {
+    changes += 1
+    for (_, count) in removals.insert(changes, for: name, cost: 1) { removedBefore = max(removedBefore, count) }
   }
 
   /// Whether so many bytes more may wait to be written; they do from now on.

@@ -8,8 +8,9 @@ import Streams
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
-/// cache's own, which does all its work: no caller ever waits for the disk, and no search for what is being written. What can't be written or read, be the disk full
-/// or the directory gone, is as if it were not there; `onProblem` hears of it once.
+/// cache's own, which does all its work: no caller ever waits for the disk, and no search for what is being written. What can't be written or read is as if it
+/// were not there; `onProblem` hears of it once. A full disk, a lack of descriptors and a directory that was deleted are
+/// passing states: the directory is used again as soon as that is possible.
 ///
 /// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only until
 /// the first has gone.
@@ -20,9 +21,9 @@ public final class Cache: Sendable {
     var entries: LeastRecentlyUsed<String, CacheEntry>
     /// Counts what was stored and removed: what was looked for on disk before is not put above it.
     var changes: UInt64 = 0
-    /// At which count the keys that were removed last were: what was asked for before is not kept.
+    /// At which count the keys and tags that were removed last were: what was asked for before is not kept.
     var removals = LeastRecentlyUsed<String, UInt64>(limit: 1000)
-    /// The same for all keys that are not among them.
+    /// The same for all that are not among them.
     var removedBefore: UInt64 = 0
     /// How often something was found.
     var hits = 0
@@ -99,6 +100,13 @@ public final class Cache: Sendable {
     }
     withExtendedLifetime(gone) {}  // released outside the lock
   }
+
+  /// Removes every entry whose URL is `url` or below its path, for all users and whatever their `cachedKey`s.
+  ///
+  /// `https://h/shop` removes `https://h/shop`, `https://h/shop?page=2` and `https://h/shop/1`, but not
+  /// `https://h/shopping`. Scheme, host and port must be the same, as written; query and fragment of `url` do not count. A
+  /// response that was requested before is not stored any more.
+  public func removeAll(below url: URL) { remove(tag: CacheTags.below(url)) }
 }
 
 extension Cache {
@@ -134,11 +142,13 @@ extension Cache {
   /// Keeps `entry` as the answer to a request with the fields `headers`, unless `key` was removed since the count of
   /// changes was `mark`, when it was asked for; now, if that is `nil`.
   func store(_ entry: CacheEntry, for key: String, headers: HTTPHeaders, since mark: UInt64? = nil) {
-    let names = Self.choosing(entry.headers)
+    let names = Self.variantFields(entry.headers)
     let mark = mark ?? changes
     guard !names.isEmpty else { return put(entry, key, of: key, since: mark) }
     let known = memory.withLock { $0.entries.value(for: key) }
-    if known?.isSign == true || disk == nil { return storeVariant(entry, key, names, headers, mark, below: known) }
+    if known?.listsVariants == true || disk == nil {
+      return storeVariant(entry, key, names, headers, mark, below: known)
+    }
     // What chooses may be on disk. Waiting for that, it counts as what waits to be written.
     guard memory.withLock({ $0.reserve(entry.cost) }) else { return remove(key) }
     onDisk { disk in
@@ -151,13 +161,22 @@ extension Cache {
   /// Forgets the answers of `key`, whatever header fields chose them.
   func remove(_ key: String) {
     let gone = memory.withLock { memory in
-      memory.changes += 1
-      for (_, count) in memory.removals.insert(memory.changes, for: key, cost: 1) {
-        memory.removedBefore = max(memory.removedBefore, count)
-      }
+      memory.noteRemoval(of: key)
       // Inside the lock, so that no search that knows of the removal goes before it.
       onDisk { $0.remove(DiskStore.Name(key: key)) }
       return memory.entries.remove(key)
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+  }
+
+  /// Forgets the answers of `url`, whoever asked for them under whatever key (RFC 9111 §4.4).
+  func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
+
+  private func remove(tag: String) {
+    let gone = memory.withLock { memory in
+      memory.noteRemoval(of: tag)
+      onDisk { $0.remove(tag: tag) }
+      return memory.entries.remove { $0.tags.contains(tag) }
     }
     withExtendedLifetime(gone) {}  // released outside the lock
   }
@@ -202,12 +221,5 @@ extension Cache {
   func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {
     guard let disk else { return }
     queue.async { work(disk) }
-  }
-
-  /// The names of the fields that choose between answers, sorted. What the transport negotiates by itself is not among
-  /// them: bodies come without their content coding.
-  static func choosing(_ headers: HTTPHeaders) -> [String] {
-    guard let vary = headers["Vary"] else { return [] }
-    return Set(CacheControl.list(vary).map { $0.lowercased() }).subtracting(["accept-encoding"]).sorted()
   }
 }

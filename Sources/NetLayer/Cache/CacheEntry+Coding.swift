@@ -2,19 +2,21 @@ import Foundation
 
 /// The form on disk. Little-endian:
 ///
-///     0  "NLcache1"              8  bytes of the head that follows the first 72 (UInt32)
+///     0  "NLcache2"              8  bytes of the head that follows the first 72 (UInt32)
 ///     12 bytes of the body (UInt64)      20 checksum of the body (UInt32)
 ///     24 when it must be forgotten, in seconds since 2001 (Double)
 ///     32 SHA-256 of the key (32 bytes)   64 nothing    68 checksum of all before and of the head (UInt32)
-///     72 head: status, whether the URL had a query, times, URL, fields;   then the body
+///     72 head: tags, status, whether the URL had a query, times, URL, fields;   then the body
 extension CacheEntry {
   /// The bytes of the fixed part.
   static let fixedSize = 72
-  private static let magic = Array("NLcache1".utf8)
+  private static let magic = Array("NLcache2".utf8)
 
   /// The file of the entry whose key has the digest `digest`.
   func encoded(digest: Data) -> Data {
     var head = Writer()
+    head.integer(UInt32(clamping: tags.count))
+    for tag in tags { head.text(tag) }
     head.integer(UInt32(clamping: status))
     head.integer(UInt32(hasQuery ? 1 : 0))
     head.integer(requestedAt.bitPattern)
@@ -50,7 +52,7 @@ extension CacheEntry {
     let body = UnsafeRawBufferPointer(rebasing: file[(file.count - fixed.bodySize)...])
     guard Checksum.crc32(body) == fixed.bodyChecksum else { return nil }
     var head = Reader(UnsafeRawBufferPointer(rebasing: file[Self.fixedSize..<(file.count - fixed.bodySize)]))
-    guard let status: UInt32 = head.integer(), let flags: UInt32 = head.integer(),
+    guard let tags = head.texts(), let status: UInt32 = head.integer(), let flags: UInt32 = head.integer(),
       let requested: UInt64 = head.integer(),
       let received: UInt64 = head.integer(), let url = head.text(), let count: UInt32 = head.integer()
     else { return nil }
@@ -63,7 +65,7 @@ extension CacheEntry {
     guard head.isAtEnd, abs(requestedAt) < 1e12, abs(receivedAt) < 1e12 else { return nil }
     return CacheEntry(
       status: Int(status), url: url.isEmpty ? nil : url, headers: headers, body: Data(body), requestedAt: requestedAt,
-      receivedAt: receivedAt, expiresAt: fixed.expiresAt, hasQuery: flags & 1 == 1)
+      receivedAt: receivedAt, expiresAt: fixed.expiresAt, hasQuery: flags & 1 == 1, tags: tags)
   }
 
   /// What the first bytes of a file say about it.
@@ -84,6 +86,13 @@ extension CacheEntry {
       bodySize = Int(body)
       bodyChecksum = checksum
       expiresAt = Double(bitPattern: expires)
+    }
+
+    /// The tags in the fixed part and the head of a file; `nil` where these are broken.
+    func tags(in start: UnsafeRawBufferPointer) -> [String]? {
+      guard start.count >= CacheEntry.fixedSize + headSize, isHeadIntact(start) else { return nil }
+      var head = Reader(UnsafeRawBufferPointer(rebasing: start[CacheEntry.fixedSize...]))
+      return head.texts()
     }
 
     /// How many bytes the whole file has.
@@ -122,6 +131,17 @@ extension CacheEntry {
       guard bytes.count - place >= size else { return nil }
       defer { place += size }
       return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
+    }
+
+    /// As many texts as the number in front of them says.
+    mutating func texts() -> [String]? {
+      guard let count: UInt32 = integer() else { return nil }
+      var texts: [String] = []
+      for _ in 0..<count {
+        guard let text = text() else { return nil }
+        texts.append(text)
+      }
+      return texts
     }
 
     mutating func text() -> String? {

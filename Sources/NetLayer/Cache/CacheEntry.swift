@@ -1,15 +1,15 @@
 import Foundation
 
-/// An answer as it is kept, or a sign that says which header fields choose between several. An object, as every hit
-/// passes it on a few times.
+/// An answer as it is kept, or a list of the header fields that choose between several (`Variants.swift`). An object, as
+/// every hit passes it on a few times.
 final class CacheEntry: Sendable {
-  /// The status; 0 for a sign.
+  /// The status; 0 for a list of variants.
   let status: Int
   /// The URL that answered, where it was not the one asked for.
   let url: String?
-  /// The header fields; of a sign, the name of each field that chooses as a `Vary`.
+  /// The header fields; of a list, the name of each field that chooses as a `Vary`.
   let headers: HTTPHeaders
-  /// The body; of a sign, what its answers' keys begin with.
+  /// The body; of a list, what the variants' keys begin with.
   let body: Data
   /// When it was asked for, in seconds since 1 January 2001.
   let requestedAt: Double
@@ -21,12 +21,15 @@ final class CacheEntry: Sendable {
   let hasQuery: Bool
   /// Whether someone could not read it: from then on it counts as stale. In memory only.
   let isDistrusted: Bool
+  /// What it is removed by besides its key: `CacheTags` of the URL asked for.
+  let tags: [String]
   /// What follows from its header fields, so that a hit need not read them.
   let freshness: Freshness
 
   init(
     status: Int, url: String? = nil, headers: HTTPHeaders, body: Data, requestedAt: Double, receivedAt: Double,
-    expiresAt: Double = .infinity, hasQuery: Bool = false, isDistrusted: Bool = false
+    expiresAt: Double = .infinity, hasQuery: Bool = false, isDistrusted: Bool = false,
+    tags: [String] = []
   ) {
     self.status = status
     self.url = url
@@ -37,6 +40,7 @@ final class CacheEntry: Sendable {
     self.expiresAt = expiresAt
     self.hasQuery = hasQuery
     self.isDistrusted = isDistrusted
+    self.tags = tags
     freshness = Freshness(
       status: status, headers: headers, requestedAt: requestedAt, receivedAt: receivedAt, hasQuery: hasQuery)
   }
@@ -45,14 +49,14 @@ final class CacheEntry: Sendable {
   func expiring(after seconds: Double) -> CacheEntry {
     CacheEntry(
       status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
-      expiresAt: receivedAt + seconds, hasQuery: hasQuery)
+      expiresAt: receivedAt + seconds, hasQuery: hasQuery, tags: tags)
   }
 
   /// The same, which someone could not read.
   var distrusted: CacheEntry {
     CacheEntry(
       status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
-      expiresAt: expiresAt, hasQuery: hasQuery, isDistrusted: true)
+      expiresAt: expiresAt, hasQuery: hasQuery, isDistrusted: true, tags: tags)
   }
 
   /// What it costs to keep in memory, in bytes.
@@ -98,29 +102,6 @@ extension CacheEntry {
     if headers["Age"] == nil { merged["Age"] = nil }
     return CacheEntry(
       status: status, url: url, headers: merged, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
-      expiresAt: expiresAt, hasQuery: hasQuery)
-  }
-}
-
-extension CacheEntry {
-  /// A sign that the fields `names` of a request choose the answer; `prefix` is what the answers' keys begin with.
-  static func sign(names: [String], prefix: String, at now: Double) -> CacheEntry {
-    CacheEntry(
-      status: 0, headers: HTTPHeaders(names.map { HTTPHeaders.Field(name: "Vary", value: $0) }),
-      body: Data(prefix.utf8), requestedAt: now, receivedAt: now)
-  }
-
-  /// Whether it is no answer itself.
-  var isSign: Bool { status == 0 }
-  /// What the keys of the sign's answers begin with.
-  var prefix: String { String(decoding: body, as: UTF8.self) }
-  /// The fields that choose.
-  var names: [String] { headers.values(of: "Vary") }
-
-  /// The key of the sign's answer to a request with the fields `headers` (RFC 9111 §4.1).
-  func key(for headers: HTTPHeaders) -> String {
-    names.reduce(into: CacheKey(prefix)) { key, name in
-      key.append(headers[name].map { $0.split(separator: " ").joined(separator: " ") })
-    }.text
+      expiresAt: expiresAt, hasQuery: hasQuery, tags: tags)
   }
 }

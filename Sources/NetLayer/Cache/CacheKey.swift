@@ -94,6 +94,6 @@ extension Request {
 
   /// Whether the value of `name` tells who asks.
   func identifies(_ name: String) -> Bool {
-    Redaction.identities.hides(name) || chosenOptions?.value.secrets.identifies(name) == true
+    Redaction.identities.hides(name) || chosenOptions?.value.secrets.identifiesByName(name) == true
   }
 }

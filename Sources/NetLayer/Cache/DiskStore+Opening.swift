@@ -9,48 +9,58 @@ import Foundation
 #endif
 
 extension DiskStore {
-  /// The directory's descriptor, once it has been opened, locked and swept.
-  func opened() -> Int32? {
-    switch state {
-    case .open(let directory, _): return directory
-    case .unavailable: return nil
-    case .unopened:
-      guard let (directory, lock) = open() else { return nil }
-      state = .open(directory: directory, lock: lock)
-      sweep(directory)
-      missed = []
-      return directory
-    }
+  /// The directory, opened, locked and swept; `nil` where that is not possible now.
+  func opened() -> Directory? {
+    if let directory, !directory.isGone { return directory }
+    directory = nil
+    files = LeastRecentlyUsed(limit: files.limit)
+    pending = [:]
+    guard let opened = open(), sweep(opened) else { return nil }
+    directory = opened
+    missed = []
+    return opened
   }
 
-  private func open() -> (directory: Int32, lock: Int32)? {
-    try? FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  private func open() -> Directory? {
+    var creation: Int32?
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      creation = Self.code(of: error)
+    }
     let directory = Self.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard directory >= 0 else {
-      state = .unavailable
-      report("the cache directory \(path) can't be used, so answers are kept in memory only: \(reason)")
+      // That it is not there is no news where it could not be made.
+      tellUnusable(errno == ENOENT ? creation ?? errno : errno)
       return nil
     }
     let lock = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard fchmod(directory, 0o700) == 0, lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+    guard lock >= 0, fchmod(directory, 0o700) == 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       if lock >= 0, errno == EWOULDBLOCK {
-        if !hasToldOfOther {
-          report("another cache uses the directory \(path), so answers are kept in memory only; give each a directory")
-        }
-        hasToldOfOther = true
+        tell("another cache uses the directory \(path), so answers are kept in memory only; give each a directory")
       } else {
-        state = .unavailable
-        report("the cache directory \(path) can't be used, so answers are kept in memory only: \(reason)")
+        tellUnusable(errno)
       }
       if lock >= 0 { _ = close(lock) }
       _ = close(directory)
       return nil
     }
-    return (directory, lock)
+    return Directory(descriptor: directory, lock: lock)
   }
 
-  private var reason: String { String(cString: strerror(errno)) }
+  private func tellUnusable(_ reason: Int32) {
+    tell(
+      "the cache directory \(path) can't be used now, so answers are kept in memory only: "
+        + String(cString: strerror(reason)))
+  }
+
+  /// The `errno` behind an error of Foundation's.
+  private static func code(of error: any Error) -> Int32? {
+    let error = error as NSError
+    if error.domain == NSPOSIXErrorDomain { return Int32(error.code) }
+    return (error.userInfo[NSUnderlyingErrorKey] as? any Error).flatMap(code)
+  }
 
   private static func open(_ path: String, _ flags: Int32) -> Int32 {
     #if canImport(Glibc)
@@ -63,44 +73,71 @@ extension DiskStore {
   }
 
   /// Takes stock: what was being written, what is broken, what has expired and what was to be removed is.
-  private func sweep(_ directory: Int32) {
+  ///
+  /// - Returns: whether everything could be looked at; what could not for want of descriptors stays as it is.
+  private func sweep(_ directory: Directory) -> Bool {
     let time = now()
-    var found: [(name: String, size: Int, used: Double)] = []
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+    let directory = directory.descriptor
+    var found: [(name: String, file: Found)] = []
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path)
+    } catch {
+      tellUnusable(Self.code(of: error) ?? EIO)
+      return false
+    }
+    for name in names {
       if name.hasPrefix(Self.temporaryPrefix) { _ = unlinkat(directory, name, 0) }
       guard name.utf8.count == 64, name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 || $0 >= 97 && $0 <= 102 }) else {
         continue
       }
-      if missed?.contains(name) == false, let file = look(at: name, in: directory), file.expiresAt > time {
-        found.append((name, file.size, file.used))
+      let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      if file < 0, Self.isShortage(errno) {
+        tellUnusable(errno)
+        return false
+      }
+      defer { if file >= 0 { _ = close(file) } }
+      if file >= 0, let known = look(at: file), known.expiresAt > time,
+        let missed, !missed.contains(name), missed.isDisjoint(with: known.tags)
+      {
+        found.append((name, known))
       } else {
         _ = unlinkat(directory, name, 0)
       }
     }
-    for file in found.sorted(by: { $0.used < $1.used }) {
-      for gone in files.insert((), for: file.name, cost: Self.blocks(file.size)) {
+    for (name, file) in found.sorted(by: { $0.file.used < $1.file.used }) {
+      for gone in files.insert(file.tags, for: name, cost: Self.blocks(file.size)) {
         _ = unlinkat(directory, gone.key, 0)
       }
     }
+    return true
   }
 
-  /// What the first bytes of a file say; `nil` where they do not fit its size.
-  private func look(at name: String, in directory: Int32) -> (size: Int, used: Double, expiresAt: Double)? {
-    let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard file >= 0 else { return nil }
-    defer { _ = close(file) }
+  private struct Found {
+    let size: Int
+    let used: Double
+    let expiresAt: Double
+    let tags: [String]
+  }
+
+  /// What the head of a file says; `nil` where it is broken or does not fit the file's size.
+  private func look(at file: Int32) -> Found? {
     var info = stat()
-    guard fstat(file, &info) == 0 else { return nil }
-    return withUnsafeTemporaryAllocation(byteCount: CacheEntry.fixedSize, alignment: 8) { bytes in
-      guard Self.fill(bytes, from: file), let fixed = CacheEntry.FixedPart(UnsafeRawBufferPointer(bytes)),
-        fixed.fileSize == Int(info.st_size)
-      else { return nil }
+    guard fstat(file, &info) == 0, let size = Int(exactly: info.st_size) else { return nil }
+    let fixed = withUnsafeTemporaryAllocation(byteCount: CacheEntry.fixedSize, alignment: 8) { bytes in
+      Self.fill(bytes, from: file) ? CacheEntry.FixedPart(UnsafeRawBufferPointer(bytes)) : nil
+    }
+    guard let fixed, fixed.fileSize == size else { return nil }
+    let head = CacheEntry.fixedSize + fixed.headSize
+    return withUnsafeTemporaryAllocation(byteCount: head, alignment: 8) { bytes in
+      guard Self.fill(bytes, from: file), let tags = fixed.tags(in: UnsafeRawBufferPointer(bytes)) else { return nil }
       #if canImport(Darwin)
         let used = info.st_mtimespec
       #else
         let used = info.st_mtim
       #endif
-      return (fixed.fileSize, Double(used.tv_sec) + Double(used.tv_nsec) / 1e9, fixed.expiresAt)
+      return Found(
+        size: size, used: Double(used.tv_sec) + Double(used.tv_nsec) / 1e9, expiresAt: fixed.expiresAt, tags: tags)
     }
   }
 }

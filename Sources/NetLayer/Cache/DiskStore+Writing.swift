@@ -13,8 +13,7 @@ extension DiskStore {
   struct Writing: Sendable {
     let entry: CacheEntry
     let name: Name
-    /// The store's, open as long as that is there.
-    let directory: Int32
+    let directory: Directory
     let number: Int
 
     /// The name that the file has until it is whole.
@@ -23,7 +22,7 @@ extension DiskStore {
     /// Writes the file under its temporary name, down to the disk; gives its size, and the `errno` of what failed.
     func save() -> (size: Int, failure: Int32?) {
       let bytes = entry.encoded(digest: name.digest)
-      let file = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      let file = openat(directory.descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else { return (bytes.count, errno) }
       let isWritten = bytes.withUnsafeBytes { bytes in
         var done = 0
@@ -41,6 +40,6 @@ extension DiskStore {
     }
 
     /// Makes the file's new name last; gives the `errno` of what failed.
-    func sync() -> Int32? { fsync(directory) == 0 ? nil : errno }
+    func sync() -> Int32? { fsync(directory.descriptor) == 0 ? nil : errno }
   }
 }

@@ -14,30 +14,43 @@ import Foundation
 /// another name, synced, and renamed. Opened at first use, by one process at a time. Used on one queue only, but for
 /// `Writing`.
 final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches it
-  enum State {
-    /// Also where another cache uses the directory: that may have gone by the next use.
-    case unopened
-    case open(directory: Int32, lock: Int32)
-    /// Only in memory from now on.
-    case unavailable
+  /// The open directory, for as long as someone writes to it.
+  final class Directory: Sendable {
+    let descriptor: Int32
+    private let lock: Int32
+
+    init(descriptor: Int32, lock: Int32) {
+      self.descriptor = descriptor
+      self.lock = lock
+    }
+
+    deinit {
+      _ = close(descriptor)
+      _ = close(lock)
+    }
+
+    /// Whether it was removed, though it may have been made again under its name.
+    var isGone: Bool {
+      var info = stat()
+      return fstat(descriptor, &info) == 0 && info.st_nlink == 0
+    }
   }
 
   let path: String
   let now: @Sendable () -> Double
-  let report: @Sendable (String) -> Void
-  var state = State.unopened
-  var files: LeastRecentlyUsed<String, Void>
+  private let report: @Sendable (String) -> Void
+  /// `nil` as long as the directory is not open: each use tries that again.
+  var directory: Directory?
+  /// The tags of each file.
+  var files: LeastRecentlyUsed<String, [String]>
   /// The files that are being written, by name: a number for each, so that one that was removed meanwhile stays away.
-  private var pending: [String: Int] = [:]
+  var pending: [String: (number: Int, tags: [String])] = [:]
   private var writes = 0
-  private var hasFailed = false
-  /// Whether someone was told of another cache in the directory.
-  var hasToldOfOther = false
-  /// What was removed or replaced while another cache was using the directory; `nil` for all.
+  private var reported: Set<String> = []
+  /// The names and tags that were removed or replaced while the directory could not be opened; `nil` for all.
   var missed: Set<String>? = []
 
-  /// A store in the directory at `path`, made when it is missing. `report` hears of what fails, at most once for opening
-  /// and once for writing.
+  /// A store in the directory at `path`, made when it is missing. `report` hears of what fails, once of each reason.
   init(path: String, limit: Int, now: @escaping @Sendable () -> Double, report: @escaping @Sendable (String) -> Void) {
     self.path = path
     self.now = now
@@ -45,18 +58,12 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     files = LeastRecentlyUsed(limit: limit)
   }
 
-  deinit {
-    guard case .open(let directory, let lock) = state else { return }
-    _ = close(directory)
-    _ = close(lock)
-  }
-
   /// The entry of `name`; one that is broken or has expired is removed.
   func read(_ name: Name) -> CacheEntry? {
     guard let directory = opened(), files.contains(name.text) else { return nil }
-    let file = openat(directory, name.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let file = openat(directory.descriptor, name.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else {
-      remove(name)
+      if !Self.isShortage(errno) { remove(name) }
       return nil
     }
     defer { _ = close(file) }
@@ -75,18 +82,18 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     remove(name, unlinks: false)
     guard let directory = opened() else { return nil }
     guard entry.body.count <= files.limit else {
-      _ = unlinkat(directory, name.text, 0)
+      _ = unlinkat(directory.descriptor, name.text, 0)
       return nil
     }
     writes += 1
-    pending[name.text] = writes
+    pending[name.text] = (writes, entry.tags)
     return Writing(entry: entry, name: name, directory: directory, number: writes)
   }
 
   /// Puts what was written in its place, if it is still wanted and `failure` is `nil`; says whether it did.
   func finish(_ writing: Writing, size: Int, failure: Int32?) -> Bool {
-    let (directory, name) = (writing.directory, writing.name)
-    guard pending[name.text] == writing.number else {
+    let (directory, name) = (writing.directory.descriptor, writing.name)
+    guard pending[name.text]?.number == writing.number else {
       _ = unlinkat(directory, writing.temporary, 0)
       return false
     }
@@ -97,34 +104,52 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
       fail(name, reason)
       return false
     }
-    for gone in files.insert((), for: name.text, cost: Self.blocks(size)) { _ = unlinkat(directory, gone.key, 0) }
+    for gone in files.insert(writing.entry.tags, for: name.text, cost: Self.blocks(size)) {
+      _ = unlinkat(directory, gone.key, 0)
+    }
     return true
   }
 
   /// Forgets the entry of `name`, which could not be written for `reason`. Without success there is none.
   func fail(_ name: Name, _ reason: Int32) {
     remove(name)
-    guard case .open(let directory, _) = state else { return }
-    _ = unlinkat(directory, name.text, 0)
-    if !hasFailed {
-      report(
-        "the cache in \(path) can't be written, so answers are kept in memory only: \(String(cString: strerror(reason)))"
-      )
-    }
-    hasFailed = true
+    guard let directory else { return }
+    _ = unlinkat(directory.descriptor, name.text, 0)
+    tell(
+      "the cache in \(path) can't be written, so answers are kept in memory only: \(String(cString: strerror(reason)))")
   }
+
+  /// Reports a problem, once.
+  func tell(_ problem: String) {
+    if reported.insert(problem).inserted { report(problem) }
+  }
+
+  /// Whether `reason` says that the process or the system is short of something: no fault of the file.
+  static func isShortage(_ reason: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, EINTR, EAGAIN].contains(reason) }
 
   /// Forgets the entry of `name`, also one that is being written.
   func remove(_ name: Name) { remove(name, unlinks: true) }
 
   private func remove(_ name: Name, unlinks: Bool) {
-    guard let directory = opened() else {
-      missed?.insert(name.text)
-      if let count = missed?.count, count > 1000 { missed = nil }
-      return
-    }
+    guard let directory = opened() else { return miss(name.text) }
     let isKnown = files.remove(name.text) != nil
-    if pending.removeValue(forKey: name.text) != nil || isKnown, unlinks { _ = unlinkat(directory, name.text, 0) }
+    if pending.removeValue(forKey: name.text) != nil || isKnown, unlinks {
+      _ = unlinkat(directory.descriptor, name.text, 0)
+    }
+  }
+
+  /// Forgets the entries with `tag`, also those that are being written.
+  func remove(tag: String) {
+    guard let directory = opened() else { return miss(tag) }
+    let written = files.remove { $0.contains(tag) }.map(\.key)
+    let waiting = pending.filter { $0.value.tags.contains(tag) }.map(\.key)
+    for name in waiting { pending[name] = nil }
+    for name in written + waiting { _ = unlinkat(directory.descriptor, name, 0) }
+  }
+
+  private func miss(_ name: String) {
+    missed?.insert(name)
+    if let count = missed?.count, count > 1000 { missed = nil }
   }
 
   /// Forgets all entries.
@@ -134,7 +159,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
       return
     }
     for name in files.keys + pending.keys {
-      _ = unlinkat(directory, name, 0)
+      _ = unlinkat(directory.descriptor, name, 0)
       _ = files.remove(name)
     }
     pending = [:]
@@ -143,7 +168,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
   /// Notes that the entry of `name` is in use.
   func touch(_ name: Name) {
     guard let directory = opened(), files.value(for: name.text) != nil else { return }
-    _ = utimensat(directory, name.text, nil, 0)
+    _ = utimensat(directory.descriptor, name.text, nil, 0)
   }
 
   /// What a file of `size` bytes takes on most disks.

@@ -71,6 +71,13 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return node.value
   }
 
+  /// Forgets the values that `isGone` is true for, and gives them.
+  mutating func remove(where isGone: (Value) -> Bool) -> [(key: Key, value: Value)] {
+    let gone = nodes.compactMap { node in node.flatMap { isGone($0.value) ? (key: $0.key, value: $0.value) : nil } }
+    for (key, _) in gone { _ = remove(key) }
+    return gone
+  }
+
   private mutating func link(_ place: Int) {
     nodes[place]?.newer = -1
     nodes[place]?.older = newest

@@ -65,6 +65,11 @@ extension Network {
     return nil
   }
 
+  /// The interceptors behind that one.
+  var behindCache: ArraySlice<any Interceptor> {
+    backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
+  }
+
   var hasNoCache: NetworkError {
     NetworkError(
       kind: .invalidRequest,

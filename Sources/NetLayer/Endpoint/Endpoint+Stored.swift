@@ -43,7 +43,7 @@ extension Endpoint {
     (headers["Age"], headers["Date"]) = (nil, nil)
     let entry = CacheEntry(
       status: response.status, headers: headers, body: response.body, requestedAt: now, receivedAt: now,
-      hasQuery: request.url.query != nil)
+      hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
     cache.store(expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }
 
@@ -59,7 +59,7 @@ extension Endpoint {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
     // Nobody else is told: nothing is sent, and that nothing is stored is no failure.
     let alone = network.with {
-      $0.interceptors = [interceptor]
+      $0.interceptors = [interceptor] + network.behindCache
       ($0.onError, $0.mapError) = (nil, nil)
     }
     return alone.request(cache(.cacheOnly))
@@ -69,7 +69,8 @@ extension Endpoint {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
     let request = try network.builder.request(for: Call(self))
     let policy = cachePolicy ?? interceptor.policy
-    guard let key = interceptor.key(of: request, policy: policy) else {
+    let token = interceptor.token(of: request, network.behindCache)
+    guard let key = interceptor.key(of: request, policy: policy, token: token) else {
       throw NetworkError(
         kind: .invalidRequest,
         reason:

@@ -25,6 +25,15 @@ public struct Envelope: Sendable {
     self.cursor = cursor
   }
 
+  /// Whether `json` is an envelope that says that the backend refused. A word where numbers mean success, with neither
+  /// message nor payload beside it, is something else: `{"code": "DE", "name": "Germany"}`.
+  func refuses(_ json: JSON) -> Bool {
+    let code = json[code]
+    guard code.exists, !success.accepts(code) else { return false }
+    return !success.expectsNumbers || code.kind != .string || code.numeric != nil
+      || json[message].exists || json[data].exists
+  }
+
   /// Which codes mean success: a number, a word, a flag, one of several numbers, or what a closure says.
   public struct Success: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
@@ -61,6 +70,11 @@ public struct Envelope: Sendable {
       case .flag(let flag): code.bool == flag
       case .closure(let judge): judge(code)
       }
+    }
+
+    /// Whether numbers mean success, so that other words than digits are rare as codes.
+    var expectsNumbers: Bool {
+      if case .numbers = rule { true } else { false }
     }
 
     /// Whether `code` is of a type that this rule can read: a wrong type is a broken answer, not a refusal.

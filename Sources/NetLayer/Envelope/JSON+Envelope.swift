@@ -36,7 +36,7 @@ extension JSON {
     guard data.kind == .array else {
       throw json.failure("\(name.debugDescription) is of type \(data.kind), not an array", at: [name])
     }
-    return Page(items: try json.model([Item].self, from: data, below: [name]), cursor: try json.cursor())
+    return data.page(items: try json.model([Item].self, from: data, below: [name]), cursor: try json.cursor())
   }
 
   /// The payload as a list that leaves out what cannot be decoded, telling `report` where and why.
@@ -45,7 +45,8 @@ extension JSON {
   ) throws -> Page<Item> {
     let json = try accepted()
     let name = json.envelope.data
-    guard let elements = json[name].array else {
+    let data = json[name]
+    guard let elements = data.array else {
       throw json.failure("\(name.debugDescription) is of type \(json[name].kind), not an array", at: [name])
     }
     var items: [Item] = []
@@ -56,7 +57,7 @@ extension JSON {
         report(index, error)
       }
     }
-    return Page(items: items, cursor: try json.cursor())
+    return data.page(items: items, cursor: try json.cursor())
   }
 
   /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
@@ -122,13 +123,28 @@ extension JSON {
     throw error
   }
 
+  /// A page of `items`, which were made of this value.
+  private func page<Item>(items: [Item], cursor: String?) -> Page<Item> {
+    var page = Page(items: items, cursor: cursor)
+    if let word {
+      var hasher = Hasher()
+      document.index.read { hasher.combine(bytes: UnsafeRawBufferPointer($0.bytes(word))) }
+      page.fingerprint = hasher.finalize()
+    }
+    return page
+  }
+
   /// A string or a number; nothing, null and the empty string mean that there is no further page.
   private func cursor() throws -> String? {
     let name = envelope.cursor
     let cursor = self[name]
     switch cursor.kind {
     case .missing, .null: return nil
-    case .string: return cursor.string.flatMap { $0.isEmpty ? nil : $0 }
+    case .string:
+      guard let text = cursor.string else {
+        throw failure("\(name.debugDescription) stands for no characters", at: [name])
+      }
+      return text.isEmpty ? nil : text
     case .number: return cursor.description
     case .bool, .object, .array:
       throw failure("\(name.debugDescription) is of type \(cursor.kind), not a string or number", at: [name])

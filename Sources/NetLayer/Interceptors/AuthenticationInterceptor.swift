@@ -139,7 +139,7 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  private func carrying(_ token: Token?, _ request: Request) -> Request {
+  func carrying(_ token: Token?, _ request: Request) -> Request {
     guard let token else { return request }
     var copy = request
     apply(token, &copy)

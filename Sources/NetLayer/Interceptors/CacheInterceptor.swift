@@ -12,7 +12,12 @@ import Streams
 /// call, of the endpoint or of this interceptor says otherwise. `Response.origin` tells where an answer came from.
 ///
 /// Downloads to a file, streamed answers, requests that bring conditions or ranges of their own, and requests with a body
-/// go past it; a method that changes something removes what is kept for its URL.
+/// go past it. A successful request whose method changes something removes what is kept for its URL: for all users, and also
+/// what endpoints keep under a `cachedKey`. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever
+/// the policy. ``Cache/removeAll(below:)`` removes what the app knows to be outdated.
+///
+/// Users are told apart by the token of an ``AuthenticationInterceptor`` further inside and by the header fields that
+/// ``Redaction`` hides.
 public struct CacheInterceptor: Interceptor {
   /// Where answers are kept.
   public let cache: Cache
@@ -28,11 +33,13 @@ public struct CacheInterceptor: Interceptor {
   ///   - policy: what calls and endpoints that say nothing do.
   ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread, and where an
   ///     answer came, which is kept if that is the same. By default the header fields that `Redaction` hides, but for
-  ///     signatures, and the jar's cookies stand for the account; so does what it hides in URL and body where an endpoint
-  ///     has a `cachedKey`. A jar's cookie that every answer replaces thus keeps all out. With an interceptor behind the
-  ///     cache that adds some, as `AuthenticationInterceptor` does, nothing is kept until `account` is given.
+  ///     signatures, the token of an `AuthenticationInterceptor` and the jar's cookies stand for the account; so does what
+  ///     `Redaction` hides in URL and body where an endpoint has a `cachedKey`. A new token, like a cookie that every answer
+  ///     replaces, is thus a new account: give `account` for one that outlives them. With any other interceptor behind the
+  ///     cache that adds credentials, nothing is kept until `account` is given.
   ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
-  ///     back end's envelope, and those that are no JSON where that was asked for. Called on the `mapping` scheduler.
+  ///     backend's envelope, and those that are no JSON where that was asked for. A word as code with neither message nor
+  ///     payload beside it is not taken for an envelope. Called on the `mapping` scheduler.
   public init(
     _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
@@ -46,11 +53,16 @@ public struct CacheInterceptor: Interceptor {
   /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
     let policy = request.cachePolicy ?? policy
-    guard let key = key(of: request, policy: policy), knowsAccount(of: request, next) else {
+    let token = token(of: request, next.interceptors)
+    guard let key = key(of: request, policy: policy, token: token) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
+      if policy == .http, CacheControl(request.headers).has("only-if-cached") {
+        return Self.gatewayTimeout(request).emitted(on: next.mapping)
+      }
       return next(request).do(onNext: { invalidate(after: $0, of: request) })
     }
-    let visit = CacheVisit(interceptor: self, request: request, key: key, policy: policy, next: next)
+    let visit = CacheVisit(
+      interceptor: self, request: request, key: key, token: token, policy: policy, next: next)
     if policy == .networkOnly { return visit.answer(nil) { .just($0) } }
     return .deferred {
       switch cache.find(key, for: request.headers) {
@@ -72,8 +84,15 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension CacheInterceptor {
-  /// What `request` is known by; `nil` for one that goes past the cache.
-  func key(of request: Request, policy: CachePolicy) -> String? {
+  /// The answer to a request that wants a stored one where there is none (RFC 9111 §5.2.1.7).
+  static func gatewayTimeout(_ request: Request) -> Exchange {
+    var response = Response(request: request, status: 504)
+    response.origin = .cache(age: 0, isStale: false)
+    return Exchange(request: request, response: response)
+  }
+
+  /// What `request` is known by when it carries `token`; `nil` for one that goes past the cache.
+  func key(of request: Request, policy: CachePolicy, token: String?) -> String? {
     guard request.destination == nil, !request.isStreamed,
       !request.headers.contains(where: { Self.isCondition($0.name) })
     else {
@@ -87,40 +106,51 @@ extension CacheInterceptor {
       guard policy != .http, let caching, caching.hasBody || caching.key != nil else { return nil }
       isKnownByBody = caching.hasBody
     }
-    var key = CacheKey(request, account: account(of: request), own: caching?.key, hasBody: isKnownByBody)
+    var key = CacheKey(request, account: account(of: request, token), own: caching?.key, hasBody: isKnownByBody)
     if account == nil, caching?.key != nil { key?.appendSecrets(of: request) }
     return key?.text
   }
 
-  private func account(of request: Request) -> String? {
+  private func account(of request: Request, _ token: String?) -> String? {
     if let account { return account(request) }
-    let credentials = Self.credentials(request)
+    var credentials = Self.credentials(request)
+    if let token { credentials = (credentials ?? "") + "token:\(token.utf8.count):\(token)" }
     // The transport adds them behind all interceptors.
     guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
   }
 
-  /// Whether `sent`, as it left, is of the account that the cache took it for.
-  func knowsAccount(of sent: Request, for request: Request) -> Bool {
-    guard account == nil else { return true }
-    guard Self.credentials(sent) == Self.credentials(request) else {
-      tellOfCredentials()
-      return false
+  /// The token that an authenticator further inside will put into `request`, where it tells who asks.
+  func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
+    account == nil ? Self.authenticator(of: request, in: inner)?.token?.access : nil
+  }
+
+  /// Whether `sent`, as it left, is of the account that the cache takes it for: that of `request`, with the token in force,
+  /// which is given, too.
+  func account(
+    of sent: Request, for request: Request, _ inner: ArraySlice<any Interceptor>
+  ) -> (isKnown: Bool, token: String?) {
+    guard account == nil else { return (true, nil) }
+    let authenticator = Self.authenticator(of: request, in: inner)
+    let token = authenticator?.token
+    let expected = authenticator?.carrying(token, request) ?? request
+    if Self.credentials(sent) == Self.credentials(expected) { return (true, token?.access) }
+    // Behind an authenticator they differ where someone has signed in or out meanwhile, too.
+    if authenticator == nil {
+      cache.tell(
+        "an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
     }
-    return true
+    return (false, nil)
   }
 
-  /// Whether nothing behind the cache adds a token to `request`, or may do so when someone has signed in.
-  private func knowsAccount(of request: Request, _ next: Chain) -> Bool {
-    guard account == nil,
-      next.interceptors.contains(where: { ($0 as? AuthenticationInterceptor)?.covers(request) == true })
-    else { return true }
-    tellOfCredentials()
-    return false
-  }
-
-  private func tellOfCredentials() {
-    cache.tell("an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
+  /// What will put its token into `request`.
+  private static func authenticator(
+    of request: Request, in inner: ArraySlice<any Interceptor>
+  ) -> AuthenticationInterceptor? {
+    for case let authenticator as AuthenticationInterceptor in inner where authenticator.covers(request) {
+      return authenticator
+    }
+    return nil
   }
 
   /// Whether the account stands for the field called `name`.
@@ -143,19 +173,12 @@ extension CacheInterceptor {
     "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
   ]
 
-  /// Removes what a request that changes something has made invalid (RFC 9111 §4.4).
+  /// Removes what a request that changes something has made invalid, whoever may use it (RFC 9111 §4.4).
   private func invalidate(after exchange: Exchange, of request: Request) {
-    let safe: [HTTPMethod] = [.get, .head, .options, "TRACE"]
-    guard !safe.contains(request.method), (200...399).contains(exchange.response.status) else { return }
+    guard !request.method.isSafe, (200...399).contains(exchange.response.status) else { return }
     let named = ["Location", "Content-Location"].compactMap { exchange.response.headers[$0] }
       .compactMap { URL(string: $0, relativeTo: exchange.response.url)?.absoluteURL }
-    for url in [request.url] + named where Origin(url) == Origin(request.url) {
-      for method in [HTTPMethod.get, .head] {
-        var stored = request
-        stored.url = url
-        if let key = CacheKey(stored, method: method, account: account(of: request)) { cache.remove(key.text) }
-      }
-    }
+    for url in [request.url] + named where Origin(url) == Origin(request.url) { cache.removeAll(of: url) }
   }
 }
 
@@ -180,8 +203,6 @@ extension Response {
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(body) else { return !wantsJSON || body.isEmpty }
-    let envelope = reading.envelope
-    let code = json[envelope.code]
-    return !code.exists || envelope.success.accepts(code)
+    return !reading.envelope.refuses(json)
   }
 }

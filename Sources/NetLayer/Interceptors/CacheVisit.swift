@@ -12,13 +12,16 @@ final class CacheVisit: Sendable {
   let interceptor: CacheInterceptor
   let request: Request
   let key: String
+  /// The token that is part of the key.
+  let token: String?
   let policy: CachePolicy
   let next: Chain
 
-  init(interceptor: CacheInterceptor, request: Request, key: String, policy: CachePolicy, next: Chain) {
+  init(interceptor: CacheInterceptor, request: Request, key: String, token: String?, policy: CachePolicy, next: Chain) {
     self.interceptor = interceptor
     self.request = request
     self.key = key
+    self.token = token
     self.policy = policy
     self.next = next
   }
@@ -63,7 +66,9 @@ final class CacheVisit: Sendable {
   /// What RFC 9111 makes of what was found.
   private func http(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Exchange> {
     let wish = CacheControl(request.headers)
-    guard let found else { return wish.has("only-if-cached") ? deliver(timeout) : fetch(nil) }
+    guard let found else {
+      return wish.has("only-if-cached") ? deliver(CacheInterceptor.gatewayTimeout(request)) : fetch(nil)
+    }
     let freshness = found.entry.freshness
     switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: cache.now) {
     case .fresh:
@@ -75,7 +80,7 @@ final class CacheVisit: Sendable {
       if !wish.has("only-if-cached") { cache.refresh(found.key, fetch(found)) }
       return deliver(stale)
     case .validate:
-      if wish.has("only-if-cached") { return deliver(timeout) }
+      if wish.has("only-if-cached") { return deliver(CacheInterceptor.gatewayTimeout(request)) }
       return freshness.standsIn(for: wish, at: cache.now) ? saving(fetch(found), by: found) : fetch(found)
     }
   }
@@ -123,47 +128,58 @@ final class CacheVisit: Sendable {
   private func confirmed(_ entry: CacheEntry, by exchange: Exchange, _ start: Start) -> Exchange {
     let entry = entry.confirmed(by: exchange.response.headers, requestedAt: start.time, receivedAt: cache.now)
     let answer = Exchange(request: exchange.request, response: entry.response(to: request, origin: .revalidated))
-    return mayKeep(entry.headers, of: exchange) ? stored(entry, answer, start) : answer
+    // What was one token's is not another's, whatever it confirms.
+    guard keyToKeep(entry.headers, of: exchange) == key else { return answer }
+    return stored(entry, key, answer, start)
   }
 
   private func kept(_ exchange: Exchange, _ start: Start, insteadOf found: Found?) -> Exchange {
     let response = exchange.response
+    guard response.file == nil, response.origin == .network else { return exchange }
     let isSuccess = (200...299).contains(response.status) && response.status != 206
-    guard response.file == nil, response.origin == .network, isSuccess || found == nil || !Self.isOutage(response),
-      mayKeep(response.headers, of: exchange, isSuccess: isSuccess)
+    let isWithdrawn = Self.withdrawals.contains(response.status)
+    guard isSuccess || found == nil || !Self.isOutage(response),
+      let keep = keyToKeep(response.headers, of: exchange, isFinal: isSuccess || isWithdrawn)
     else { return exchange }
     let entry = CacheEntry(
       status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
       headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: cache.now,
-      hasQuery: request.url.query != nil)
+      hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
     guard policy == .http ? isWorthKeeping(entry) : isSuccess else {
-      if isSuccess, found != nil { cache.remove(key) }
+      if isWithdrawn || isSuccess && found != nil { cache.remove(key) }
       return exchange
     }
     guard interceptor.allowsStorage(response), request.caching?.allowsStorage?(response) ?? true else {
+      if isWithdrawn { cache.remove(key) }
       return exchange
     }
-    return stored(entry, exchange, start)
+    return stored(entry, keep, exchange, start)
   }
 
-  /// Whether an answer with the fields `headers` to what was sent may be kept; where that says that none may, the present
-  /// one goes.
-  private func mayKeep(_ headers: HTTPHeaders, of exchange: Exchange, isSuccess: Bool = true) -> Bool {
+  /// The statuses that say that there is nothing any more, at least not for this user.
+  private static let withdrawals = [401, 403, 404, 410]
+
+  /// The key for an answer with the fields `headers` to what was sent: another than the request's where that was sent with a
+  /// newer token. `nil` where it may not be kept; where the fields say that none may, the present one goes.
+  private func keyToKeep(_ headers: HTTPHeaders, of exchange: Exchange, isFinal: Bool = true) -> String? {
     guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers)),
       headers["Vary"]?.contains("*") != true
     else {
-      if isSuccess { cache.remove(key) }
-      return false
+      if isFinal { cache.remove(key) }
+      return nil
     }
-    guard interceptor.knowsAccount(of: exchange.request, for: request) else {
+    let account = interceptor.account(of: exchange.request, for: request, next.interceptors)
+    guard account.isKnown else {
       cache.remove(key)
-      return false
+      return nil
     }
-    // Meanwhile someone else may have signed in, or an interceptor set what the answer was chosen by.
-    return interceptor.key(of: request, policy: policy) == key
-      && Cache.choosing(headers).allSatisfy { name in
-        exchange.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
-      }
+    // What an interceptor has set further inside is not known when the answer is looked for.
+    let knowsVariant = Cache.variantFields(headers).allSatisfy { name in
+      exchange.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
+    }
+    // Meanwhile someone else may have signed in.
+    guard knowsVariant, interceptor.key(of: request, policy: policy, token: token) == key else { return nil }
+    return interceptor.key(of: request, policy: policy, token: account.token)
   }
 
   /// Whether RFC 9111 allows to keep it and could ever use it: an answer that is never fresh and has nothing to ask for
@@ -177,7 +193,7 @@ final class CacheVisit: Sendable {
   }
 
   /// `exchange`, whose response says so when `entry`, which is kept, can't be read.
-  private func stored(_ entry: CacheEntry, _ exchange: Exchange, _ start: Start) -> Exchange {
+  private func stored(_ entry: CacheEntry, _ key: String, _ exchange: Exchange, _ start: Start) -> Exchange {
     let entry = request.caching?.expiry.map(entry.expiring) ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
     var exchange = exchange
@@ -194,13 +210,6 @@ final class CacheVisit: Sendable {
     response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
     response.cached = CachedAnswer(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
-    return Exchange(request: request, response: response)
-  }
-
-  /// The answer to a request that wants a stored one where there is none (RFC 9111 §5.2.1.7).
-  private var timeout: Exchange {
-    var response = Response(request: request, status: 504)
-    response.origin = .cache(age: 0, isStale: false)
     return Exchange(request: request, response: response)
   }
 }

@@ -163,6 +163,7 @@ extension CoalescingInterceptor {
     let cookies: String?
     let jar: ObjectIdentifier?
     let redirects: RedirectPolicy?
+    let secrets: Redaction?
     let maxBodySize: Int?
     let version: Request.HTTPVersion?
 
@@ -172,7 +173,8 @@ extension CoalescingInterceptor {
       (self.account, timeouts, policy, caching) = (account, request.timeouts, request.cachePolicy, request.caching)
       cookies = options?.cookies?.header(for: request.url)
       jar = options?.cookies.map(ObjectIdentifier.init)
-      (redirects, maxBodySize, version) = (options?.redirects, options?.maxBodySize, options?.httpVersion)
+      (redirects, secrets) = (options?.redirects, options?.secrets)
+      (maxBodySize, version) = (options?.maxBodySize, options?.httpVersion)
     }
 
     /// The rest is compared: few requests to one URL are in flight.

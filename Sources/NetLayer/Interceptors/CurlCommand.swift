@@ -5,7 +5,8 @@ extension Request {
   ///
   /// - Parameter redaction: what is hidden; with `.none` the command can be pasted and does the same.
   /// - Returns: one line. Bodies in memory that are no text are named by their size, as nothing can be hidden in them;
-  ///   with `.none` they travel as base64, as multipart pieces that are text always do. Files are named.
+  ///   with `.none` they travel as base64, as multipart pieces that are text always do. Files are named. A HEAD request with
+  ///   a body is sent as it is, but curl then waits for the body of the response until the server closes the connection.
   public func curlCommand(redaction: Redaction = .standard) -> String {
     var words = ["curl", "--globoff", "--compressed"]
     var input = ""
@@ -35,13 +36,17 @@ extension Request {
       input = "{ \((commands.isEmpty ? [":"] : commands).joined(separator: "; ")); } | "
       data = ["--data-binary", "@-"]
     }
-    if method == .head {
+    // With a body curl refuses `--head`; it then sends the same, and waits for a body that does not come.
+    if method == .head, data.isEmpty {
       words.append("--head")
     } else if method != (data.isEmpty ? .get : .post) {
       words += ["--request", Self.quoted(method.rawValue)]
     }
     words.append(Self.quoted(redaction.url(url)))
-    for field in redaction.headers(headers) { words += ["--header", Self.quoted("\(field.name): \(field.value)")] }
+    for field in redaction.headers(headers) {
+      // `Name:` would remove curl's own field.
+      words += ["--header", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
+    }
     // curl would call every body a form.
     if !data.isEmpty, headers["Content-Type"] == nil { words += ["--header", Self.quoted("Content-Type:")] }
     return input + (words + data).joined(separator: " ")

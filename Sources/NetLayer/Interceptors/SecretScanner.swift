@@ -23,6 +23,8 @@ struct SecretScanner {
           result += redaction.placeholder.utf8
           at = part.upperBound
         }
+      } else if bytes[at] == UInt8(ascii: "\"") {
+        quote()
       } else if Self.isName(bytes[at]) {
         word()
       } else if matches("://") {
@@ -38,39 +40,57 @@ struct SecretScanner {
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// A quote: where it begins the name of a secret member of an object, that and its value.
+  private mutating func quote() {
+    // Inside a description, JSON's quotes have a backslash each.
+    let isEscaped = at > 0 && bytes[at - 1] == UInt8(ascii: "\\")
+    take(1)
+    guard let end = bytes[at...].prefix(Self.longestName).firstIndex(of: UInt8(ascii: "\"")) else { return }
+    var name = bytes[at..<end]
+    if isEscaped, name.popLast() != UInt8(ascii: "\\") { return }
+    // A URL may have secrets of its own.
+    if name.contains(where: "=&?/".utf8.contains) { return }
+    var colon = end + 1
+    while colon < bytes.count, Self.isSpace(bytes[colon]) { colon += 1 }
+    guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":"), redaction.hides(String(decoding: name, as: UTF8.self))
+    else { return }
+    take(colon + 1 - at)
+    while let byte = peek(0), Self.isSpace(byte) { take(1) }
+    if !matches("null"), !matches("true"), !matches("false") { jsonValue(inDescription: isEscaped) }
+  }
+
   /// A name, and the value behind it if that is a secret.
   private mutating func word() {
     let start = at
     while at < bytes.count, Self.isName(bytes[at]) { at += 1 }
     result += bytes[start..<at]
     guard redaction.hides(String(decoding: bytes[start..<at], as: UTF8.self)) else { return }
-    let isQuoted = start > 0 && bytes[start - 1] == UInt8(ascii: "\"")
-    if isQuoted {
-      // Inside a description, JSON's quotes have a backslash each.
-      if peek(0) == UInt8(ascii: "\\"), peek(1) == UInt8(ascii: "\"") { take(1) }
-      guard peek(0) == UInt8(ascii: "\"") else { return }
-      take(1)
-      takeSpace()
-      guard peek(0) == UInt8(ascii: ":") else { return }
-      take(1)
-      takeSpace()
-      jsonValue()
-    } else if peek(0) == UInt8(ascii: ":"), peek(1) == UInt8(ascii: " ") {
+    if peek(0) == UInt8(ascii: ":"), peek(1) == UInt8(ascii: " ") {
       take(2)
       skip { $0 == 0x0A || $0 == 0x0D }
-    } else {
-      // The brackets of `user[token]=…`.
-      while peek(0) == UInt8(ascii: "]") || peek(0) == UInt8(ascii: "[") { take(1) }
-      while matches("%5D") || matches("%5B") || matches("%5d") || matches("%5b") { take(3) }
-      guard peek(0) == UInt8(ascii: "=") else { return }
-      take(1)
+    } else if let equals = endOfParameterName() {
+      take(equals + 1 - at)
       skip { byte in
         byte <= 0x20 || "&;\"'<>#),".utf8.contains(byte)
       }
     }
   }
 
-  private mutating func jsonValue() {
+  /// The `=` behind the rest of a parameter's name, as in `user[token][a]=…`, if there is one.
+  private func endOfParameterName() -> Int? {
+    var end = at
+    while end < bytes.count, end - at < Self.longestName {
+      switch bytes[end] {
+      case UInt8(ascii: "="): return end
+      case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "."), UInt8(ascii: "%"): end += 1
+      case let byte where Self.isName(byte) && end > at: end += 1
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  private mutating func jsonValue(inDescription: Bool) {
     let escaped = peek(0) == UInt8(ascii: "\\") && peek(1) == UInt8(ascii: "\"")
     if escaped || peek(0) == UInt8(ascii: "\"") {
       if escaped { take(1) }
@@ -94,9 +114,10 @@ struct SecretScanner {
       if at < bytes.count { take(1) }
       return
     }
-    // Anything else, objects and arrays whole.
+    // Anything else, objects and arrays whole. It becomes a string, so that a recording stays JSON.
     var depth = 0
-    result += redaction.placeholder.utf8
+    let quote = inDescription ? "\\\"" : "\""
+    result += "\(quote)\(redaction.placeholder)\(quote)".utf8
     while at < bytes.count {
       switch bytes[at] {
       case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
@@ -128,7 +149,10 @@ struct SecretScanner {
     if at > start { result += redaction.placeholder.utf8 }
   }
 
-  private mutating func takeSpace() { while peek(0) == 0x20 || peek(0) == 0x0A || peek(0) == 0x09 { take(1) } }
+  /// No name of a secret has more bytes.
+  private static let longestName = 256
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
   private mutating func take(_ count: Int) {
     let end = min(bytes.count, at + count)

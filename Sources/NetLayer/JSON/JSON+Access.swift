@@ -32,7 +32,8 @@ extension JSON {
     }
   }
 
-  /// The characters of a string; `nil` for anything else.
+  /// The characters of a string; `nil` for anything else, and for a string with half of a surrogate pair or bytes that are not
+  /// UTF-8.
   public var string: String? { read(.string) { reader, position in reader.string(reader.word(position)) } }
 
   /// The value of a number that is an integer and fits, `2.0` and `2e2` included; `nil` for anything else.
@@ -70,7 +71,8 @@ extension JSON {
     }
   }
 
-  /// The members of an object, in the order of the text, the first of each name; `nil` for anything else.
+  /// The members of an object, in the order of the text, the first of each name; `nil` for anything else. A key that stands
+  /// for no characters has U+FFFD in their place.
   public var members: [(key: String, value: JSON)]? {
     read(.object) { reader, position in
       var members: [(key: String, value: JSON)] = []

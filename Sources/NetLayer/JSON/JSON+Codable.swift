@@ -6,7 +6,8 @@ extension JSON: Encodable {
   ///
   /// To the encoder, members are what the properties of a model are: a `keyEncodingStrategy` renames them.
   ///
-  /// - Throws: `EncodingError` where there is no value, and for a number that fits none of these types.
+  /// - Throws: `EncodingError` where there is no value, for a number that fits none of these types, and for a string with half of a
+  ///   surrogate pair or bytes that are not UTF-8.
   public func encode(to encoder: any Encoder) throws {
     try LargeStack.run(depth: depthBound) { () throws -> Void in try encodeAll(to: encoder) }
   }
@@ -47,8 +48,11 @@ extension JSON: Encodable {
         self,
         .init(
           codingPath: container.codingPath,
-          debugDescription: exists
-            ? "Number \(description.prefix(64)) fits neither a UInt64, a Decimal nor a Double." : "There is no value."))
+          debugDescription: kind == .string
+            ? "The string at byte \(offset) stands for no characters."
+            : exists
+              ? "Number \(description.prefix(64)) fits neither a UInt64, a Decimal nor a Double." : "There is no value."
+        ))
     }
   }
 }

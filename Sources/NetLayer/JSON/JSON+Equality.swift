@@ -14,7 +14,9 @@ extension JSON: Equatable {
     switch kind {
     case .missing, .null: return true
     case .bool: return bool == other.bool
-    case .string: return string.map(JSONName.init) == other.string.map(JSONName.init)
+    case .string:
+      guard let string, let text = other.string else { return word?.kind == other.word?.kind && data == other.data }
+      return JSONName(string) == JSONName(text)
     case .number: return number == other.number
     case .array:
       let (left, right) = (array ?? [], other.array ?? [])

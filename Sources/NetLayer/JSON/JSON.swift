@@ -41,7 +41,8 @@ public struct JSON: Sendable {
   /// Takes a whole text in UTF-8, with or without a byte order mark. UTF-16 and UTF-32 are recognised, too, and read as the
   /// UTF-8 that they stand for.
   ///
-  /// The text is copied, so that the value depends on no one else's memory.
+  /// The text is copied, so that the value depends on no one else's memory. A string with half of a surrogate pair or bytes that
+  /// are not UTF-8 fails when it is read: ``string`` is `nil`, and decoding it throws an error with its path and byte.
   ///
   /// - Throws: `JSONError` with the offset of the first byte that is wrong.
   public init(_ data: Data) throws { self.init(document: JSONDocument(try JSONIndex(data)), position: 0) }
@@ -56,7 +57,7 @@ public struct JSON: Sendable {
     switch word?.kind {
     case .object: .object
     case .array: .array
-    case .string: .string
+    case .string, .badString: .string
     case .number: .number
     case .true, .false: .bool
     case .null: .null

@@ -9,7 +9,7 @@ extension JSONReader {
     UnsafeBufferPointer(start: text + word.textStart, count: word.textCount)
   }
 
-  /// The characters of a key or string.
+  /// The characters of a key or string; of a bad one, with U+FFFD for what is none.
   @inline(__always)
   func string(_ word: JSONWord) -> String {
     word.flag ? unescapedString(word) : String(decoding: content(word), as: UTF8.self)
@@ -65,11 +65,13 @@ extension JSONReader {
     }
   }
 
-  /// The character whose first four digits are at `at`; the scanner let whole pairs through only.
+  /// The character whose first four digits are at `at`; U+FFFD for half of a pair.
   private func scalar(_ at: inout Int) -> UnicodeScalar {
     var value = UInt32(Self.unit(text, at: at) ?? 0xFFFD)
     at += 4
-    if value & 0xFC00 == 0xD800, let low = Self.unit(text, at: at + 2) {
+    if value & 0xFC00 == 0xD800, text[at] == UInt8(ascii: "\\"), text[at + 1] == UInt8(ascii: "u"),
+      let low = Self.unit(text, at: at + 2), low & 0xFC00 == 0xDC00
+    {
       value = 0x10000 + (value & 0x3FF) << 10 + UInt32(low) & 0x3FF
       at += 6
     }

@@ -1,93 +1,16 @@
 extension JSONScanner {
-  /// A string from its opening to one past its closing quote; says whether it has escapes.
+  /// A string from its opening to one past its closing quote.
   @inline(__always)
-  func scanString(_ at: inout Int) throws -> Bool {
+  func scanString(_ at: inout Int) throws -> JSONWord {
+    let start = at
     at = JSONReader.plainEnd(text, from: at + 1)
     if text[at] == UInt8(ascii: "\"") {
       at += 1
-      return false
+      return JSONWord(.string, from: start, to: at)
     }
-    return try scanRest(&at)
-  }
-
-  /// The rest of a string from the first byte that is not plain.
-  private func scanRest(_ at: inout Int) throws -> Bool {
-    var hasEscapes = false
-    while true {
-      let next = text[at]
-      switch next {
-      case UInt8(ascii: "\""):
-        at += 1
-        return hasEscapes
-      case UInt8(ascii: "\\"):
-        hasEscapes = true
-        try scanEscape(&at)
-      case 0x80...:
-        try scanMultibyte(&at)
-      default:
-        // A control character, as nothing else ends a plain run; behind the text, the first zero.
-        throw at < end ? JSONError(.controlCharacter, at: at, byte: next) : JSONError(.unexpectedEnd, at: end)
-      }
-      at = JSONReader.plainEnd(text, from: at)
-    }
-  }
-
-  private func scanEscape(_ at: inout Int) throws {
-    let start = at
-    guard at + 1 < end else { throw JSONError(.unexpectedEnd, at: end) }
-    switch text[at + 1] {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      at += 2
-    case UInt8(ascii: "u"):
-      let unit = try scanUnit(&at)
-      switch unit {
-      case 0xD800...0xDBFF:
-        guard text[at] == UInt8(ascii: "\\"), text[at + 1] == UInt8(ascii: "u") else {
-          throw JSONError(.loneSurrogate, at: start)
-        }
-        guard case 0xDC00...0xDFFF = try scanUnit(&at) else { throw JSONError(.loneSurrogate, at: start) }
-      case 0xDC00...0xDFFF:
-        throw JSONError(.loneSurrogate, at: start)
-      default:
-        break
-      }
-    case let other:
-      throw JSONError(.invalidEscape, at: start, byte: other)
-    }
-  }
-
-  /// `\uXXXX` at `at`.
-  private func scanUnit(_ at: inout Int) throws -> UInt16 {
-    guard at + 6 <= end else { throw JSONError(.unexpectedEnd, at: end) }
-    guard let unit = JSONReader.unit(text, at: at + 2) else { throw JSONError(.invalidEscape, at: at) }
-    at += 6
-    return unit
-  }
-
-  /// A run of characters beyond ASCII (RFC 3629 §4).
-  private func scanMultibyte(_ at: inout Int) throws {
-    while true {
-      let first = text[at]
-      let length: Int
-      var second: ClosedRange<UInt8> = 0x80...0xBF
-      switch first {
-      case ..<0x80: return
-      case 0xC2...0xDF: length = 2
-      case 0xE0: (length, second) = (3, 0xA0...0xBF)
-      case 0xE1...0xEC, 0xEE, 0xEF: length = 3
-      case 0xED: (length, second) = (3, 0x80...0x9F)
-      case 0xF0: (length, second) = (4, 0x90...0xBF)
-      case 0xF1...0xF3: length = 4
-      case 0xF4: (length, second) = (4, 0x80...0x8F)
-      default: throw JSONError(.invalidUTF8, at: at, byte: first)
-      }
-      // The zeros behind the text are no continuation, so nothing is read behind them.
-      guard second.contains(text[at + 1]), length < 3 || text[at + 2] & 0xC0 == 0x80,
-        length < 4 || text[at + 3] & 0xC0 == 0x80
-      else { throw JSONError(.invalidUTF8, at: at, byte: first) }
-      at += length
-    }
+    var string = JSONStringScanner(text: text, end: end)
+    try string.scanRest(&at)
+    return JSONWord(string.fault == nil ? .string : .badString, from: start, to: at, flag: string.hasEscapes)
   }
 
   /// A number; says whether it is made of digits alone.

@@ -59,8 +59,7 @@ struct JSONScanner {
       let start = at
       switch text[at] {
       case UInt8(ascii: "\""):
-        let hasEscapes = try scanString(&at)
-        append(JSONWord(.string, from: start, to: at, flag: hasEscapes))
+        append(try scanString(&at))
       case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
         let isInteger = try scanNumber(&at)
         append(JSONWord(.number, from: start, to: at, flag: !isInteger))
@@ -124,12 +123,10 @@ struct JSONScanner {
   /// A key and its colon, up to the value.
   @inline(__always)
   private mutating func scanKey(_ at: inout Int, in object: Int, _ members: inout UInt64) throws {
-    let start = at
     guard text[at] == UInt8(ascii: "\"") else { throw unexpected(at) }
-    let hasEscapes = try scanString(&at)
-    let key = JSONWord(.string, from: start, to: at, flag: hasEscapes)
+    let key = try scanString(&at)
     let bit = UInt64(1) << (32 + hash(key))
-    if members & bit != 0 || hasEscapes { compare(key, with: object, count: UInt32(truncatingIfNeeded: members)) }
+    if members & bit != 0 || key.flag { compare(key, with: object, count: UInt32(truncatingIfNeeded: members)) }
     members |= bit
     append(key)
     skipSpace(&at)

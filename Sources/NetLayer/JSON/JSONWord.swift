@@ -7,6 +7,9 @@ struct JSONWord {
   enum Kind: UInt64 {
     case object = 0
     case array, string, number, `true`, `false`, null
+    /// A string that stands for no characters: half of a surrogate pair is in it, or bytes that are not UTF-8. It fails when it
+    /// is read, not when its neighbors are.
+    case badString
   }
 
   static let maximumOffset = 1 << 30 - 1

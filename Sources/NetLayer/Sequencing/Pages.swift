@@ -22,30 +22,37 @@ extension Observable {
     }
   }
 
-  /// All pages as one stream, by number, until one is empty (article rows 0.22, 0.28).
+  /// All pages as one stream, by number, until one is empty or repeats the one before (article rows 0.22, 0.28).
   ///
   /// ```swift
   /// Observable.pages(startingAt: 1) { network.movies(page: $0) }
   /// ```
+  /// Some servers return their last page for every number beyond it. A page from `list(_:)` repeats another if the payload has
+  /// the same bytes; one that the app made itself, if its items are equal, where their type is `Equatable`.
+  ///
   /// - Parameters:
   ///   - number: the number of the first page.
   ///   - page: gives the page of a number.
-  /// - Returns: the pages that have items.
+  /// - Returns: the pages that have items, without the one that repeats another.
   public static func pages<Item: Sendable>(
     startingAt number: Int, _ page: @escaping @Sendable (Int) throws -> Observable<Page<Item>>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
-    walk(from: number, page) { page, _, number in page.items.isEmpty ? nil : .success(number + 1) }
-      .filter { !$0.items.isEmpty }
+    walk(from: number, page, endsAtRepeat: true) { page, _, number in
+      page.items.isEmpty ? nil : .success(number + 1)
+    }
+    .filter { !$0.items.isEmpty }
   }
 
-  /// - Parameter next: where to go after a page, given the places that have been; `nil` is the end.
+  /// - Parameters:
+  ///   - endsAtRepeat: whether a page that repeats the one before is the end.
+  ///   - next: where to go after a page, given the places that have been; `nil` is the end.
   private static func walk<Item: Sendable, Place: Hashable & Sendable>(
-    from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>,
+    from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
   ) -> Observable<Page<Item>> where Element == Page<Item> {
     // The walk is owned before it starts: pages that come at once must stop as soon as no one wants more.
     Observable.using {
-      PageWalk(start, page, next)
+      PageWalk(start, page, endsAtRepeat: endsAtRepeat, next)
     } observableFactory: { walk in
       Observable.create { observer in
         walk.go(observer)
@@ -69,6 +76,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   private struct State {
     var next: Place?
     var seen: Set<Place> = []
+    /// The page before, where a repetition ends the walk.
+    var before: Page<Item>?
     var isRunning = false
     var isDisposed = false
   }
@@ -76,13 +85,16 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   private let state: Locked<State>
   private let current = SerialDisposable()
   private let page: @Sendable (Place) throws -> Observable<Page<Item>>
+  private let endsAtRepeat: Bool
   private let following: @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
+
   init(
-    _ start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>,
+    _ start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool,
     _ following: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
   ) {
     state = Locked(State(next: start))
     self.page = page
+    self.endsAtRepeat = endsAtRepeat
     self.following = following
   }
 
@@ -110,9 +122,9 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     let last = Locked<Page<Item>?>(nil)
     do {
       current.disposable = try page(place).subscribe(
-        onNext: { page in
+        onNext: { [self] page in
           last.withLock { $0 = page }
-          observer.onNext(page)
+          if !isRepeat(page) { observer.onNext(page) }
         },
         onError: { observer.onError($0) },
         onCompleted: { [self] in completed(last.withLock { $0 }, at: place, observer) })
@@ -122,7 +134,15 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     state.withLock { $0.isRunning = false }
   }
 
+  private func isRepeat(_ page: Page<Item>) -> Bool {
+    state.withLock { $0.before }.map(page.repeats) ?? false
+  }
+
   private func completed(_ page: Page<Item>?, at place: Place, _ observer: AnyObserver<Page<Item>>) {
+    if let page, endsAtRepeat {
+      if isRepeat(page) { return observer.onCompleted() }
+      state.withLock { $0.before = page }
+    }
     let seen = state.withLock { $0.seen }
     switch page.flatMap({ following($0, seen, place) }) {
     case nil: observer.onCompleted()

@@ -9,8 +9,8 @@ import Streams
 ///   .subscribe(onNext: { first, user in … })
 /// ```
 /// A chain is a value: nothing starts before `run()` is subscribed, and each subscription runs it anew. No thread waits.
-/// Disposing cancels the call in flight. The first failure ends the chain with a `NetworkError` of kind `sequence`, which
-/// has the step's `index`, counted from 0, and its cause. A step that gives no endpoint ends the chain without an error.
+/// Disposing cancels the call in flight. The first failure ends the chain with the step's own error, which has the step's
+/// `index`, counted from 0. A step that gives no endpoint ends the chain without an error.
 public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
   let network: Network?
   /// How many steps there are.
@@ -98,13 +98,11 @@ private struct ChainStep<Output: Sendable>: Sendable {
 }
 
 extension NetworkError {
-  /// The failure of step `index`, with everything that its cause knows.
+  /// The failure of step `index`: its cause, which says where it arose.
   static func step(_ index: Int, _ cause: NetworkError) -> NetworkError {
     var error = cause
-    error.kind = .sequence
     error.reason = "step \(index) failed: \(cause.reason)"
     error.index = index
-    error.underlying = cause
     return error
   }
 }

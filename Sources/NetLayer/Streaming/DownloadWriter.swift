@@ -38,8 +38,8 @@ final class DownloadWriter: Disposable {
   /// The header fields that ask for the rest.
   var conditions: [(String, String)] {
     state.withLock { state in
-      guard state.part.count > 0, let note = state.part.note else { return [] }
-      return [("Range", "bytes=\(state.part.count)-"), ("If-Range", note.validator)]
+      guard state.part.count > 0, let validator = state.part.note?.validator else { return [] }
+      return [("Range", "bytes=\(state.part.count)-"), ("If-Range", validator)]
     }
   }
 
@@ -128,7 +128,7 @@ final class DownloadWriter: Disposable {
   private static func isSame(_ response: Response, as note: PartialFile.Note?, _ total: Int64?) -> Bool {
     guard let note, note.resource == nil || note.resource == resource(of: response) else { return false }
     if let total, let known = note.total, total != known { return false }
-    let name = note.validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
+    let name = note.validator?.hasPrefix("\"") == true ? "ETag" : "Last-Modified"
     return response.headers.values(of: name).allSatisfy { $0 == note.validator }
   }
 

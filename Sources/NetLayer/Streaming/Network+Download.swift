@@ -6,7 +6,7 @@ extension Network {
   /// last the file (article row 0.12).
   ///
   /// The bytes gather in `NAME.part` beside the destination, with a note of which version they are of in
-  /// `NAME.part.json`; when all have come, the file moves to its place in one step. Disposing pauses: subscribing again goes
+  /// `NAME.part.json`. A `NAME.part` that no download made is left alone, and the call fails with `file`. When all have come, the file moves to its place in one step. Disposing pauses: subscribing again goes
   /// on, also in a later run of the program, and `endpoint` is asked anew each time, for URLs that expire. An error leaves
   /// what has come; `retry(_:)` behind this goes on from there.
   ///

@@ -10,14 +10,17 @@ import Foundation
 
 /// What has been downloaded of a file, beside its destination, with a note of which version it is of.
 ///
-/// `NAME.part` has the bytes, `NAME.part.json` the note. Both outlive the process, so that a later one goes on. Locked while it
-/// is open, so that two never write into one. Touched by one thread at a time.
+/// `NAME.part` has the bytes, `NAME.part.json` the note; a name that leaves no room for that is cut, and its digest added.
+/// Both outlive the process, so that a later one goes on. Bytes without a note are somebody else's file, and left alone.
+/// Locked while it is open, so that two never write into one. Touched by one thread at a time.
 final class PartialFile {
   /// Which version of which resource the bytes are of.
   struct Note: Codable, Equatable {
-    /// A strong `ETag` or a `Last-Modified`: what `If-Range` takes (RFC 9110 §13.1.5).
-    var validator: String
-    /// The URL that was asked for, without its query, which may hold a signature that expires.
+    /// A strong `ETag` or a `Last-Modified`: what `If-Range` takes (RFC 9110 §13.1.5); `nil` where nothing can go on from the
+    /// bytes.
+    var validator: String?
+    /// The URL that was asked for, without its query, which may hold a signature that expires; empty where nothing can go
+    /// on.
     var resource: String?
     /// The length of the whole in bytes, where it is known.
     var total: Int64?
@@ -37,16 +40,10 @@ final class PartialFile {
   /// - Throws: `NetworkError` of kind `file`: no file can be made there, or another download is at it.
   init(_ destination: URL) throws(NetworkError) {
     self.destination = destination
-    part = destination.appendingPathExtension("part")
+    let name = Self.name(for: destination.lastPathComponent)
+    part = destination.deletingLastPathComponent().appending(path: name)
     sidecar = part.appendingPathExtension("json")
-    guard destination.isFileURL else {
-      throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
-    }
-    var isDirectory: ObjCBool = false
-    if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory), isDirectory.boolValue {
-      throw NetworkError(
-        kind: .file, reason: "\(destination.path) is a directory; name the file that the download becomes")
-    }
+    if let refusal = DownloadFile.refusal(of: destination) { throw refusal }
     repeat {
       letGo()
       descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -60,9 +57,30 @@ final class PartialFile {
       }
       // Another may have moved the file to its place between the two steps: then this is the finished one.
     } while !isStillThere
-    note = (try? Data(contentsOf: sidecar)).flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
+    let known = try? Data(contentsOf: sidecar)
+    let written = known.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
     count = Int64(lseek(descriptor, 0, SEEK_END))
-    if count <= 0 || note == nil { try restart(nil) }
+    if known != nil || count > 0, written?.resource == nil, written?.validator == nil {
+      // Only closed, but for one that was made just now: the bytes are somebody else's.
+      if count == 0 { _ = unlink(part.path) }
+      _ = close(descriptor)
+      descriptor = -1
+      let other = known == nil ? part : sidecar
+      throw NetworkError(
+        kind: .file, reason: "\(other.path) is not of a download; move it away, or choose another destination")
+    }
+    note = written?.validator == nil ? nil : written
+    if count > 0, note == nil { try restart(nil) }
+  }
+
+  /// The name of the partial file of `name`, whose own note has a name of at most 255 bytes.
+  private static func name(for name: String) -> String {
+    let room = 255 - ".part.json".utf8.count
+    guard name.utf8.count > room else { return name + ".part" }
+    let digest = "-" + Digest.sha256(Data(name.utf8)).hex.prefix(16)
+    var start = name
+    while start.utf8.count + digest.utf8.count > room { start.removeLast() }
+    return start + digest + ".part"
   }
 
   deinit { letGo() }
@@ -87,12 +105,8 @@ final class PartialFile {
     self.note = note
     count = 0
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be emptied") }
-    guard let note else {
-      _ = unlink(sidecar.path)
-      return
-    }
-    // Before the first byte: bytes without a note are thrown away, a note without bytes is harmless.
-    do { try JSONEncoder().encode(note).write(to: sidecar, options: .atomic) } catch {
+    // Before the first byte: bytes without a note are not a download's, a note without bytes is harmless.
+    do { try JSONEncoder().encode(note ?? Note(resource: "")).write(to: sidecar, options: .atomic) } catch {
       throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
     }
   }

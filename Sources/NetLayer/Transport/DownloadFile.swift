@@ -29,11 +29,21 @@ final class DownloadFile {
     temporary = destination.deletingLastPathComponent()
       .appending(path: ".\(UUID().uuidString).part")
     descriptor = -1
-    guard destination.isFileURL else {
-      throw NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
-    }
+    if let refusal = Self.refusal(of: destination) { throw refusal }
     descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
     guard descriptor >= 0 else { throw error("can't be made") }
+  }
+
+  /// Why no download can become `destination`, if that is clear before it begins.
+  static func refusal(of destination: URL) -> NetworkError? {
+    guard destination.isFileURL else {
+      return NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
+    }
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory), isDirectory.boolValue
+    else { return nil }
+    return NetworkError(
+      kind: .file, reason: "\(destination.path) is a directory; name the file that the download becomes")
   }
 
   deinit {

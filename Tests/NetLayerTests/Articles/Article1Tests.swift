@@ -166,8 +166,10 @@ final class Article1Tests: XCTestCase {
     let broken = RequestChain(on: base) { TestAPI.m.as(String.self) }
       .then { _ in TestAPI.user(9).as(BaseResp<UserInfo>.self) }
     let error = try failure(of: broken.run())
-    XCTAssertEqual(error.kind, .sequence)
+    XCTAssertEqual(error.kind, .business, "the article's sequence(break(index)) loses the cause; here it has an index")
     XCTAssertEqual(error.index, 1)
+    let endless = Observable.pages(startingAt: nil) { _ in .just(Page(items: [1], cursor: "a")) }
+    XCTAssertEqual(record(endless).error?.kind, .sequence)
     XCTAssertEqual(NetworkError.wrapping(CancellationError()).kind, .other)
   }
 }

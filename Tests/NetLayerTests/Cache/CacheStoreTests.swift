@@ -218,15 +218,15 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: target.path), [])
   }
 
-  func test_aDirectoryThatGoesAwayLeavesTheMemoryAndIsToldOnce() throws {
+  func test_aDirectoryThatGoesAwayLeavesTheMemoryAndIsMadeAgain() throws {
     let cache = open()
     cache.store(entry("1"), for: "a", headers: [:])
     _ = cache.settle()
     try FileManager.default.removeItem(at: directory)
     for key in ["b", "c"] { cache.store(entry(key), for: key, headers: [:]) }
-    XCTAssertEqual(cache.settle().count, 1, "what cannot be written is not there")
+    XCTAssertEqual(cache.settle().count, 2)
     XCTAssertEqual(["a", "b", "c"].map { body(cache, $0) }, ["1", "b", "c"])
-    XCTAssertEqual(problems.told.count, 1)
+    XCTAssertEqual(problems.told, [])
   }
 
   func test_aFullDiskLeavesTheMemoryAndIsToldOnce() throws {

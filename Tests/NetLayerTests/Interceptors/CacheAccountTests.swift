@@ -11,7 +11,7 @@ final class CacheAccountTests: XCTestCase {
   func test_everyFieldThatLogsHideTellsAccountsApart() {
     for name in [
       "accessToken", "access_token", "apikey", "id-token", "X-AuthToken", "Private-Token", "X-Session-Id", "X-Token",
-      "COOKIE", "x-shop-user",
+      "COOKIE", "X-User-Token", "X-Vault-Token", "X-Goog-Api-Key", "x-shop-user",
     ] {
       let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
       let network = fixture.network.with { $0.redaction = Redaction.standard.hiding("X-Shop-User") }
@@ -22,7 +22,7 @@ final class CacheAccountTests: XCTestCase {
 
   func test_signaturesTellNothingApart() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
-    for name in ["sign", "Signature", "X-Signature"] {
+    for name in ["sign", "Signature", "X-Signature", "X-Amz-Signature", "DPoP"] {
       for value in ["1", "2"] { XCTAssertEqual(fixture.get([name: value]).bodies, ["1"]) }
     }
   }

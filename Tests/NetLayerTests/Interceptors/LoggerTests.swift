@@ -81,6 +81,18 @@ final class LoggerTests: XCTestCase {
       "curl --globoff --compressed 'http://h/' --header 'Cookie: a'")
   }
 
+  func test_row_2_19_curlSendsEmptyFieldsAndHEADWithABody() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .head, url: url, headers: ["X-Empty": "", "Token": ""], body: .data(Data("a".utf8)))
+        .curlCommand(redaction: .none),
+      "curl --globoff --compressed --request 'HEAD' 'http://h/' --header 'X-Empty;' --header 'Token;' "
+        + "--header 'Content-Type:' --data-raw 'a'")
+    XCTAssertEqual(
+      Request(url: url, headers: ["X-Empty": "  ", "Token": ""]).curlCommand(),
+      "curl --globoff --compressed 'http://h/' --header 'X-Empty;' --header 'Token: ***'")
+  }
+
   func test_row_2_19_aQuoteWithACombiningMarkDoesNotEndAWordOfTheShell() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     XCTAssertEqual(

@@ -63,24 +63,35 @@ final class JSONScannerTests: XCTestCase {
     assertFails(".5", .unexpectedCharacter, at: 0)
   }
 
-  func test_stringsRefuseControlCharactersBadEscapesAndHalvesOfPairs() {
+  func test_stringsRefuseControlCharactersAndBadEscapes() {
     assertFails("\"a\nb\"", .controlCharacter, at: 2)
     assertFails("\"01234567\u{1}\"", .controlCharacter, at: 9)
     assertFails(#""\x""#, .invalidEscape, at: 1)
     assertFails(#""\u12G4""#, .invalidEscape, at: 1)
-    assertFails(#""\uD800""#, .loneSurrogate, at: 1)
-    assertFails(#""\uD800\u0041""#, .loneSurrogate, at: 1)
-    assertFails(#""ab\uDC00""#, .loneSurrogate, at: 3)
+    assertFails(#"["\uD800\x"]"#, .invalidEscape, at: 8)
+    assertFails(#""\uD800\u12G4""#, .invalidEscape, at: 7)
+    assertFails(#""\uD800"#, .unexpectedEnd, at: 7)
   }
 
-  func test_bytesThatAreNotUTF8AreRefused() {
+  func test_halvesOfPairsAreFoundInTheString() throws {
+    for (text, offset) in [(#""\uD800""#, 1), (#""\uD800\u0041""#, 1), (#""ab\uDC00\uDC00""#, 3)] {
+      XCTAssertEqual(try fault(Data(text.utf8)), JSONError(.loneSurrogate, at: offset))
+    }
+    XCTAssertNil(try fault(Data(#""\uD83D\uDE00é""#.utf8)))
+  }
+
+  private func fault(_ data: Data) throws -> JSONError? {
+    let json = try JSON(data)
+    return json.document.index.read { $0.fault($0.word(0)) }
+  }
+
+  func test_bytesThatAreNotUTF8AreFoundInTheString() throws {
     for bytes: [UInt8] in [
       [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
       [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE4, 0xBD], [0xFF], [0xC3, 0x28],
     ] {
-      let error = failure([0x22, 0x61] + bytes + [0x22])
-      XCTAssertEqual(error?.kind, .invalidUTF8, "\(bytes)")
-      XCTAssertEqual(error?.offset, 2)
+      XCTAssertEqual(try fault(Data([0x22, 0x61] + bytes + [0x22])), JSONError(.invalidUTF8, at: 2, byte: bytes[0]))
+      XCTAssertEqual(failure(bytes)?.kind, .unexpectedCharacter, "outside of strings they are no JSON")
     }
   }
 

@@ -42,6 +42,46 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(record(stream).elements.map(\.items), [[1], [2], [3]])
   }
 
+  func test_row_0_28_pagesByNumberEndWhereTheServerRepeatsItsLastOne() {
+    struct Item: Decodable, Sendable { let id: Int }
+    let stub = StubTransport { request in
+      let page = request.url.query.flatMap { Int($0.dropFirst("page=".count)) } ?? 0
+      return .json(#"{"code":200,"message":"page \#(page)","data":[{"id":\#(min(page, 3))}]}"#)
+    }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: stub, mapping: ImmediateScheduler.instance))
+    let stream = Observable.pages(startingAt: 1) { number in
+      network.json(.get, "/movies", parameters: ["page": number]).list(Item.self)
+    }
+    XCTAssertEqual(record(stream).elements.flatMap(\.items).map(\.id), [1, 2, 3])
+    let lossy = Observable.pages(startingAt: 1) { number in
+      network.json(.get, "/movies", parameters: ["page": number]).list(Item.self) { _, _ in }
+    }
+    XCTAssertEqual(record(lossy).elements.flatMap(\.items).map(\.id), [1, 2, 3])
+    XCTAssertEqual(stub.requests.count, 8)
+  }
+
+  func test_row_0_28_pagesThatAnAppMakesAreComparedByTheirItemsWhereThatIsPossible() {
+    final class Item: Sendable {}
+    let equal = Observable.pages(startingAt: 1) { .just(Page(items: [min($0, 2)], cursor: String($0))) }
+    XCTAssertEqual(record(equal).elements.map(\.items), [[1], [2]])
+    let other = Observable.pages(startingAt: 1) { _ in .just(Page(items: [Item()])) }
+    XCTAssertEqual(record(other.take(5)).elements.count, 5)
+    let again = Observable.pages(startingAt: 1) { .just(Page(items: $0 < 6 ? [$0 % 2] : [])) }
+    XCTAssertEqual(record(again).elements.map(\.items), [[1], [0], [1], [0], [1]], "only the one before counts")
+    var page = Page(items: [1])
+    page.fingerprint = 1
+    XCTAssertEqual(page, Page(items: [1]))
+    XCTAssertFalse(page.repeats(Page(items: [1])))
+  }
+
+  func test_aStoredPageInFrontOfTheServersRepeatsNothingByItself() {
+    let stream = Observable.pages(startingAt: 1) { number -> Observable<Page<Int>> in
+      number < 3 ? .of(Page(items: [number - 1]), Page(items: [number])) : .just(Page(items: []))
+    }
+    XCTAssertEqual(record(stream).elements.map(\.items), [[0], [1], [2]])
+  }
+
   func test_anErrorEndsThePagesAndTheSecondSubscriptionBeginsAnew() throws {
     let stream = Observable.pages(startingAt: nil) { cursor -> Observable<Page<Int>> in
       if cursor == "2" { throw NetworkError(kind: .timeout, reason: "slow") }

@@ -57,14 +57,27 @@ final class RequestChainTests: XCTestCase {
           .then { GetUser(id: $0.id) }
           .then { Other.n($0.id).as(String.self) }
           .run())
-      XCTAssertEqual(error.kind, .sequence)
+      XCTAssertEqual(error.kind, .status)
       XCTAssertEqual(error.index, index)
       XCTAssertEqual(error.code, 503)
       XCTAssertEqual(error.message, "no")
       XCTAssertEqual(error.response?.status, 503)
-      XCTAssertEqual((error.underlying as? NetworkError)?.kind, .status)
+      XCTAssertTrue(error.reason.hasPrefix("step \(index) failed: "), error.reason)
       XCTAssertEqual(transport.requests.count, index + 1, "a failure stops the chain")
     }
+  }
+
+  func test_row_1_13_aFailureKeepsItsKindSoThatARetryKnowsIt() throws {
+    for kind in [NetworkError.Kind.timeout, .connection, .parse, .authentication] {
+      let transport = FakeTransport { _ in .failure(kind) }
+      let error = try failure(of: RequestChain(on: network(transport)) { GetUser(id: 1) }.run())
+      XCTAssertEqual(error.kind, kind)
+      XCTAssertEqual(error.index, 0)
+    }
+    struct Cause: Error {}
+    let error = try failure(of: RequestChain<User, User> { () throws -> GetUser? in throw Cause() }.run())
+    XCTAssertEqual(error.kind, .other)
+    XCTAssertTrue(error.underlying is Cause)
   }
 
   func test_row_1_14_theWholeResultIsATupleOfUpToSix() throws {
@@ -157,7 +170,7 @@ final class RequestChainTests: XCTestCase {
       of: RequestChain(on: network(transport())) { GetUser(id: 1) }
         .then { _ -> GetUser? in throw NoUser() }.run())
     XCTAssertEqual(error.index, 1)
-    XCTAssertTrue((error.underlying as? NetworkError)?.underlying is NoUser)
+    XCTAssertTrue(error.underlying is NoUser)
   }
 }
 

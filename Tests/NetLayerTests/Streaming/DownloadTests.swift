@@ -273,6 +273,65 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
+  func test_whatSomebodyElseHasUnderTheNameOfThePartialFileIsLeftAlone() throws {
+    let mine = directory.appendingPathComponent("mine")
+    try Data("mine".utf8).write(to: mine)
+    let (part, note) = (
+      directory.appendingPathComponent("file.bin.part"), directory.appendingPathComponent("file.bin.part.json")
+    )
+    for (file, others) in [(part, ["file.bin.part"]), (note, ["file.bin.part.json"])] {
+      for content in ["my own", #"{"name":"x"}"#] {
+        try Data(content.utf8).write(to: file)
+        let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+        let error = try failure(of: network.download(to: destination) { FileCall() })
+        XCTAssertEqual(error.kind, .file)
+        XCTAssertTrue(error.reason.hasPrefix("\(file.path) is not of a download"), error.reason)
+        XCTAssertEqual(try Data(contentsOf: file), Data(content.utf8))
+        XCTAssertEqual(files, others + ["mine"])
+      }
+      try FileManager.default.removeItem(at: file)
+    }
+    try FileManager.default.createSymbolicLink(at: part, withDestinationURL: mine)
+    _ = subscribe()
+    XCTAssertEqual(notes.all, ["file"])
+    try FileManager.default.removeItem(at: part)
+    // The note's link is replaced, not followed.
+    try FileManager.default.createSymbolicLink(at: note, withDestinationURL: directory.appendingPathComponent("none"))
+    _ = subscribe()
+    end(try flight(200, ["Content-Length": "3", "ETag": "\"v1\""], "abc"))
+    XCTAssertEqual(notes.all.last, "|")
+    XCTAssertEqual(try Data(contentsOf: mine), Data("mine".utf8))
+    XCTAssertEqual(files, ["file.bin", "mine"])
+    XCTAssertEqual(transport.flights.count, 1)
+  }
+
+  func test_namesOfUpTo255BytesAreDownloadedAndGoneOnWith() throws {
+    for name in [
+      String(repeating: "n", count: 255), String(repeating: "名", count: 82) + ".tar",
+      String(repeating: "x", count: 246),
+    ] {
+      let file = directory.appending(path: name)
+      let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+      let download = network.download(to: file, clock: scheduler) { FileCall() }
+      let first = download.subscribe(onError: { _ in })
+      end(try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
+      first.dispose()
+      XCTAssertEqual(files.count, 2)
+      let second = download.subscribe()
+      let flight = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
+      XCTAssertEqual(flight.request.headers["Range"], "bytes=3-")
+      end(flight)
+      second.dispose()
+      XCTAssertEqual(try Data(contentsOf: file), Data("abcdef".utf8))
+      XCTAssertEqual(files, [name])
+      try FileManager.default.removeItem(at: file)
+    }
+    let (one, other) = (String(repeating: "n", count: 254) + "1", String(repeating: "n", count: 254) + "2")
+    let partial = try [one, other].map { try PartialFile(directory.appending(path: $0)) }
+    XCTAssertEqual(files.count, 2, "two long names have two partial files")
+    partial.forEach { $0.letGo() }
+  }
+
   func test_aDirectoryIsNoDestination() throws {
     try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: true)
     let subscription = subscribe()

@@ -11,6 +11,13 @@ enum SmallDisk {
     test.addTeardownBlock { _ = run("umount", folder.path) }
   }
 
+  /// Makes the one at `folder` read-only, or writable again.
+  static func setReadOnly(_ isReadOnly: Bool, _ folder: URL) throws {
+    guard run("mount", "-o", "remount,\(isReadOnly ? "ro" : "rw")", folder.path) else {
+      throw XCTSkip("a file system can't be made read-only here")
+    }
+  }
+
   private static func run(_ arguments: String...) -> Bool {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

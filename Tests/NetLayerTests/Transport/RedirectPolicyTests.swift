@@ -106,6 +106,14 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(here.headers, headers)
   }
 
+  func testFieldsThatASecretWordNamesStayWithTheirOrigin() throws {
+    let headers: HTTPHeaders = [
+      "X-User-Token": "t", "X-Goog-Api-Key": "k", "DPoP": "d", "Idempotency-Key": "i", "X-Keyboard": "b",
+    ]
+    let there = try followed(decide("http://h/", 302, "http://g/", headers: headers))
+    XCTAssertEqual(there.headers, ["Idempotency-Key": "i", "X-Keyboard": "b"])
+  }
+
   func testABodyThatExistsOnceIsNotSentAgain() throws {
     var request = Request(method: .put, url: try url("http://h/"))
     for (body, isFollowed) in [

@@ -6,6 +6,22 @@ import XCTest
 
 /// A download for which there is no room.
 extension TransportSuite {
+  func testADirectoryIsRefusedAsADestinationBeforeAnythingIsSent() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "folder-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: directory) }
+    let before = server.requests.count
+    for destination in [directory, try XCTUnwrap(URL(string: "http://h/x"))] {
+      var request = request(.get, "/bytes/1000")
+      request.destination = destination
+      let error = try failure(request, .file)
+      XCTAssertTrue(
+        error.reason.contains(destination == directory ? "is a directory" : "needs a file URL"), error.reason)
+      XCTAssertNotNil(error.request)
+    }
+    XCTAssertEqual(server.requests.count, before)
+  }
+
   func testADownloadOntoAFullDiskFailsNamingItsFileAndLeavesNothing() throws {
     let disk = FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)

@@ -65,7 +65,10 @@ extension DecodingSession {
     dictionary.reserveCapacity(count)
     var key = Int(place.position) + 3
     while key < end {
-      let name = read { $0.string($0.word(key)) }
+      let name = try read { reader in
+        if let fault = reader.fault(reader.word(key)) { throw corrupted("A key is not Unicode: \(fault)", at: place) }
+        return reader.string(reader.word(key))
+      }
       if dictionary[name] == nil {
         dictionary[name] = try session.decode(
           type, at: DecodingPlace(position: UInt32(truncatingIfNeeded: key + 1), in: place))

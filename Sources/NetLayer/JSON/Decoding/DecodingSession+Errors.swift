@@ -46,6 +46,9 @@ extension DecodingSession {
 
   func mismatch<Wanted>(_ type: Wanted.Type, at place: DecodingPlace, takesNull: Bool = false) -> DecodingError {
     let word = word(place)
+    if Wanted.self == String.self, let fault = read({ $0.fault(word) }) {
+      return corrupted("The string is not Unicode: \(fault)", at: place)
+    }
     if word.kind == .null, !takesNull {
       return .valueNotFound(type, context(place, "Cannot get value of type \(type) -- found null value instead"))
     }
@@ -89,7 +92,7 @@ extension JSONWord.Kind {
     switch self {
     case .object: "a dictionary"
     case .array: "an array"
-    case .string: "a string"
+    case .string, .badString: "a string"
     case .number: "a number"
     case .true, .false: "a boolean"
     case .null: "null"

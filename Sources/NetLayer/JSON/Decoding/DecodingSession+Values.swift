@@ -113,7 +113,8 @@ extension DecodingSession {
 
   @inline(never)
   private func data(at place: DecodingPlace) throws -> Data {
-    if case .custom = options.data {} else if word(place).kind == .null { throw mismatch(Data.self, at: place) }
+    // For a strategy of the app's own, too, as in Foundation.
+    if word(place).kind == .null { throw mismatch(Data.self, at: place) }
     switch options.data {
     case .base64:
       guard let data = Data(base64Encoded: try string(at: place)) else {
@@ -128,7 +129,7 @@ extension DecodingSession {
 
   @inline(never)
   private func date(at place: DecodingPlace) throws -> Date {
-    if case .custom = options.dates {} else if word(place).kind == .null { throw mismatch(Date.self, at: place) }
+    if word(place).kind == .null { throw mismatch(Date.self, at: place) }
     switch options.dates {
     case .deferredToDate: return Date(timeIntervalSinceReferenceDate: try double(at: place))
     case .secondsSince1970: return Date(timeIntervalSince1970: try double(at: place))

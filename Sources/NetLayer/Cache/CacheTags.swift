@@ -1,0 +1,57 @@
+import Foundation
+
+/// Digests of an entry's URL and of the URLs above it, by which entries of all accounts are found again: URLs do not get to
+/// the disk.
+///
+/// Two URLs may share one; then an entry more than necessary is removed.
+enum CacheTags {
+  /// The tags of an entry whose request has `url`.
+  static func all(of url: URL) -> [String] {
+    let parts = Parts(url)
+    var tags = parts.folders.map { tag(parts.text[..<$0]) }
+    tags.append(tag(parts.text[...], isExact: true))
+    return tags
+  }
+
+  /// What the entries of `url` have in common, query included.
+  static func exact(_ url: URL) -> String { tag(Parts(url).text[...], isExact: true) }
+
+  /// What the entries of `url` and of all URLs below its path have in common; its query does not count.
+  static func below(_ url: URL) -> String {
+    let parts = Parts(url)
+    return tag(parts.text[..<(parts.folders.last ?? parts.text.endIndex)])
+  }
+
+  private struct Parts {
+    /// The URL without user and password.
+    let text: [UInt8]
+    /// The ends of scheme, host and port, and of each segment of the path that is not empty.
+    var folders: [Int] = []
+
+    init(_ url: URL) {
+      var text = Array(CacheKey.stable(url).utf8)
+      var at = 0
+      while at < text.count, !(text[at] == UInt8(ascii: "/") && at > 0 && text[at - 1] == UInt8(ascii: "/")) { at += 1 }
+      let host = min(at + 1, text.count)
+      let path = text[host...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? text.count
+      if let user = text[host..<path].lastIndex(of: UInt8(ascii: "@")) { text.removeSubrange(host...user) }
+      self.text = text
+      at = host
+      while at < text.count, text[at] != UInt8(ascii: "?") {
+        at += 1
+        let isEnd = at == text.count || text[at] == UInt8(ascii: "/") || text[at] == UInt8(ascii: "?")
+        if isEnd, text[at - 1] != UInt8(ascii: "/") { folders.append(at) }
+      }
+    }
+  }
+
+  /// FNV-1a, cut to 48 bits.
+  private static func tag(_ text: ArraySlice<UInt8>, isExact: Bool = false) -> String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    text.forEach(add)
+    // `http://h/a` as a URL is not the folder of `http://h/a/b`.
+    add(isExact ? 1 : 2)
+    return String(hash >> 16, radix: 36)
+  }
+}

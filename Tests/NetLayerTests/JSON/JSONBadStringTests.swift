@@ -1,0 +1,121 @@
+import Foundation
+import XCTest
+
+@testable import NetLayer
+
+/// Strings that the grammar allows and that stand for no characters: they fail when they are read, not when others are.
+final class JSONBadStringTests: XCTestCase {
+  private struct Item: Codable, Equatable { var id: Int }
+  private struct Comment: Decodable { var comment: String }
+
+  /// A text in which `~` stands for the byte FF.
+  private func data(_ text: String) -> Data { Data(text.utf8.map { $0 == UInt8(ascii: "~") ? 0xFF : $0 }) }
+
+  private func json(_ text: String) throws -> JSON { try JSON(data(text)) }
+
+  private let bad = [#"cut emoji \ud83d"#, #"\udc00"#, #"\ud83d\u0041"#, #"\ud83d\ud83d\ude00"#, "a~b", #"~\n\ud800"#]
+
+  private func corruption(_ body: () throws -> Void) -> (path: [String], text: String)? {
+    do { try body() } catch DecodingError.dataCorrupted(let context) {
+      return (context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }, context.debugDescription)
+    } catch { XCTFail("\(error)") }
+    return nil
+  }
+
+  func test_aBadStringInAMemberThatIsNotReadHarmsNobody() throws {
+    for bad in bad {
+      let text = #"{"code":200,"data":{"id":7,"comment":"\#(bad)","\#(bad)":1}}"#
+      let json = try json(text)
+      XCTAssertEqual(json["data"]["id"].int, 7)
+      XCTAssertEqual(try json.payload(Item.self), Item(id: 7))
+      XCTAssertEqual(json.data, data(text), "its bytes are as they came")
+    }
+  }
+
+  func test_aBadStringFailsWhenItIsReadWithItsPathAndByte() throws {
+    let json = try json(#"{"a":[{"comment":"x"},{"comment":"ab\ud83d"}]}"#)
+    let error = try XCTUnwrap(corruption { _ = try json["a"].decode([Comment].self) })
+    XCTAssertEqual(error.path, ["1", "comment"])
+    XCTAssertEqual(error.text, "The string is not Unicode: half of a surrogate pair at byte 36, at byte 33.")
+    let bytes = try self.json(#"{"comment":"x~"}"#)
+    XCTAssertEqual(
+      corruption { _ = try bytes.decode(Comment.self) }?.text,
+      "The string is not Unicode: the bytes are not UTF-8 0xff at byte 13, at byte 11.")
+    for bad in bad {
+      let json = try self.json(#"["\#(bad)"]"#)
+      XCTAssertNil(json[0].string)
+      XCTAssertEqual(json[0].kind, .string)
+      for body in [
+        { _ = try json.decode([String].self) }, { _ = try json.decode([String?].self) },
+        { _ = try json.decode([URL].self) },
+        { _ = try json.decode([Data].self) },
+      ] { XCTAssertEqual(corruption(body)?.path, ["0"], bad) }
+      XCTAssertThrowsError(try json.decode([Int].self)) { error in
+        guard case DecodingError.typeMismatch = error else { return XCTFail("\(error)") }
+      }
+    }
+  }
+
+  func test_aBadItemOfALossyListIsLeftOut() throws {
+    var left: [Int] = []
+    let page = try json(#"{"code":200,"data":["a","\ud800","c"]}"#).page(of: String.self) { index, _ in
+      left.append(index)
+    }
+    XCTAssertEqual(page.items, ["a", "c"])
+    XCTAssertEqual(left, [1])
+  }
+
+  func test_aBadKeyIsFoundByNobodyAndFailsADictionary() throws {
+    for bad in bad {
+      let json = try json(#"{"\#(bad)":1,"\#(bad)":2,"a":3}"#)
+      XCTAssertEqual(json["a"].int, 3)
+      XCTAssertEqual(try json.decode([String: JSON].self, ifThere: "a"), 3)
+      XCTAssertEqual(json.members?.map(\.key).last, "a")
+      XCTAssertTrue(json.members?.first?.key.contains("\u{FFFD}") == true)
+      XCTAssertEqual(
+        corruption { _ = try json.decode([String: Int].self) }?.text.hasPrefix("A key is not Unicode"), true)
+    }
+  }
+
+  func test_badStringsAreEqualByTheirBytesAndCannotBeEncoded() throws {
+    let strings = try json(#"["\ud800","\ud801","\ud800","a"]"#)
+    XCTAssertEqual(strings[0], strings[2])
+    XCTAssertNotEqual(strings[0], strings[1])
+    XCTAssertNotEqual(strings[0], strings[3])
+    XCTAssertThrowsError(try JSONEncoder().encode(strings)) {
+      XCTAssertTrue("\($0)".contains("no characters"), "\($0)")
+    }
+    XCTAssertEqual(strings.pretty(indent: ""), "[\n\"\\ud800\",\n\"\\ud801\",\n\"\\ud800\",\n\"a\"\n]")
+  }
+
+  func test_aBadCursorIsNotTheEndOfAList() throws {
+    XCTAssertThrowsError(try json(#"{"code":200,"data":[1],"cursor":"\ud800"}"#).page(of: Int.self))
+  }
+
+  func test_halvesDoNotSwallowWhatFollows() throws {
+    let json = try json(#"{"\ud83d12abcd\u0041":1,"\ud83d\ud83d\ude00":2}"#)
+    XCTAssertEqual(json.members?.map(\.key), ["\u{FFFD}12abcdA", "\u{FFFD}😀"])
+  }
+}
+
+extension JSON {
+  fileprivate func decode(_ type: [String: JSON].Type, ifThere key: String) throws -> Int? {
+    struct Key: CodingKey {
+      var stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+    struct Probe: Decodable {
+      let keys: [String]
+      let a: Int
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        keys = container.allKeys.map(\.stringValue)
+        a = try container.decode(Int.self, forKey: Key(stringValue: "a"))
+      }
+    }
+    return try decode(Probe.self).a
+  }
+}
