@@ -136,6 +136,13 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(search("a", byBody: false)).bodies, ["4"])
   }
 
+  func test_thePolicyOfHTTPKeepsNoPostWhateverTheEndpointSaysAboutItsBody() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    let search = Plain(method: .post, task: .json(["word": "a"]), cachePolicy: .http, cachesByBody: true)
+    XCTAssertEqual(fixture.get(search).bodies, ["1"])
+    XCTAssertEqual(fixture.get(search).bodies, ["2"])
+  }
+
   func test_aKeyOfTheEndpointsOwnStandsForURLAndBody() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     func signed(_ time: Int) -> Plain {

@@ -90,6 +90,19 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.paths, ["/0", "/3", "/5", "/2", "/1", "/4"])
   }
 
+  func test_priorityHoldsAlsoBetweenHosts() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1, scheduler: virtual.scheduler)
+    func send(_ priority: Request.Priority, _ host: String, _ path: String) {
+      virtual.note("", virtual.network(Prioritised(priority: priority), limit).response(.get, "http://\(host)/\(path)"))
+    }
+    send(.normal, "a", "0")
+    for host in ["a", "b", "c"] { send(.low, host, "low-\(host)") }
+    for host in ["a", "b", "c"] { send(.high, host, "high-\(host)") }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths, ["/0", "/high-a", "/high-b", "/high-c", "/low-a", "/low-b", "/low-c"])
+  }
+
   func test_oneThatWaitsCanBeCancelledAndIsNeverSent() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
