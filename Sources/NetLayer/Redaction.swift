@@ -8,7 +8,7 @@ import Foundation
 ///
 /// The same rules decide which header fields a redirect does not take to another origin, and which tell `CacheInterceptor` one
 /// user from another.
-public struct Redaction: Sendable {
+public struct Redaction: Sendable, Hashable {
   /// The text in place of a secret.
   public var placeholder: String
   /// Whole names, without case and marks.

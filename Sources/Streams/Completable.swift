@@ -76,6 +76,13 @@ public struct Completable: ObservableConvertibleType {
   ) -> any Disposable {
     observable.subscribe(onError: onError, onCompleted: onCompleted, onDisposed: onDisposed, file: file, line: line)
   }
+
+  /// Starts the work and passes its end to `observer`, once, on whatever thread it comes.
+  public func subscribe(
+    _ observer: @escaping @Sendable (CompletableEvent) -> Void, file: StaticString = #fileID, line: UInt = #line
+  ) -> any Disposable {
+    subscribe(onCompleted: { observer(.completed) }, onError: { observer(.error($0)) }, file: file, line: line)
+  }
 }
 
 extension ObservableType where Element == Never {

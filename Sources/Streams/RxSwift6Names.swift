@@ -39,6 +39,12 @@ extension ObservableType {
   @available(*, unavailable, renamed: "skipUntil(_:)")
   public func skip<Trigger: ObservableConvertibleType>(until other: Trigger) -> Observable<Element> { skipUntil(other) }
 
+  /// Has another name here: `skip(for:scheduler:)`.
+  @available(*, unavailable, renamed: "skip(for:scheduler:)")
+  public func skip(_ duration: Duration, scheduler: any SchedulerType) -> Observable<Element> {
+    skip(for: duration, scheduler: scheduler)
+  }
+
   /// Has another name here: `skipWhile(_:)`.
   @available(*, unavailable, renamed: "skipWhile(_:)")
   public func skip(while predicate: @escaping @Sendable (Element) throws -> Bool) -> Observable<Element> {

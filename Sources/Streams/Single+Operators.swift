@@ -56,13 +56,17 @@ extension Single {
 
   /// Lets closures watch the result without changing it; what they throw becomes the error (law 7).
   ///
-  /// `onSubscribe` runs before the work starts, `onDispose` once, after the result or the disposal (law 5).
+  /// `onSubscribe` runs before the work starts, `onSubscribed` after, `onDispose` once, after the result or the disposal
+  /// (law 5).
   public func `do`(
     onSuccess: (@Sendable (Element) throws -> Void)? = nil, onError: (@Sendable (any Error) throws -> Void)? = nil,
-    onSubscribe: (@Sendable () -> Void)? = nil, onDispose: (@Sendable () -> Void)? = nil
+    onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil,
+    onDispose: (@Sendable () -> Void)? = nil
   ) -> Single<Element> {
     Single(
-      trusted: observable.do(onNext: onSuccess, onError: onError, onSubscribe: onSubscribe, onDispose: onDispose))
+      trusted: observable.do(
+        onNext: onSuccess, onError: onError, onSubscribe: onSubscribe, onSubscribed: onSubscribed, onDispose: onDispose)
+    )
   }
 
   /// Subscribes again after errors as `policy` says; the last error is forwarded (law 18).
@@ -125,6 +129,12 @@ extension Single {
   ) -> Single<Element> {
     guard !singles.isEmpty else { return .deferred { .just(try resultSelector([])) } }
     return Single(trusted: Observable<A>.zip(singles.map(\.observable)).map(resultSelector))
+  }
+
+  /// Emits the elements of all `singles`, in their order, when all have succeeded; the first error ends it and cancels the
+  /// others.
+  public static func zip(_ singles: [Single<Element>]) -> Single<[Element]> {
+    Single<[Element]>.zip(singles) { $0 }
   }
 }
 

@@ -52,6 +52,11 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
   /// Succeeds with `element` at once.
   public static func just(_ element: Element) -> Single<Element> { Single(trusted: .just(element)) }
 
+  /// Succeeds with `element` in an item that it schedules on `scheduler`.
+  public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Single<Element> {
+    Single(trusted: .just(element, scheduler: scheduler))
+  }
+
   /// Fails with `error` at once.
   public static func error(_ error: any Error) -> Single<Element> { Single(trusted: .error(error)) }
 
@@ -61,6 +66,15 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
   /// Asks `factory` for a single at each subscription; what it throws becomes the error (law 7).
   public static func deferred(_ factory: @escaping @Sendable () throws -> Single<Element>) -> Single<Element> {
     Single(trusted: .deferred { try factory().observable })
+  }
+
+  /// Makes a resource at each subscription, does the work of `singleFactory` with it, and disposes it after the result or
+  /// the disposal; what either factory throws becomes the error (law 7).
+  public static func using<Resource: Disposable>(
+    _ resourceFactory: @escaping @Sendable () throws -> Resource,
+    singleFactory: @escaping @Sendable (Resource) throws -> Single<Element>
+  ) -> Single<Element> {
+    Single(trusted: .using(resourceFactory) { try singleFactory($0).observable })
   }
 
   /// Starts the work and handles its result, once, on whatever thread it arrives.
@@ -116,6 +130,13 @@ extension ObservableType {
         }
         source.run(scope) { found.value = $0 }
       }))
+  }
+}
+
+extension Single where Element: FixedWidthInteger & Sendable {
+  /// Succeeds with 0 when `dueTime` has passed, on `scheduler`.
+  public static func timer(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
+    Single(trusted: .timer(dueTime, scheduler: scheduler))
   }
 }
 

@@ -97,6 +97,7 @@ final class MarbleDiagramsTests: XCTestCase {
     "sample": { sources, _ in sources[0].sample(sources[1]) },
     "scan(0, +)": { sources, _ in sources[0].scan(0) { $0 + (try number($1)) }.map { "\($0)" } },
     "skip(2)": { sources, _ in sources[0].skip(2) },
+    "skip(for 5)": { sources, time in sources[0].skip(for: .seconds(5), scheduler: time) },
     "skipUntil": { sources, _ in sources[0].skipUntil(sources[1]) },
     "skipWhile(<2)": { sources, _ in sources[0].skipWhile { try number($0) < 2 } },
     "startWith(a)": { sources, _ in sources[0].startWith("a") },

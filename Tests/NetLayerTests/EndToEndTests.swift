@@ -1,6 +1,7 @@
 import LoopbackServer
 import NetLayer
 import Streams
+import StreamsTesting
 import XCTest
 
 /// The pipeline over a real socket, with the transport that users get.
@@ -110,7 +111,9 @@ final class EndToEndTests: XCTestCase {
     struct UserEndpoint: Endpoint {
       var path: String { "/user" }
     }
-    let user = try await network(server).request(UserEndpoint(), as: User.self).value
+    let user = try await withTimeLimit { [network = network(server)] in
+      try await network.request(UserEndpoint(), as: User.self).value
+    }
     XCTAssertEqual(user, User(userid: 1, name: "n"))
   }
 }

@@ -70,4 +70,61 @@ final class CompletableTests: StreamsTestCase {
     ).subscribe()
     XCTAssertEqual(log.all, ["subscribe", "completed", "dispose"])
   }
+
+  func test_concatTakesAnyNumber() {
+    XCTAssertEqual(
+      end(events { time in .concat(time.cold("--|").ignoreElements(), time.cold("---|").ignoreElements(), .empty()) }),
+      "completed @ 5")
+  }
+
+  func test_subscribeTakesOneClosureForBothEnds() {
+    let log = Log<String>()
+    let note: @Sendable (CompletableEvent) -> Void = { event in
+      switch event {
+      case .completed: log.add("completed")
+      case .error(let error): log.add("\(error)")
+      }
+    }
+    _ = Completable.empty().subscribe(note)
+    _ = Completable.error(TestError("x")).subscribe { event in note(event) }
+    XCTAssertEqual(log.all, ["completed", "TestError(name: \"x\")"])
+  }
+
+  func test_retryWhenRunsAgainAtEachTriggerAndEndsWithThem() {
+    let attempts = Log<Int>()
+    let work = Completable.deferred {
+      attempts.add(1)
+      return .error(TestError())
+    }
+    XCTAssertEqual(
+      end(events { time in work.retryWhen { $0.delay(.seconds(2), scheduler: time).take(2) } }), "completed @ 4")
+    XCTAssertEqual(attempts.count, 3)
+  }
+
+  func test_delaySubscriptionAndTimeoutWithAnother() {
+    XCTAssertEqual(
+      end(events { time in time.cold("--|").ignoreElements().delaySubscription(.seconds(3), scheduler: time) }),
+      "completed @ 5")
+    XCTAssertEqual(
+      end(
+        events { time in
+          Completable.never().timeout(.seconds(3), other: time.cold("--|").ignoreElements(), scheduler: time)
+        }), "completed @ 5")
+  }
+
+  func test_usingDisposesItsResourceAfterTheEnd() {
+    let log = Log<String>()
+    let work = Completable.using(
+      { CompositeDisposable(Disposables.create { log.add("disposed") }) },
+      completableFactory: { _ in Completable.empty().do(onCompleted: { log.add("work") }) })
+    _ = work.subscribe(onCompleted: { log.add("completed") })
+    XCTAssertEqual(log.all, ["work", "completed", "disposed"])
+  }
+
+  func test_debugPrintsEachStep() {
+    let log = Log<String>()
+    _ = Completable.empty().debug("work", print: { log.add($0) }).do(onSubscribed: { log.add("subscribed") })
+      .subscribe()
+    XCTAssertEqual(log.all, ["work -> subscribed", "work -> completed", "work -> disposed", "subscribed"])
+  }
 }

@@ -94,4 +94,50 @@ final class SingleTests: StreamsTestCase {
     _ = Completable.error(TestError()).subscribe(onError: { _ in ends.add("error") })
     XCTAssertEqual(ends.all, ["completed", "error"])
   }
+
+  func test_zipOfManyNeedsNoSelector() throws {
+    XCTAssertEqual(try Single.zip([Single.just(1), .just(2), .just(3)]).toBlocking().single(), [1, 2, 3])
+    XCTAssertEqual(try Single<Int>.zip([]).toBlocking().single(), [])
+    let time = TestScheduler()
+    let other = time.cold("---a|")
+    let all = Single.zip([other.asSingle(), time.cold("-#").asSingle()])
+    XCTAssertEqual(time.record(all.asObservable()), [.error(1)])
+    XCTAssertEqual(other.subscriptions, [TestSubscription(0, 1)])
+  }
+
+  func test_justAndTimerOnAScheduler() {
+    let scheduled = ManualScheduler()
+    let log = Log<Int>()
+    _ = Single.just(1, scheduler: scheduled).subscribe(onSuccess: { log.add($0) })
+    XCTAssertEqual(log.all, [], "before its item runs")
+    scheduled.runDue()
+    XCTAssertEqual(log.all, [1])
+    let time = TestScheduler()
+    XCTAssertEqual(
+      time.record(Single<Int>.timer(.seconds(3), scheduler: time).asObservable()), [.next(3, 0), .completed(3)])
+  }
+
+  func test_usingDisposesItsResourceAfterTheResult() {
+    let log = Log<String>()
+    let work = Single<Int>.using(
+      { CompositeDisposable(Disposables.create { log.add("disposed") }) },
+      singleFactory: { _ in Single.just(7).do(onSuccess: { _ in log.add("work") }) })
+    _ = work.subscribe(onSuccess: { log.add("got \($0)") })
+    XCTAssertEqual(log.all, ["work", "got 7", "disposed"])
+    let failing = Single<Int>.using(
+      { CompositeDisposable(Disposables.create { log.add("disposed too") }) },
+      singleFactory: { _ in throw TestError("factory") })
+    XCTAssertThrowsError(try failing.toBlocking().single()) { XCTAssertEqual($0 as? TestError, TestError("factory")) }
+    XCTAssertEqual(log.all.last, "disposed too")
+  }
+
+  func test_onSubscribedComesBehindTheSubscription() {
+    let log = Log<String>()
+    let work = Single<Int>.deferred {
+      log.add("work")
+      return .never()
+    }
+    work.do(onSubscribe: { log.add("subscribe") }, onSubscribed: { log.add("subscribed") }).subscribe().dispose()
+    XCTAssertEqual(log.all, ["subscribe", "work", "subscribed"])
+  }
 }

@@ -13,9 +13,8 @@ final class Emitter<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    guard !subscription.isStopped else { return }
     if drain.tryEnter() {
-      // Asked again inside: the end may have come in between.
+      // Asked inside: before, the end could come in between.
       if !subscription.isStopped { subscription.deliver(element, to: next) }
       drain.exit()
     } else {

@@ -11,6 +11,13 @@ extension ObservableType {
   }
 }
 
+extension ObservableType where Element: ObservableConvertibleType {
+  /// Emits the inner streams one after the other, in order, each subscribed when the one before has completed (law 14);
+  /// the first error ends the whole.
+  @inlinable
+  public func concat() -> Observable<Element.Element> { merge(maxConcurrent: 1) }
+}
+
 extension Observable {
   /// Emits the streams one after the other, each subscribed when the one before has completed; an error ends all.
   @inlinable

@@ -43,4 +43,9 @@ extension Observable {
   public static func from(optional: Element?) -> Observable<Element> {
     optional.map { .just($0) } ?? .empty()
   }
+
+  /// Emits what is in `optional`, if anything, and completes, in an item that it schedules on `scheduler`.
+  public static func from(optional: Element?, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
+    Observable.from(optional: optional).subscribeOn(scheduler)
+  }
 }

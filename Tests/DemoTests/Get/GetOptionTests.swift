@@ -70,6 +70,8 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(refused["message"] as? String, "declined")
     XCTAssertEqual(refused["code"] as? Int, 17)
     XCTAssertEqual(try error(get("/bad").lines.first)["kind"] as? String, "parse")
+    let attached = try DemoProcess.run("get", "--envelope=status=0,msg,result,next", url(server, "/ok"))
+    XCTAssertEqual(try object(attached.lines.first)["cursor"] as? String, "5")
   }
 
   func test_pagesAreFollowedUntilThereIsNoCursorOrItComesAgain() throws {

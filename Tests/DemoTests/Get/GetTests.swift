@@ -103,6 +103,7 @@ final class GetTests: XCTestCase {
       (["-X", "GET /", "http://h"], "\"GET /\""), (["--data-file", file, "http://h"], file),
       (["--cacert", file, "http://h"], file), (["--envelope", "code", "http://h"], "\"code\""),
       (["--concurrency", "0", "http://h"], "\"0\""), (["--retry", "x", "http://h"], "\"x\""),
+      (["--retry", "-1", "http://h"], "\"-1\""),
       (["--timeout", "-1", "http://h"], "\"-1\""), (["--raw=1", "http://h"], "--raw"), (["http://h", "-X"], "-X"),
       (["-d", "a", "-d", "b", "http://h"], "-d"), ([], "URL"),
     ] {
@@ -124,5 +125,11 @@ final class GetTests: XCTestCase {
     ] {
       XCTAssertTrue(text.contains(option), option)
     }
+  }
+
+  func test_jsonLosesItsSpaceButNotThatOfItsStrings() throws {
+    let server = try serve { routes in routes.on("GET", "/") { _ in .json("[ \"a  b\", \"c\\\" d\" ,\n 1 ]") } }
+    let result = try DemoProcess.run("get", url(server, "/"))
+    XCTAssertEqual(try object(result.lines.first)["body"] as? [AnyHashable], ["a  b", "c\" d", 1])
   }
 }

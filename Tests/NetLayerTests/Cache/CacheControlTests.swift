@@ -6,7 +6,7 @@ final class CacheControlTests: XCTestCase {
   private func control(_ text: String) -> CacheControl { CacheControl(["Cache-Control": text]) }
 
   func test_directivesAreReadWithoutCaseAndWithOrWithoutQuotes() {
-    let control = control("Max-Age=60 , NO-CACHE,stale-if-error=\"30\", ext=\"a, no-store\"")
+    let control = control("Max-Age=60 , NO-CACHE,stale-if-error=\"30\", ext=\"a, no-store, b\"")
     XCTAssertEqual(control.seconds("max-age"), 60)
     XCTAssertEqual(control.seconds("stale-if-error"), 30)
     XCTAssertTrue(control.has("no-cache"))

@@ -52,6 +52,17 @@ final class CacheRemovalTests: XCTestCase {
     }
   }
 
+  func test_whatWasAskedForBeforeItsRemovalIsNotKeptHoweverManyRemovalsFollow() {
+    let cache = Cache(directory: nil, clock: scheduler)
+    let before = cache.changes
+    cache.remove("a")
+    for other in 0..<1500 { cache.remove("\(other)") }
+    cache.store(entry("old"), for: "a", headers: [:], since: before)
+    XCTAssertNil(body(cache, "a"))
+    cache.store(entry("new"), for: "a", headers: [:], since: cache.changes)
+    XCTAssertEqual(body(cache, "a"), "new")
+  }
+
   func test_whatWaitsForTheDiskIsBounded() {
     let cache = open()
     cache.queue.suspend()

@@ -151,6 +151,38 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(refreshes.all.count, 3, "the window is over")
   }
 
+  func test_signingInBeginsTheWindowOfRefreshesAnew() throws {
+    let virtual = server { "never" }
+    let authentication = try interceptor(virtual, max: 1) { _ in .just(Token(access: "useless")) }
+    let network = virtual.network(authentication)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    try authentication.setToken(Token(access: "of another user"))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["old", "of another user"])
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0"])
+  }
+
+  func test_aBodyThatExistsOnceIsNotSentAgainAfterARefusal() throws {
+    struct Recording: Endpoint {
+      let body: Request.BodyStream
+      var path: String { "/x" }
+      var method: HTTPMethod { .post }
+      var task: HTTPTask { .stream(body) }
+    }
+    for (body, result) in [
+      (Request.BodyStream(once: { nil }), "401 who? @0"), (Request.BodyStream(open: { { nil } }), "200 ok @0"),
+    ] {
+      let virtual = server { "new" }
+      let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
+      let response: Single<Response> = network.request(Recording(body: body))
+      virtual.note("", response)
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, [result])
+    }
+  }
+
   func test_aTokenThatIsAboutToExpireIsReplacedBeforeItIsSent() throws {
     let virtual = server { "new" }
     let expiry = virtual.scheduler.now.addingTimeInterval(100)
@@ -288,11 +320,11 @@ final class AuthenticationInterceptorTests: XCTestCase {
 
   func test_aRefusalByAnotherOriginBehindARedirectIsNoReasonToRefresh() throws {
     struct Redirected: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-        next(request).map { exchange in
-          var exchange = exchange
-          exchange.response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
-          return exchange
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        next(request).map { response in
+          var response = response
+          response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
+          return response
         }
       }
     }

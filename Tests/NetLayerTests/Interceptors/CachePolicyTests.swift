@@ -93,7 +93,7 @@ final class CachePolicyTests: XCTestCase {
     struct Failing: Interceptor {
       let cause: NetworkError.Kind
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         .error(
           NetworkError(
             kind: .authentication, reason: "no token", underlying: NetworkError(kind: cause, reason: "for a reason")))
@@ -134,6 +134,13 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(search("a")).bodies, ["1"])
     XCTAssertEqual(fixture.get(search("a", byBody: false)).bodies, ["3"])
     XCTAssertEqual(fixture.get(search("a", byBody: false)).bodies, ["4"])
+  }
+
+  func test_thePolicyOfHTTPKeepsNoPostWhateverTheEndpointSaysAboutItsBody() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    let search = Plain(method: .post, task: .json(["word": "a"]), cachePolicy: .http, cachesByBody: true)
+    XCTAssertEqual(fixture.get(search).bodies, ["1"])
+    XCTAssertEqual(fixture.get(search).bodies, ["2"])
   }
 
   func test_aKeyOfTheEndpointsOwnStandsForURLAndBody() {

@@ -54,7 +54,8 @@ final class CoalescingSharingTests: XCTestCase {
   func test_whatTheCallersWantOtherwiseOfTheTransportIsNotShared() {
     let changes: [@Sendable (inout Backend) -> Void] = [
       { $0.timeouts.total = 0.3 }, { $0.timeouts.call = 9 }, { $0.options.redirects = .none },
-      { $0.options.redirects = .follow(limit: 3) }, { $0.options.redirects = .decide { _ in true } },
+      { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding("X-Tenant") },
+      { $0.options.redirects = .decide { _ in true } },
       { $0.options.maxBodySize = 2 }, { $0.options.httpVersion = .http1 }, { $0.options.cookies = CookieJar() },
     ]
     for (index, change) in changes.enumerated() {

@@ -92,6 +92,27 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2, "the caller may allow more")
   }
 
+  func test_aBodyThatExistsOnceIsNotSentAgain() {
+    struct Recording: Endpoint {
+      let body: Request.BodyStream
+      var path: String { "/x" }
+      var method: HTTPMethod { .put }
+      var task: HTTPTask { .stream(body) }
+    }
+    let once = Request.BodyStream(once: { nil })
+    let repeatable = Request.BodyStream(open: { { nil } })
+    for (body, count) in [(once, 1), (repeatable, 2)] {
+      for answer in [StubTransport.Answer.failure(.connection), .json("busy", status: 503)] {
+        let virtual = VirtualNetwork(answer)
+        let network = virtual.network(RetryInterceptor(policy: policy(virtual, attempts: 2)))
+        let response: Single<Response> = network.request(Recording(body: body))
+        virtual.note("", response)
+        virtual.scheduler.start()
+        XCTAssertEqual(virtual.stub.requests.count, count, "\(answer)")
+      }
+    }
+  }
+
   func test_whatNoRepetitionMendsIsNotRepeated() {
     for kind in [NetworkError.Kind.tls, .cancelled, .redirect, .invalidRequest, .file, .other] {
       let virtual = VirtualNetwork(.failure(kind))
@@ -184,6 +205,14 @@ final class RetryInterceptorTests: XCTestCase {
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
+  }
+
+  func test_aBucketHoldsNoMoreThanItsCapacity() throws {
+    let budget = RetryBudget(capacity: 2)
+    let origin = Origin(try XCTUnwrap(URL(string: "http://h/")))
+    XCTAssertEqual((0..<4).map { _ in budget.spend(origin) }, [true, true, false, false])
+    for _ in 0..<10 { budget.earn(origin) }
+    XCTAssertEqual((0..<2).map { _ in budget.spend(origin) }, [true, false])
   }
 
   func test_disposingEndsThePauseAndNothingIsSent() {

@@ -82,7 +82,11 @@ final class LoopbackServerTests: XCTestCase {
   func testWhatIsNoHTTPGets400() throws {
     let server = try LoopbackServer { _ in .text("never") }
     let overflow = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n"
-    for text in ["nonsense\r\n\r\n", overflow, "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"] {
+    let unbroken = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
+    for text in [
+      "nonsense\r\n\r\n", overflow, unbroken, "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+      "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    ] {
       XCTAssert(try exchange(server, text).hasPrefix("HTTP/1.1 400 "), text)
     }
     XCTAssertEqual(server.requestCount, 0)
@@ -173,5 +177,22 @@ final class LoopbackServerTests: XCTestCase {
     let port = try XCTUnwrap(server?.port)
     server = nil
     XCTAssertThrowsError(try RawClient(port: port))
+  }
+
+  func testAHeadWithoutEndGets431() throws {
+    let server = try LoopbackServer { _ in .text("never") }
+    // One byte too many, so that the server reads all of it, and no byte unread resets the connection.
+    let head = "GET / HTTP/1.1\r\nX: ".padding(toLength: 65_537, withPad: "x", startingAt: 0)
+    XCTAssert(try exchange(server, head).hasPrefix("HTTP/1.1 431 "))
+    XCTAssertEqual(server.requestCount, 0)
+  }
+
+  func testAConnectionOfHTTP10Closes() throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    let client = try RawClient(port: server.port)
+    client.send("GET / HTTP/1.0\r\n\r\n")
+    let (answer, failure) = client.receive(until: nil)
+    XCTAssert(answer.hasSuffix("ok"), answer)
+    XCTAssertNil(failure, "it ends")
   }
 }

@@ -73,7 +73,6 @@ final class RequestChainTests: XCTestCase {
       let error = try failure(of: RequestChain(on: network(transport)) { GetUser(id: 1) }.run())
       XCTAssertEqual(error.kind, kind)
       XCTAssertEqual(error.index, 0)
-      XCTAssertEqual(error.kind.isTransient, kind.isTransient)
     }
     struct Cause: Error {}
     let error = try failure(of: RequestChain<User, User> { () throws -> GetUser? in throw Cause() }.run())

@@ -27,6 +27,7 @@ final class ServerSentEventParserTests: XCTestCase {
     ("data:test\n\ndata: test\n\n", [.init(data: "test"), .init(data: "test")]),
     ("event: add\ndata: 73\n\nevent: remove\n\ndata: x\n\n", [.init(event: "add", data: "73"), .init(data: "x")]),
     ("data: a\r\n\r\ndata: b\r\rdata: c\n\r\n", [.init(data: "a"), .init(data: "b"), .init(data: "c")]),
+    ("data: a\r\ndata: b\r\n\r\n", [.init(data: "a\nb")]),
     ("\u{FEFF}data: bom\n\n\u{FEFF}data: not the first\n\n", [.init(data: "bom")]),
     ("id: 7\n\ndata: later\n\n", [.init(id: "7", data: "later")]),
     ("id: a\0b\ndata: x\n\n", [.init(data: "x")]),

@@ -2,6 +2,7 @@
   import Foundation
   import LoopbackServer
   import Streams
+  import StreamsTesting
   import XCTest
 
   @testable import NetLayer
@@ -137,9 +138,8 @@
           ]))
       }
       let network = Network(Backend(baseURL: server.url("/"), transport: try CurlTransport()))
-      let streamed = try await network.open(Root()).value
-      var body = Data()
-      for try await chunk in streamed.chunks { body += chunk }
+      let streamed = try await withTimeLimit { try await network.open(Root()).value }
+      let body = try await withTimeLimit { try await streamed.chunks.reduce(Data(), +) }
       XCTAssertEqual(body, Data("ok".utf8))
       XCTAssertEqual(streamed.trailers["X-Checksum"], "7")
     }

@@ -4,11 +4,11 @@ import XCTest
 
 final class BridgesTests: StreamsTestCase {
   func test_asyncClosureGivesItsResultOrError() async throws {
-    let value = try await Single.from { () async throws -> Int in 3 }.value
+    let value = try await withTimeLimit { try await Single.from { () async throws -> Int in 3 }.value }
     XCTAssertEqual(value, 3)
     let failing = Single<Int>.from { throw TestError("async") }
     do {
-      _ = try await failing.value
+      _ = try await withTimeLimit { try await failing.value }
       XCTFail("did not throw")
     } catch {
       XCTAssertEqual(error as? TestError, TestError("async"))

@@ -300,4 +300,28 @@ final class EventLawsTests: StreamsTestCase {
     XCTAssertEqual(above.all, [])
     XCTAssertEqual(below.count, scopes.count)
   }
+
+  func test_law01_elementsBehindTheEndAreDroppedAlsoWhenTheyWaitedForADelivery() {
+    for waits in [false, true] {
+      let made = Locked<AnyObserver<Int>?>(nil)
+      let source = Observable<Int>.create { observer in
+        made.withLock { $0 = observer }
+        return Disposables.create()
+      }
+      let log = Log<Int>()
+      // What follows keeps the subscription open, so that only the source's end can stop the element.
+      let subscription = source.concat(Observable.never()).subscribe(onNext: { element in
+        log.add(element)
+        guard waits, element == 1 else { return }
+        made.withLock { $0 }?.onCompleted()
+        made.withLock { $0 }?.onNext(2)
+      })
+      made.withLock { $0 }?.onNext(1)
+      made.withLock { $0 }?.onCompleted()
+      made.withLock { $0 }?.onNext(3)
+      XCTAssertEqual(log.all, [1])
+      subscription.dispose()
+      made.withLock { $0 = nil }
+    }
+  }
 }

@@ -25,6 +25,7 @@ final class LateItemsTests: StreamsTestCase {
     ("observeOn", { $0.observeOn($1) }),
     ("retry(policy)", { $0.retry(RetryPolicy(attempts: 3, scheduler: $1)) }),
     ("sample", { $0.sample(Observable<Int>.interval(.seconds(5), scheduler: $1)) }),
+    ("skip(for:)", { $0.skip(for: .seconds(5), scheduler: $1) }),
     ("skipUntil", { $0.skipUntil(Observable<Int>.timer(.seconds(5), scheduler: $1)) }),
     ("subscribeOn", { $0.subscribeOn($1) }),
     ("take(for:)", { $0.take(for: .seconds(5), scheduler: $1) }),

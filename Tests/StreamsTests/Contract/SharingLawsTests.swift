@@ -111,4 +111,26 @@ final class SharingLawsTests: StreamsTestCase {
       }
     }
   }
+
+  func test_law24_anObserverThatComesWhileTheLastOneLeavesGetsAConnectionOfItsOwn() {
+    let observers = Locked<[AnyObserver<Int>]>([])
+    let log = Log<Int>()
+    let late = SerialDisposable()
+    let comeBack = Locked<(@Sendable () -> Void)?>(nil)
+    let shared = Observable<Int>.create { observer in
+      observers.withLock { $0.append(observer) }
+      // The source is being released: the last observer has left, and the next one comes.
+      return Disposables.create { comeBack.withLock { $0.take() }?() }
+    }.share()
+    comeBack.withLock { $0 = { late.disposable = shared.subscribe(onNext: { log.add($0) }) } }
+    shared.subscribe().dispose()
+    let made = observers.withLock { observers in
+      defer { observers = [] }
+      return observers
+    }
+    XCTAssertEqual(made.count, 2)
+    made.last?.onNext(7)
+    XCTAssertEqual(log.all, [7])
+    late.dispose()
+  }
 }

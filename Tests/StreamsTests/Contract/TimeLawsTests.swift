@@ -125,4 +125,18 @@ final class TimeLawsTests: StreamsTestCase {
     XCTAssertEqual(turns.all, ["1", "between", "2", "between", "completed"])
     subscription.dispose()
   }
+
+  func test_law22_virtualTimeReachesTheTimeAskedForThoughNothingIsDue() {
+    let time = TestScheduler()
+    time.advanceTo(7)
+    XCTAssertEqual(time.clock, 7)
+    XCTAssertEqual(time.uptime, .seconds(7))
+    let log = Log<TestTime>()
+    _ = time.scheduleRelative(.seconds(2)) { log.add(time.clock) }
+    time.advanceBy(5)
+    XCTAssertEqual(log.all, [9])
+    XCTAssertEqual(time.clock, 12)
+    time.advanceTo(3)
+    XCTAssertEqual(time.clock, 12, "it never goes back")
+  }
 }

@@ -36,6 +36,23 @@ private struct SignUpViewModel {
   }
 }
 
+/// The same with RxCocoa's drivers, after its sign-up example.
+private struct SignUpDrivers {
+  let isEnabled: Driver<Bool>
+  let signedIn: Driver<String>
+
+  init(
+    name: Driver<String>, password: Driver<String>, taps: Driver<Void>,
+    signUp: @escaping @Sendable (String) -> Single<String>
+  ) {
+    isEnabled = Driver.combineLatest(name, password) { name, password in name.count >= 3 && password.count >= 6 }
+      .distinctUntilChanged()
+    let form = Driver.combineLatest(name, password) { (name: $0, password: $1) }
+    signedIn = taps.withLatestFrom(form)
+      .flatMapLatest { form in signUp(form.name).asDriver(onErrorJustReturn: "failed") }
+  }
+}
+
 private enum APIError: Error, Equatable {
   case offline
   case server(Int)
@@ -236,5 +253,29 @@ final class RxSwiftSnippetsTests: StreamsTestCase {
     let elements = source.compactMap { $0.element }
     XCTAssertEqual(try errors.toBlocking().toArray(), ["server(404)"])
     XCTAssertEqual(try elements.toBlocking().toArray(), ["user 1"])
+  }
+
+  @MainActor
+  func test_driversOfAForm() {
+    let name = BehaviorRelay(value: "")
+    let password = BehaviorRelay(value: "")
+    let taps = PublishRelay<Void>()
+    let disposeBag = DisposeBag()
+    let log = Log<String>()
+    let model = SignUpDrivers(
+      name: name.asDriver(), password: password.asDriver(), taps: taps.asDriver(onErrorJustReturn: ()),
+      signUp: { name in name == "ann" ? .just("hello \(name)") : .error(APIError.offline) })
+    model.isEnabled.drive(onNext: { log.add("enabled \($0)") }).disposed(by: disposeBag)
+    model.signedIn.drive(onNext: { log.add($0) }).disposed(by: disposeBag)
+    password.accept("secret")
+    name.accept("ann")
+    runMainLoop(until: "the button is enabled") { log.all.last == "enabled true" }
+    taps.accept(())
+    runMainLoop(until: "ann is greeted") { log.count == 3 }
+    drainMain()
+    name.accept("bob")
+    taps.accept(())
+    runMainLoop(until: "bob is refused") { log.count == 4 }
+    XCTAssertEqual(log.all, ["enabled false", "enabled true", "hello ann", "failed"])
   }
 }

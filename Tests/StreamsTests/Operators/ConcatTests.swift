@@ -25,4 +25,23 @@ final class ConcatTests: OperatorTestCase {
     XCTAssertEqual(try Observable<Int>.concat([]).toBlocking().toArray(), [])
     XCTAssertEqual(try Observable.concat(.just(1), .of(2, 3)).toBlocking().toArray(), [1, 2, 3])
   }
+
+  func test_law14_ofAStreamOfStreamsSubscribesEachWhenTheOneBeforeHasCompleted() {
+    let time = TestScheduler()
+    let first = time.cold("a--|")
+    let second = time.cold("b-|")
+    let outer = time.hot("-12|", ["1": first.asObservable(), "2": second.asObservable()])
+    XCTAssertEqual(time.record(outer.concat()), [.next(1, "a"), .next(4, "b"), .completed(6)])
+    XCTAssertEqual(first.subscriptions, [TestSubscription(1, 4)])
+    XCTAssertEqual(second.subscriptions, [TestSubscription(4, 6)])
+  }
+
+  func test_ofAStreamOfStreamsEndsWithTheFirstError() {
+    let time = TestScheduler()
+    let second = time.cold("b-|")
+    let sources = Observable.of(time.cold("-#").asObservable(), second.asObservable())
+    XCTAssertEqual(time.record(sources.concat()), [.error(1)])
+    XCTAssertEqual(second.subscriptions, [])
+    XCTAssertEqual(time.record(Observable<Observable<String>>.empty().concat()).map(\.value), [.completed])
+  }
 }

@@ -75,6 +75,13 @@ extension CreationTests {
     subscription.dispose()
     XCTAssertEqual(try Observable.from(optional: 1).toBlocking().toArray(), [1])
     XCTAssertEqual(try Observable<Int>.from(optional: nil).toBlocking().toArray(), [])
+    let scheduled = ManualScheduler()
+    let events = Log<Event<Int>>()
+    _ = Observable.from(optional: 1, scheduler: scheduled).subscribe { events.add($0) }
+    _ = Observable<Int>.from(optional: nil, scheduler: scheduled).subscribe { events.add($0) }
+    XCTAssertEqual(events.all, [], "before the items run")
+    scheduled.runDue()
+    XCTAssertEqual(events.all, [.next(1), .completed, .completed])
   }
 
   func test_law19_repeatElementStopsWithTake() throws {

@@ -75,7 +75,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     }
   }
 
-  func test_law14_aStaleInnersErrorThatWaitedForADeliveryIsDropped() {
+  func test_law14_aStaleInnersEventsThatWaitedForADeliveryAreDropped() {
     let outer = PublishSubject<PublishSubject<Int>>()
     let inners = (0..<3).map { _ in PublishSubject<Int>() }
     let events = Log<Event<Int>>()
@@ -95,6 +95,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     }
     entered.wait()
     outer.onNext(inners[1])
+    inners[1].onNext(1)
     inners[1].onError(TestError())
     outer.onNext(inners[2])
     goOn.signal()

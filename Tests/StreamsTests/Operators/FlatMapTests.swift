@@ -52,4 +52,23 @@ final class FlatMapTests: OperatorTestCase {
       subscription.dispose()
     }
   }
+
+  func test_law13_anInnerStreamThatEndsTwiceCountsOnce() {
+    let outer = PublishSubject<Int>()
+    let events = Log<Event<Int>>()
+    let subscription = outer.flatMap { element in
+      Observable.create { observer in
+        observer.onNext(element)
+        observer.onCompleted()
+        observer.onCompleted()
+        return Disposables.create()
+      }
+    }.subscribe { events.add($0) }
+    outer.onNext(1)
+    outer.onNext(2)
+    XCTAssertEqual(events.all, [.next(1), .next(2)])
+    outer.onCompleted()
+    XCTAssertEqual(events.all.last, .completed)
+    subscription.dispose()
+  }
 }

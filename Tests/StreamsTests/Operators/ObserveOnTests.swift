@@ -23,4 +23,14 @@ final class ObserveOnTests: OperatorTestCase {
       .toBlocking(timeout: .seconds(20)).single()
     XCTAssertFalse(onCaller)
   }
+
+  func test_law20_whatIsQueuedBehindTheEndIsDropped() {
+    let scheduler = ManualScheduler()
+    let seen = Log<Int>()
+    let events = Log<Event<Int>>()
+    _ = Observable.of(1, 2, 3).observeOn(scheduler).do(onNext: { seen.add($0) }).take(1).subscribe { events.add($0) }
+    scheduler.runDue()
+    XCTAssertEqual(events.all, [.next(1), .completed])
+    XCTAssertEqual(seen.all, [1])
+  }
 }

@@ -29,6 +29,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     ("combineLatest of many", { source, _ in Observable.combineLatest([source, never.startWith("x")]).map { $0[0] } }),
     ("compactMap", { source, _ in source.compactMap { $0 } }),
     ("concat", { source, _ in source.concat(never) }),
+    ("concat of streams", { source, _ in Observable.of(source, never).concat() }),
     ("concatMap", { source, _ in source.concatMap { Observable.of($0) } }),
     ("debug", { source, _ in source.debug(print: { _ in }) }),
     ("debounce", { source, time in source.debounce(.zero, scheduler: time) }),

@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import StreamsTesting
 import XCTest
@@ -73,6 +74,33 @@ final class RetryWhenTests: OperatorTestCase {
       }, onCompleted: { log.add("completed") })
     source.onNext(1)
     XCTAssertEqual(log.all, ["begin 1", "end 1", "completed"])
+    subscription.dispose()
+  }
+
+  func test_law02_theEndOfTheTriggersWaitsForTheElementThatIsBeingDelivered() {
+    let source = PublishSubject<Int>()
+    let triggers = PublishSubject<Int>()
+    let events = Log<Event<Int>>()
+    let entered = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    let subscription = source.retryWhen { _ in triggers }.subscribe { event in
+      if event == .next(1) {
+        entered.signal()
+        goOn.wait()
+      }
+      events.add(event)
+    }
+    let returned = expectation(description: "the delivery has returned")
+    Thread.detachNewThread {
+      source.onNext(1)
+      returned.fulfill()
+    }
+    entered.wait()
+    triggers.onCompleted()
+    XCTAssertEqual(events.all, [], "the element is being delivered")
+    goOn.signal()
+    wait(for: [returned], timeout: 20)
+    XCTAssertEqual(events.all, [.next(1), .completed])
     subscription.dispose()
   }
 }

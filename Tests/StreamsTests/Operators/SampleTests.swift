@@ -15,4 +15,8 @@ final class SampleTests: OperatorTestCase {
     check("a-#", "--#", until: 2) { source, time in source.sample(time.cold("----x|")) }
     check("a----|", "--#", until: 2) { source, time in source.sample(time.cold("--#")) }
   }
+
+  func test_aTickWithoutANewElementEmitsNothing() {
+    check("a----b---", "-a----b|", until: 7) { source, time in source.sample(time.cold("-xx---x|")) }
+  }
 }

@@ -128,4 +128,17 @@ final class SharingTests: StreamsTestCase {
     XCTAssertEqual(time.record(source.share(replay: 1).retry(3)), [.error(3)])
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(1, 2), TestSubscription(2, 3)])
   }
+
+  func test_law24_aShareThatFailsIsForgottenBeforeTheFirstOfSeveralObserversRetries() {
+    for replay in [0, 1] {
+      let time = TestScheduler()
+      let source = time.cold("--#")
+      let shared = source.share(replay: replay)
+      let other = SerialDisposable()
+      time.scheduleAt(1) { other.disposable = shared.subscribe(onError: { _ in }) }
+      XCTAssertEqual(time.record(shared.retry(2)), [.error(4)])
+      XCTAssertEqual(source.subscriptions, [TestSubscription(0, 2), TestSubscription(2, 4)])
+      other.dispose()
+    }
+  }
 }

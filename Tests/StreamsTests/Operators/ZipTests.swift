@@ -60,4 +60,23 @@ extension ZipTests {
     XCTAssertEqual(try Observable.zip(sources) { $0.reduce(0, +) }.toBlocking().toArray(), [111, 222])
     XCTAssertEqual(try Observable<Int>.zip([Observable<Int>]()).toBlocking().toArray(), [])
   }
+
+  func test_law11_anyNumberCompletesWithTheLastElementOfASourceThatHasEnded() {
+    for packs in [true, false] {
+      let (second, third) = (PublishSubject<Int>(), PublishSubject<Int>())
+      let events = Log<Event<[Int]>>()
+      let first = Observable.just(1)
+      let zipped =
+        packs
+        ? Observable.zip(first, second, third).map { [$0.0, $0.1, $0.2] }
+        : Observable.zip([first, second.asObservable(), third.asObservable()])
+      let subscription = zipped.subscribe { events.add($0) }
+      second.onNext(2)
+      XCTAssertEqual(events.all, [])
+      third.onNext(3)
+      XCTAssertEqual(events.all, [.next([1, 2, 3]), .completed])
+      XCTAssertFalse(second.hasObservers)
+      subscription.dispose()
+    }
+  }
 }

@@ -4,16 +4,23 @@ import StreamsTesting
 import Synchronization
 import XCTest
 
-/// Asserts after each test that no subscription is left alive (law 28).
+/// Asserts after each test that no subscription is left alive (law 28), and ends the process when a test runs for five
+/// minutes: an operator that loops inside `subscribe`, or a lock that is never released, would stop the run forever.
 class StreamsTestCase: XCTestCase {
+  private static let watch = DispatchQueue(label: "tests that hang")
   private var before = 0
+  private var alarm: DispatchWorkItem?
 
   override func setUp() {
     super.setUp()
     before = Hooks.liveSubscriptionCount
+    let alarm = DispatchWorkItem { [name] in fatalError("\(name) has run for five minutes: an operator hangs") }
+    Self.watch.asyncAfter(deadline: .now() + 300, execute: alarm)
+    self.alarm = alarm
   }
 
   override func tearDown() {
+    defer { alarm?.cancel() }
     let before = self.before
     waitUntil("live subscriptions are back at \(before)", explain: { "still \(Hooks.liveSubscriptionCount)" }) {
       Hooks.liveSubscriptionCount <= before
@@ -34,6 +41,26 @@ class StreamsTestCase: XCTestCase {
       }
       _ = pause.wait(timeout: .now() + .milliseconds(1))
     }
+  }
+
+  /// Runs the main loop until a condition holds that something on the main queue brings about; fails after 20 s.
+  @MainActor
+  func runMainLoop(
+    until what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
+  ) {
+    let deadline = Date().addingTimeInterval(20)
+    while !condition() {
+      guard Date() < deadline else { return XCTFail("waited in vain until \(what)", file: file, line: line) }
+      _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+    }
+  }
+
+  /// Runs what is queued for the main scheduler, so that what comes next runs inline.
+  @MainActor
+  func drainMain() {
+    let ran = Log<Bool>()
+    _ = MainScheduler.instance.schedule { ran.add(true) }
+    runMainLoop(until: "the main scheduler is idle") { ran.count == 1 }
   }
 
   /// Runs `body` on `count` threads at once and waits for all of them.

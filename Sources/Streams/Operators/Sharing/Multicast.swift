@@ -59,26 +59,32 @@ final class Multicast<Element: Sendable>: Sendable {
     let isLast = state.withLock { state in
       guard state.connection === connection else { return false }
       state.observers -= 1
+      // In one step: an observer that comes after this gets a connection of its own.
+      if state.observers == 0 { forget(&state) }
       return state.observers == 0
     }
-    if isLast { disconnect(connection, ifUnobserved: true) }
+    if isLast { connection.dispose() }
   }
 
   /// Gives the connection up; a later one starts the source anew.
-  func disconnect(_ connection: Connection<Element>, ifUnobserved: Bool = false) {
-    if forget(connection, ifUnobserved: ifUnobserved) { connection.dispose() }
+  func disconnect(_ connection: Connection<Element>) {
+    if forget(connection) { connection.dispose() }
   }
 
-  /// Makes room for the next connection; false if it was gone already, or is observed again.
+  /// Makes room for the next connection; false if it was gone already.
   @discardableResult
-  func forget(_ connection: Connection<Element>, ifUnobserved: Bool = false) -> Bool {
+  func forget(_ connection: Connection<Element>) -> Bool {
     state.withLock { state in
-      guard state.connection === connection, !ifUnobserved || state.observers == 0 else { return false }
-      state.connection = nil
-      state.observers = 0
-      if !keepsHub { state.hub = nil }
+      guard state.connection === connection else { return false }
+      forget(&state)
       return true
     }
+  }
+
+  private func forget(_ state: inout State) {
+    state.connection = nil
+    state.observers = 0
+    if !keepsHub { state.hub = nil }
   }
 }
 
