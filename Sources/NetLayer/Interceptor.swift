@@ -4,7 +4,7 @@ import Streams
 ///
 /// ```swift
 /// struct Stamp: Interceptor {
-///   func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+///   func intercept(_ request: Request, next: Chain) -> Observable<Response> {
 ///     var request = request
 ///     request.headers["X-Request"] = "1"
 ///     return next(request)
@@ -25,12 +25,12 @@ import Streams
 ///
 /// A logger at the end hears of every attempt.
 public protocol Interceptor: Sendable {
-  /// The exchanges for `request`, usually those of `next`.
+  /// The responses to `request`, usually those of `next`.
   ///
   /// Called once per subscription, on the subscribing thread, and again for each repetition; it must not block. What
-  /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every exchange; for singles the
+  /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every response; for singles the
   /// last one is the result.
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange>
+  func intercept(_ request: Request, next: Chain) -> Observable<Response>
 }
 
 /// What follows behind an interceptor: the next one, at last the transport.
@@ -38,11 +38,17 @@ public struct Chain: Sendable {
   let interceptors: ArraySlice<any Interceptor>
   /// Where an interceptor that answers by itself emits.
   let mapping: any ImmediateSchedulerType
-  let send: @Sendable (Request) -> Observable<Exchange>
+  let send: @Sendable (Request) -> Observable<Response>
 
   /// Goes on with `request`, at each subscription: two subscriptions send it twice.
-  public func callAsFunction(_ request: Request) -> Observable<Exchange> {
+  public func callAsFunction(_ request: Request) -> Observable<Response> {
     guard let first = interceptors.first else { return send(request) }
     return first.intercept(request, next: Chain(interceptors: interceptors.dropFirst(), mapping: mapping, send: send))
   }
 }
+
+@available(
+  *, unavailable,
+  message: "interceptors return Observable<Response>, and response.request is the request as it was sent"
+)
+public typealias Exchange = Response

@@ -130,7 +130,7 @@ final class ErrorTests: XCTestCase {
   func test_row_0_4_whatIsNotOurOwnIsWrappedAndAChainsFailureKeepsItsCause() throws {
     struct Strange: Interceptor {
       struct Cause: Error {}
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> { .error(Cause()) }
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> { .error(Cause()) }
     }
     struct Get: Endpoint {
       var path: String { "/a" }

@@ -195,7 +195,7 @@ extension Cache {
   }
 
   /// Runs `work` unless it is running for `key` already; nobody waits for it.
-  func refresh(_ key: String, _ work: Observable<Exchange>) {
+  func refresh(_ key: String, _ work: Observable<Response>) {
     guard memory.withLock({ $0.refreshing.insert(key).inserted }) else { return }
     _ = work.subscribe(
       // Who asked has an answer, and the next one asks again.

@@ -15,7 +15,7 @@ final class Attempt: Disposable {
 
   private struct Receiver {
     let subscription: Subscription
-    let next: Observable<Exchange>.Next
+    let next: Observable<Response>.Next
   }
 
   private struct State {
@@ -35,7 +35,7 @@ final class Attempt: Disposable {
 
   init(
     _ request: Request, _ pipeline: CallPipeline, _ subscription: Subscription,
-    _ next: @escaping Observable<Exchange>.Next
+    _ next: @escaping Observable<Response>.Next
   ) {
     (self.request, self.pipeline) = (request, pipeline)
     state = Locked(State(receiver: Receiver(subscription: subscription, next: next)))
@@ -158,7 +158,7 @@ final class Attempt: Disposable {
       case .progress(let progress): pipeline.progress?(progress)
       case .response(var response):
         response.rules = pipeline.rules
-        receiver.subscription.deliver(Exchange(request: response.request, response: response), to: receiver.next)
+        receiver.subscription.deliver(response, to: receiver.next)
         receiver.subscription.complete()
       case .failure(let error): receiver.subscription.fail(error.ruled(by: pipeline.rules))
       }

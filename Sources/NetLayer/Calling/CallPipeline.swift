@@ -37,8 +37,8 @@ struct CallPipeline: Sendable {
       request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
       // Behind all interceptors: what a retry saves is no error.
       let scope = HandlerScope(subscription) { error in subscription.finish(error.map(pipeline.reported)) }
-      pipeline.exchanges(request).run(scope) { exchange in
-        var response = exchange.response
+      pipeline.exchanges(request).run(scope) { response in
+        var response = response
         // The exchange may be shared with another back end's call, or made up by an interceptor.
         response.rules = rules
         if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
@@ -47,7 +47,7 @@ struct CallPipeline: Sendable {
     })
   }
 
-  private func exchanges(_ request: Request) -> Observable<Exchange> {
+  private func exchanges(_ request: Request) -> Observable<Response> {
     let chain = Chain(interceptors: interceptors[...], mapping: mapping) { request in
       Observable(push: { subscription, next in Attempt(request, self, subscription, next).start() })
     }
@@ -55,7 +55,7 @@ struct CallPipeline: Sendable {
   }
 
   /// Fails `exchanges` when the whole call has taken too long.
-  private func limited(_ exchanges: Observable<Exchange>, _ request: Request) -> Observable<Exchange> {
+  private func limited(_ exchanges: Observable<Response>, _ request: Request) -> Observable<Response> {
     let limit = callLimit
     // A limit of many years is none, and more than a `Duration` may hold.
     guard limit > 0, limit < 1e9 else { return exchanges }

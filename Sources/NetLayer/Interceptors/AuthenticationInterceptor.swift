@@ -91,7 +91,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
       let held = try keeper.current()
@@ -113,16 +113,16 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Whether `url` is of one of the origins.
   private func isFor(_ url: URL) -> Bool { origins.contains(Origin(url)) }
 
-  private func sent(_ request: Request, with held: TokenKeeper.Held, _ next: Chain) -> Observable<Exchange> {
-    next(carrying(held.token, request)).flatMap { [self] exchange -> Observable<Exchange> in
+  private func sent(_ request: Request, with held: TokenKeeper.Held, _ next: Chain) -> Observable<Response> {
+    next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, behind a redirect, has never had the token.
-      guard exchange.response.status == 401, request.body.isRepeatable, isFor(exchange.response.url) else {
-        return .just(exchange)
+      guard response.status == 401, request.body.isRepeatable, isFor(response.url) else {
+        return .just(response)
       }
-      return replacement(of: held, request, exchange.response).flatMap { [self] fresh -> Observable<Exchange> in
-        guard let fresh else { return .just(exchange) }
+      return replacement(of: held, request, response).flatMap { [self] fresh -> Observable<Response> in
+        guard let fresh else { return .just(response) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          if again.response.status == 401, isFor(again.response.url) { keeper.noteRefusal(of: fresh) }
+          if again.status == 401, isFor(again.url) { keeper.noteRefusal(of: fresh) }
         })
       }
     }

@@ -51,7 +51,7 @@ public struct CacheInterceptor: Interceptor {
   }
 
   /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let policy = request.cachePolicy ?? policy
     let token = token(of: request, next.interceptors)
     guard let key = key(of: request, policy: policy, token: token) else {
@@ -75,7 +75,7 @@ public struct CacheInterceptor: Interceptor {
   }
 
   /// The failure of what only the cache could answer, off the caller's thread.
-  static func notCached(_ request: Request, _ next: Chain) -> Observable<Exchange> {
+  static func notCached(_ request: Request, _ next: Chain) -> Observable<Response> {
     let error = NetworkError(
       kind: .notCached, reason: "nothing is stored for \(request), and its policy does not ask the server",
       request: request)
@@ -85,10 +85,10 @@ public struct CacheInterceptor: Interceptor {
 
 extension CacheInterceptor {
   /// The answer to a request that wants a stored one where there is none (RFC 9111 §5.2.1.7).
-  static func gatewayTimeout(_ request: Request) -> Exchange {
+  static func gatewayTimeout(_ request: Request) -> Response {
     var response = Response(request: request, status: 504)
     response.origin = .cache(age: 0, isStale: false)
-    return Exchange(request: request, response: response)
+    return response
   }
 
   /// What `request` is known by when it carries `token`; `nil` for one that goes past the cache.
@@ -174,17 +174,17 @@ extension CacheInterceptor {
   ]
 
   /// Removes what a request that changes something has made invalid, whoever may use it (RFC 9111 §4.4).
-  private func invalidate(after exchange: Exchange, of request: Request) {
-    guard !request.method.isSafe, (200...399).contains(exchange.response.status) else { return }
-    let named = ["Location", "Content-Location"].compactMap { exchange.response.headers[$0] }
-      .compactMap { URL(string: $0, relativeTo: exchange.response.url)?.absoluteURL }
+  private func invalidate(after response: Response, of request: Request) {
+    guard !request.method.isSafe, (200...399).contains(response.status) else { return }
+    let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
+      .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
     for url in [request.url] + named where Origin(url) == Origin(request.url) { cache.removeAll(of: url) }
   }
 }
 
-extension Exchange {
+extension Response {
   /// One hop for one element, cheaper than `observeOn`, which makes a queue.
-  fileprivate func emitted(on scheduler: any ImmediateSchedulerType) -> Observable<Exchange> {
+  fileprivate func emitted(on scheduler: any ImmediateSchedulerType) -> Observable<Response> {
     Observable(push: { subscription, next in
       subscription.own(
         scheduler.schedule {

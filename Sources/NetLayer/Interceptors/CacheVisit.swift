@@ -5,7 +5,7 @@ import Streams
 final class CacheVisit: Sendable {
   typealias Found = Cache.Match
   /// How an answer of the cache's own gets to where answers are mapped.
-  typealias Delivery = @Sendable (Exchange) -> Observable<Exchange>
+  typealias Delivery = @Sendable (Response) -> Observable<Response>
   /// When a request was sent: the time, and the cache's count of changes.
   private typealias Start = (time: Double, changes: UInt64)
 
@@ -29,7 +29,7 @@ final class CacheVisit: Sendable {
   private var cache: Cache { interceptor.cache }
 
   /// What the policy makes of what was found.
-  func answer(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Exchange> {
+  func answer(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Response> {
     if policy == .http { return http(found, deliver) }
     // What the server keeps fresh though it is no success is nothing to show in place of one.
     let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
@@ -40,21 +40,21 @@ final class CacheVisit: Sendable {
       return fetch(nil)
     case .cacheOnly:
       guard let found else { return CacheInterceptor.notCached(request, next) }
-      return deliver(exchange(found))
+      return deliver(response(found))
     case .cacheFirst(let seconds):
       // A clock that was set back makes nothing younger.
       if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < seconds {
-        return deliver(exchange(found))
+        return deliver(response(found))
       }
       return fetch(found)
     case .cacheThenNetwork(let skipsEqual):
       guard let found else { return fetch(nil) }
-      let first = exchange(found, isProvisional: true)
+      let first = response(found, isProvisional: true)
       let second = fetch(found)
       guard skipsEqual else { return deliver(first).concat(second) }
       return deliver(first).concat(
-        second.filter { exchange in
-          let (old, new) = (first.response, exchange.response)
+        second.filter { response in
+          let (old, new) = (first, response)
           return new.status != old.status || new.body != old.body || old.cached?.isRefused == true
         })
     case .networkElseCache:
@@ -64,7 +64,7 @@ final class CacheVisit: Sendable {
   }
 
   /// What RFC 9111 makes of what was found.
-  private func http(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Exchange> {
+  private func http(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Response> {
     let wish = CacheControl(request.headers)
     guard let found else {
       return wish.has("only-if-cached") ? deliver(CacheInterceptor.gatewayTimeout(request)) : fetch(nil)
@@ -72,11 +72,11 @@ final class CacheVisit: Sendable {
     let freshness = found.entry.freshness
     switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: cache.now) {
     case .fresh:
-      return deliver(exchange(found))
+      return deliver(response(found))
     case .stale:
-      return deliver(exchange(found))
+      return deliver(response(found))
     case .staleWhileRevalidate:
-      let stale = exchange(found)
+      let stale = response(found)
       if !wish.has("only-if-cached") { cache.refresh(found.key, fetch(found)) }
       return deliver(stale)
     case .validate:
@@ -86,9 +86,9 @@ final class CacheVisit: Sendable {
   }
 
   /// Gives what was found where `fetched` has no answer, or one that says that the server has a problem (RFC 5861 §4).
-  private func saving(_ fetched: Observable<Exchange>, by found: Found) -> Observable<Exchange> {
-    fetched.map { [self] in Self.isOutage($0.response) ? exchange(found) : $0 }
-      .catchError { [self] error in Self.isOutage(error) ? .just(exchange(found)) : .error(error) }
+  private func saving(_ fetched: Observable<Response>, by found: Found) -> Observable<Response> {
+    fetched.map { [self] in Self.isOutage($0) ? response(found) : $0 }
+      .catchError { [self] error in Self.isOutage(error) ? .just(response(found)) : .error(error) }
   }
 
   private static func isOutage(_ response: Response) -> Bool { [500, 502, 503, 504].contains(response.status) }
@@ -101,59 +101,58 @@ final class CacheVisit: Sendable {
   }
 
   /// The server's answer, kept if it may be; with something to validate, the server may confirm that instead.
-  private func fetch(_ found: Found?) -> Observable<Exchange> {
+  private func fetch(_ found: Found?) -> Observable<Response> {
     var conditional = request
     // What nobody could read must come anew, not be confirmed.
     if let entry = found?.entry, !entry.isDistrusted { conditional.headers = request.headers.merging(entry.validators) }
     let sent = conditional
     return .deferred { [self] in
       let start = (time: cache.now, changes: cache.changes)
-      return next(sent).flatMap { [self] exchange -> Observable<Exchange> in
-        guard exchange.response.status == 304, let found, sent.headers.count > request.headers.count else {
-          return .just(kept(exchange, start, insteadOf: found))
+      return next(sent).flatMap { [self] response -> Observable<Response> in
+        guard response.status == 304, let found, sent.headers.count > request.headers.count else {
+          return .just(kept(response, start, insteadOf: found))
         }
         let url = found.entry.url.flatMap(URL.init(string:)) ?? request.url
-        guard found.entry.isConfirmed(by: exchange.response.headers),
-          CacheKey.stable(url) == CacheKey.stable(exchange.response.url)
+        guard found.entry.isConfirmed(by: response.headers),
+          CacheKey.stable(url) == CacheKey.stable(response.url)
         else {
           // It is about an answer that we do not have, as one is that comes by a redirect.
           cache.remove(key)
           return fetch(nil)
         }
-        return .just(confirmed(found.entry, by: exchange, start))
+        return .just(confirmed(found.entry, by: response, start))
       }
     }
   }
 
-  private func confirmed(_ entry: CacheEntry, by exchange: Exchange, _ start: Start) -> Exchange {
-    let entry = entry.confirmed(by: exchange.response.headers, requestedAt: start.time, receivedAt: cache.now)
-    let answer = Exchange(request: exchange.request, response: entry.response(to: request, origin: .revalidated))
+  private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
+    let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: cache.now)
+    let answer = entry.response(to: request, origin: .revalidated)
     // What was one token's is not another's, whatever it confirms.
-    guard keyToKeep(entry.headers, of: exchange) == key else { return answer }
+    guard keyToKeep(entry.headers, of: response) == key else { return answer }
     return stored(entry, key, answer, start)
   }
 
-  private func kept(_ exchange: Exchange, _ start: Start, insteadOf found: Found?) -> Exchange {
-    let response = exchange.response
-    guard response.file == nil, response.origin == .network else { return exchange }
+  private func kept(_ response: Response, _ start: Start, insteadOf found: Found?) -> Response {
+    guard response.file == nil, response.origin == .network else { return response }
     let isSuccess = (200...299).contains(response.status) && response.status != 206
     let isWithdrawn = Self.withdrawals.contains(response.status)
     guard isSuccess || found == nil || !Self.isOutage(response),
-      let keep = keyToKeep(response.headers, of: exchange, isFinal: isSuccess || isWithdrawn)
-    else { return exchange }
+      let keep = keyToKeep(response.headers, of: response, isFinal: isSuccess || isWithdrawn)
+    else { return response }
     let entry = CacheEntry(
       status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
       headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: cache.now,
       hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
     guard policy == .http ? isWorthKeeping(entry) : isSuccess else {
       if isWithdrawn || isSuccess && found != nil { cache.remove(key) }
-      return exchange
+      return response
     }
     guard interceptor.allowsStorage(response), request.caching?.allowsStorage?(response) ?? true else {
       if isWithdrawn { cache.remove(key) }
-      return exchange
+      return response
     }
-    return stored(entry, keep, exchange, start)
+    return stored(entry, keep, response, start)
   }
 
   /// The statuses that say that there is nothing any more, at least not for this user.
@@ -161,21 +160,21 @@ final class CacheVisit: Sendable {
 
   /// The key for an answer with the fields `headers` to what was sent: another than the request's where that was sent with a
   /// newer token. `nil` where it may not be kept; where the fields say that none may, the present one goes.
-  private func keyToKeep(_ headers: HTTPHeaders, of exchange: Exchange, isFinal: Bool = true) -> String? {
+  private func keyToKeep(_ headers: HTTPHeaders, of response: Response, isFinal: Bool = true) -> String? {
     guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers)),
       headers["Vary"]?.contains("*") != true
     else {
       if isFinal { cache.remove(key) }
       return nil
     }
-    let account = interceptor.account(of: exchange.request, for: request, next.interceptors)
+    let account = interceptor.account(of: response.request, for: request, next.interceptors)
     guard account.isKnown else {
       cache.remove(key)
       return nil
     }
     // What an interceptor has set further inside is not known when the answer is looked for.
     let knowsVariant = Cache.variantFields(headers).allSatisfy { name in
-      exchange.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
+      response.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
     }
     // Meanwhile someone else may have signed in.
     guard knowsVariant, interceptor.key(of: request, policy: policy, token: token) == key else { return nil }
@@ -193,15 +192,15 @@ final class CacheVisit: Sendable {
   }
 
   /// `exchange`, whose response says so when `entry`, which is kept, can't be read.
-  private func stored(_ entry: CacheEntry, _ key: String, _ exchange: Exchange, _ start: Start) -> Exchange {
+  private func stored(_ entry: CacheEntry, _ key: String, _ response: Response, _ start: Start) -> Response {
     let entry = request.caching?.expiry.map(entry.expiring) ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
-    var exchange = exchange
-    exchange.response.cached = CachedAnswer(cache, entry, key: key, headers: request.headers)
-    return exchange
+    var response = response
+    response.cached = CachedAnswer(cache, entry, key: key, headers: request.headers)
+    return response
   }
 
-  private func exchange(_ found: Found, isProvisional: Bool = false) -> Exchange {
+  private func response(_ found: Found, isProvisional: Bool = false) -> Response {
     let now = cache.now
     let age = found.entry.age(at: now)
     let isStale = age >= found.entry.freshness.lifetime
@@ -210,6 +209,6 @@ final class CacheVisit: Sendable {
     response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
     response.cached = CachedAnswer(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
-    return Exchange(request: request, response: response)
+    return response
   }
 }

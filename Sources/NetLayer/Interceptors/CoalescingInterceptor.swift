@@ -39,7 +39,7 @@ public final class CoalescingInterceptor: Interceptor {
   }
 
   /// Answers `request` from one in flight that is the same, or sends it.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
     // What has a body may be read once; a download writes a file of its own, and progress is one caller's.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
@@ -48,7 +48,7 @@ public final class CoalescingInterceptor: Interceptor {
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
       let key = Key(request, account: account.map { $0(request) } ?? Self.token(for: request, next))
-      let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Exchange?) in
+      let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Response?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.join(subscription, emit) }
           return (flight, false, flight.answer)
@@ -66,7 +66,7 @@ public final class CoalescingInterceptor: Interceptor {
 
   /// A write. What is asked behind it must not get what was sent or answered before it, so the origin's flights go on for
   /// those who are aboard alone, from when its response is there, and again from its end, whatever that is.
-  private func forgettingOrigin(of request: Request, _ exchanges: Observable<Exchange>) -> Observable<Exchange> {
+  private func forgettingOrigin(of request: Request, _ exchanges: Observable<Response>) -> Observable<Response> {
     let origin = Origin(request.url)
     let forget: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
@@ -88,7 +88,7 @@ public final class CoalescingInterceptor: Interceptor {
     return nil
   }
 
-  private func start(_ flight: Flight, _ exchanges: Observable<Exchange>) {
+  private func start(_ flight: Flight, _ exchanges: Observable<Response>) {
     let scope = HandlerScope { [self] error in
       for member in ended(flight) { member.subscription.finish(error) }
     }
@@ -97,22 +97,22 @@ public final class CoalescingInterceptor: Interceptor {
       return !flight.members.isEmpty
     }
     guard isWanted else { return scope.dispose() }
-    exchanges.run(scope) { [self] exchange in
-      for member in answered(flight, exchange) where !member.subscription.isStopped {
-        member.subscription.deliver(exchange, to: member.emit)
+    exchanges.run(scope) { [self] response in
+      for member in answered(flight, response) where !member.subscription.isStopped {
+        member.subscription.deliver(response, to: member.emit)
       }
     }
   }
 
   /// Who gets `exchange`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
   /// makes them ask again.
-  private func answered(_ flight: Flight, _ exchange: Exchange) -> [Flight.Member] {
+  private func answered(_ flight: Flight, _ response: Response) -> [Flight.Member] {
     // What a cache gives for the time being is not the answer.
-    if exchange.response.cached?.isProvisional == true { return flights.withLock { _ in flight.inOrder } }
+    if response.cached?.isProvisional == true { return flights.withLock { _ in flight.inOrder } }
     let (members, former, begins) = flights.withLock { flights in
       let former = flight.answer
       let isKept = window > .zero && flights[flight.key] === flight
-      if isKept { flight.answer = exchange } else { Self.forget(flight, &flights) }
+      if isKept { flight.answer = response } else { Self.forget(flight, &flights) }
       return (flight.inOrder, former, isKept && former == nil)
     }
     withExtendedLifetime(former) {}  // released outside the lock
@@ -189,7 +189,7 @@ extension CoalescingInterceptor {
     struct Member {
       let number: Int
       let subscription: Subscription
-      let emit: Observable<Exchange>.Next
+      let emit: Observable<Response>.Next
     }
 
     let key: Key
@@ -198,11 +198,11 @@ extension CoalescingInterceptor {
     /// The subscription to what is sent.
     var scope: HandlerScope?
     /// The last answer, as long as repetitions get it.
-    var answer: Exchange?
+    var answer: Response?
 
     init(_ key: Key) { self.key = key }
 
-    func join(_ subscription: Subscription, _ emit: @escaping Observable<Exchange>.Next) {
+    func join(_ subscription: Subscription, _ emit: @escaping Observable<Response>.Next) {
       joined += 1
       members[ObjectIdentifier(subscription)] = Member(number: joined, subscription: subscription, emit: emit)
     }

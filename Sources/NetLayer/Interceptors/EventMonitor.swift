@@ -8,8 +8,8 @@ public struct EventMonitor: Interceptor {
     /// It goes out.
     case started(Request)
     /// It was answered, whatever the status, after `seconds`.
-    /// What the transport measured of it is in `exchange.response.metrics`.
-    case answered(Exchange, seconds: Double)
+    /// What the transport measured of it is in `response.metrics`.
+    case answered(Response, seconds: Double)
     /// It failed, after `seconds`.
     /// What the transport had measured by then is in the error's `metrics`.
     case failed(Request, NetworkError, seconds: Double)
@@ -34,7 +34,7 @@ public struct EventMonitor: Interceptor {
   }
 
   /// Tells of `request`, and of what comes of it.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let (clock, handler) = (clock, handler)
     return Observable.deferred {
       let start = clock.now
@@ -48,9 +48,9 @@ public struct EventMonitor: Interceptor {
         handler(.measured(request, metrics))
       }
       return next(sent).do(
-        onNext: { exchange in
+        onNext: { response in
           isOver.withLock { $0 = true }
-          handler(.answered(exchange, seconds: seconds()))
+          handler(.answered(response, seconds: seconds()))
         },
         onError: { error in
           isOver.withLock { $0 = true }

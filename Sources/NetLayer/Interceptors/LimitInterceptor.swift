@@ -31,7 +31,7 @@ public final class LimitInterceptor: Interceptor {
     let request: Request
     let next: Chain
     let subscription: Subscription
-    let emit: Observable<Exchange>.Next
+    let emit: Observable<Response>.Next
     let begun: Date
     /// Its number in the queue, until it has left.
     var id: Int?
@@ -39,7 +39,7 @@ public final class LimitInterceptor: Interceptor {
     var isStreaming = false
 
     init(
-      _ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Exchange>.Next,
+      _ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Response>.Next,
       _ begun: Date
     ) {
       (self.request, self.next, self.subscription) = (request, next, subscription)
@@ -76,7 +76,7 @@ public final class LimitInterceptor: Interceptor {
   }
 
   /// Sends `request` when it is its turn.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable(push: { [self] subscription, emit in
       let waiting = Waiting(request, next, subscription, emit, scheduler.now)
       state.withLock { state in
@@ -91,17 +91,17 @@ public final class LimitInterceptor: Interceptor {
   private func start(_ waiting: Waiting) {
     let waited = scheduler.now.timeIntervalSince(waiting.begun)
     let subscription = waiting.subscription
-    waiting.next(waiting.request).run(subscription) { [self] exchange in
-      if let body = exchange.response.reader?.buffer {
+    waiting.next(waiting.request).run(subscription) { [self] response in
+      if let body = response.reader?.buffer {
         state.withLock { _ in waiting.isStreaming = true }
         body.whenOver { [self] in leave(waiting, isOver: true) }
       } else {
         // It runs no more: what happens with the response is no affair of the limits.
         leave(waiting)
       }
-      var exchange = exchange
-      exchange.response.waited += waited
-      try waiting.emit(exchange)
+      var response = response
+      response.waited += waited
+      try waiting.emit(response)
     }
   }
 

@@ -60,7 +60,7 @@ public struct NetworkLogger: Interceptor {
   }
 
   /// Writes `request`, and what comes of it.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard level > .none else { return next(request) }
     let logger = self
     return Observable.deferred {
@@ -68,10 +68,10 @@ public struct NetworkLogger: Interceptor {
       let hasEnded = Locked(false)
       logger.output(logger.entry(request))
       return next(request).do(
-        onNext: { exchange in
+        onNext: { response in
           // Before all that follows: a retry ends this with its answer.
           hasEnded.withLock { $0 = true }
-          logger.output(logger.entry(exchange.response, logger.milliseconds(since: start)))
+          logger.output(logger.entry(response, logger.milliseconds(since: start)))
         },
         onError: { error in
           hasEnded.withLock { $0 = true }

@@ -82,7 +82,7 @@ public struct WaitForNetwork: Interceptor {
   }
 
   /// Sends `request` when there is a network.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard !request.url.isLoopback else { return next(request) }
     let reason = "there has been no network for \(limit); check the connection"
     let offline = NetworkError(kind: .connection, reason: reason, request: request)
@@ -90,7 +90,7 @@ public struct WaitForNetwork: Interceptor {
       next(request).catchError { error in
         let known = NetworkError.wrapping(error)
         guard request.isIdempotent, request.body.isRepeatable, known.kind.isTransient else { throw error }
-        return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Exchange> in
+        return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Response> in
           guard !isReachable else { throw error }
           return networked(known).flatMap { _ in next(request) }
         }

@@ -57,12 +57,12 @@ public struct RetryInterceptor: Interceptor {
   }
 
   /// Sends `request` until it succeeds, may not be repeated, or the attempts or the host's budget are used up.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     budget.earn(Origin(request.url))
     return attempt(request, next)
   }
 
-  private func attempt(_ request: Request, _ next: Chain) -> Observable<Exchange> {
+  private func attempt(_ request: Request, _ next: Chain) -> Observable<Response> {
     guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
       return next(request)
     }
@@ -75,18 +75,17 @@ public struct RetryInterceptor: Interceptor {
         again.attempt += 1
         attempt(again, next).delaySubscription(pause, scheduler: policy.scheduler).run(subscription, emit)
       }
-      next(request).run(scope) { exchange in
+      next(request).run(scope) { response in
         // Answers leave by the way of the errors, so that nothing of them is emitted.
-        if statuses.contains(exchange.response.status), let pause = pause(after: exchange, request) {
+        if statuses.contains(response.status), let pause = pause(after: response, request) {
           throw Again(pause)
         }
-        subscription.deliver(exchange, to: emit)
+        subscription.deliver(response, to: emit)
       }
     })
   }
 
-  private func pause(after exchange: Exchange, _ request: Request) -> Duration? {
-    let response = exchange.response
+  private func pause(after response: Response, _ request: Request) -> Duration? {
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: request.attempt) else { return nil }
     if let asked = RetryAfter(response.headers, now: policy.scheduler.now) {

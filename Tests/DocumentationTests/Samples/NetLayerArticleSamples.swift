@@ -86,7 +86,7 @@ func capabilities() {
 }
 
 struct RequestID: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     var request = request
     request.headers["X-Request-ID"] = "r-\(request.url.lastPathComponent)"
     return next(request)
@@ -95,16 +95,16 @@ struct RequestID: Interceptor {
 
 struct Slow: Interceptor {
   let limit: Double
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    next(request).do(onNext: { exchange in
-      if exchange.response.waited > limit { print("slow: \(request.url.path)") }
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    next(request).do(onNext: { response in
+      if response.waited > limit { print("slow: \(request.url.path)") }
     })
   }
 }
 
 struct Maintenance: Interceptor {
   let isOn: @Sendable () -> Bool
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     .deferred {
       guard isOn() else { return next(request) }
       return .error(NetworkError(kind: .connection, message: "维护中", reason: "maintenance"))

@@ -43,7 +43,7 @@ final class CacheShortageTests: XCTestCase {
     }
   }
 
-  private func withoutDescriptors(_ work: () -> Void) {
+  private func withoutDescriptors(but left: Int = 0, _ work: () -> Void) {
     var before = rlimit()
     #if canImport(Darwin)
       let limit = RLIMIT_NOFILE
@@ -56,6 +56,7 @@ final class CacheShortageTests: XCTestCase {
     setrlimit(limit, &few)
     var taken: [Int32] = []
     while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+    for _ in 0..<left { taken.popLast().map { _ = close($0) } }
     work()
     for descriptor in taken { close(descriptor) }
     setrlimit(limit, &before)
@@ -78,6 +79,21 @@ final class CacheShortageTests: XCTestCase {
     XCTAssertEqual(found(keys, in: again), keys.filter { $0 != "7" })
     store(["new"], in: again)
     XCTAssertEqual(found(["new"], in: again), ["new"])
+  }
+
+  func test_aShortageInTheMiddleOfOpeningRemovesNothing() {
+    let keys = (0..<5).map(String.init)
+    var cache: Cache? = open()
+    cache.map { store(keys, in: $0) }
+    cache = nil
+    // For the directory, its lock, the list of its files, and these.
+    for left in 0...3 {
+      var again: Cache? = open()
+      withoutDescriptors(but: left) { _ = again.map { found(keys, in: $0) } }
+      XCTAssertEqual(again.map { found(keys, in: $0) }, keys, "\(left)")
+      _ = again?.settle()
+      again = nil
+    }
   }
 
   func test_whatATagRemovesDuringAShortageIsGone() {

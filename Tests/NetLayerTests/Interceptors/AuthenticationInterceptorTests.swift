@@ -320,11 +320,11 @@ final class AuthenticationInterceptorTests: XCTestCase {
 
   func test_aRefusalByAnotherOriginBehindARedirectIsNoReasonToRefresh() throws {
     struct Redirected: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-        next(request).map { exchange in
-          var exchange = exchange
-          exchange.response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
-          return exchange
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        next(request).map { response in
+          var response = response
+          response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
+          return response
         }
       }
     }

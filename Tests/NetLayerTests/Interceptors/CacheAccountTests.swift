@@ -64,7 +64,7 @@ final class CacheAccountTests: XCTestCase {
     final class Signs: Interceptor {
       let isSignedIn = Locked(false)
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
         if isSignedIn.withLock({ $0 }) { request.headers["Authorization"] = "Bearer secret" }
         return next(request)
@@ -108,7 +108,7 @@ final class CacheAccountTests: XCTestCase {
   func test_anAnswerChosenByAFieldThatALaterInterceptorSetsIsNotKept() {
     struct Adds: Interceptor {
       let name: String
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
         request.headers[name] = "x"
         return next(request)

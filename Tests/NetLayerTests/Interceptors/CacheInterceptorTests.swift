@@ -256,7 +256,7 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_credentialsThatAreAddedBehindTheCacheAreNoticed() {
     struct Sign: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
         request.headers["Authorization"] = "Bearer secret"
         return next(request)

@@ -90,6 +90,18 @@ final class CacheInvalidationTests: XCTestCase {
     }
   }
 
+  func test_a404ThatTheAppDoesNotWantToKeepRemovesTheOldEntryToo() {
+    let turns = StubTransport.Answer.sequence([
+      .response(headers: ["Cache-Control": "max-age=600"], body: Data("old".utf8)),
+      .response(status: 404, headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":40401}"#.utf8)),
+      .response(body: Data("new".utf8)),
+    ])
+    let fixture = CacheFixture { _ in turns }
+    fixture.get()
+    fixture.get(["Cache-Control": "no-cache"])
+    XCTAssertEqual(fixture.get().bodies, ["new"])
+  }
+
   func test_a404ThatMayBeKeptReplacesWhatWasThere() {
     let turns = StubTransport.Answer.sequence([
       .response(headers: ["Cache-Control": "max-age=600"]),

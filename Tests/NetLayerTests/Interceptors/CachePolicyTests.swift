@@ -93,7 +93,7 @@ final class CachePolicyTests: XCTestCase {
     struct Failing: Interceptor {
       let cause: NetworkError.Kind
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         .error(
           NetworkError(
             kind: .authentication, reason: "no token", underlying: NetworkError(kind: cause, reason: "for a reason")))

@@ -8,7 +8,7 @@ private struct Tag: Interceptor {
   let name: String
   let notes: Notes
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     notes.add("\(name)>")
     var request = request
     request.headers.append("X-Way", name)
@@ -17,18 +17,18 @@ private struct Tag: Interceptor {
 }
 
 private struct Twice: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> { next(request).retry(2) }
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> { next(request).retry(2) }
 }
 
 private struct Canned: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    .just(Exchange(request: request, response: Response(request: request, body: Data(#"{"code":7}"#.utf8))))
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    .just(Response(request: request, body: Data(#"{"code":7}"#.utf8)))
   }
 }
 
 private struct Before: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-    next(request).startWith(Exchange(request: request, response: Response(request: request, body: Data("old".utf8))))
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    next(request).startWith(Response(request: request, body: Data("old".utf8)))
   }
 }
 
@@ -118,7 +118,7 @@ final class InterceptorTests: XCTestCase {
     let monitor = EventMonitor(clock: scheduler) { event in
       switch event {
       case .started(let request): notes.add("> \(request.url.path)")
-      case .answered(let exchange, let seconds): notes.add("\(exchange.response.status) \(seconds)")
+      case .answered(let response, let seconds): notes.add("\(response.status) \(seconds)")
       case .failed(_, let error, let seconds): notes.add("\(error.kind) \(seconds)")
       case .cancelled(let request, let seconds): notes.add("x \(request.url.path) \(seconds)")
       case .measured(let request, _): notes.add("measured \(request.url.path)")

@@ -9,7 +9,7 @@ import XCTest
 private struct Prioritised: Interceptor {
   let priority: Request.Priority
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     var request = request
     request.options.priority = priority
     return next(request)
@@ -20,7 +20,7 @@ private struct Prioritised: Interceptor {
 private final class Gauge: Interceptor {
   let state = Locked((now: 0, most: 0))
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable.deferred { [self] in
       state.withLock { state in
         state.now += 1
@@ -130,8 +130,8 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_answersThatComeAtOnceNeedNoStack() {
     struct Canned: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
-        .just(Exchange(request: request, response: Response(request: request)))
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        .just(Response(request: request))
       }
     }
     let virtual = VirtualNetwork(.json("ok"))
@@ -234,11 +234,11 @@ final class LimitStreamTests: XCTestCase {
   private final class Bodies: Interceptor {
     let counts = Locked((now: 0, most: 0, ended: 0))
 
-    func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
       Observable.deferred { [self] in
         counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.ended) }
-        return next(request).do(onNext: { [self] exchange in
-          exchange.response.reader?.buffer.whenOver { [self] in
+        return next(request).do(onNext: { [self] response in
+          response.reader?.buffer.whenOver { [self] in
             counts.withLock { $0 = ($0.now - 1, $0.most, $0.ended + 1) }
           }
         })

@@ -84,7 +84,7 @@ final class SigningAttemptsTests: XCTestCase {
 
   func test_aURLThatAnInterceptorHasChangedStaysAndHasOneSignature() {
     struct Traced: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Exchange> {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
         request.url.append(queryItems: [URLQueryItem(name: "trace", value: "é&")])
         return next(request)

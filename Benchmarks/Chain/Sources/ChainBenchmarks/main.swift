@@ -24,7 +24,7 @@ struct Here: ImmediateSchedulerType {
 }
 
 struct Pass: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Exchange> { next(request) }
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> { next(request) }
 }
 
 func network(_ interceptors: [any Interceptor]) -> Network {
