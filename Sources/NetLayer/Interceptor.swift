@@ -47,6 +47,7 @@ public struct Chain: Sendable {
   }
 }
 
+/// Was a request and a response: interceptors return `Response` alone.
 @available(
   *, unavailable,
   message: "interceptors return Observable<Response>, and response.request is the request as it was sent"

@@ -372,26 +372,6 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertGreaterThan(sent.last?.count ?? 0, 200_000)
   }
 
-  func test_theFileStoreKeepsATokenForItsOwnerAlone() throws {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: file) }
-    let store = FileTokenStore(file)
-    XCTAssertNil(try store.load())
-    let token = Token(access: "a", refresh: "r", expiry: Date(timeIntervalSinceReferenceDate: 5))
-    try store.save(token)
-    XCTAssertEqual(try FileTokenStore(file).load(), token)
-    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
-    XCTAssertEqual(mode, 0o600)
-    try Data("no token".utf8).write(to: file)
-    XCTAssertThrowsError(try store.load()) { error in
-      XCTAssertEqual((error as? NetworkError)?.kind, .file)
-      XCTAssertTrue("\(error)".contains(file.path), "\(error)")
-    }
-    try store.save(nil)
-    XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
-    XCTAssertEqual("\(token)".contains("r,"), false)
-  }
-
   func test_aHundredParallelRefusalsOnThreadsMakeOneRefresh() throws {
     let transport = FakeTransport { request in
       request.headers["Authorization"] == "Bearer new" ? .answer("ok") : .answer("who?", status: 401)
