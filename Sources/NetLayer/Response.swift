@@ -47,6 +47,11 @@ public struct Response: Sendable {
   }
 }
 
+extension Response {
+  /// Whether the status is a success, 200 to 299 (RFC 9110 §15.3).
+  public var isSuccess: Bool { (200...299).contains(status) }
+}
+
 extension Response: CustomStringConvertible {
   /// Status, URL and size, without secrets.
   public var description: String { "\(status) \(Redaction.standard.url(url)) (\(body.count) bytes)" }

@@ -190,6 +190,20 @@ final class NetworkTests: XCTestCase {
 
 struct Ping: Endpoint {
   var path: String { "/ping" }
+
+  func test_row_3_16_whatIsCancelledIsCountedOutAtOnceWhateverTheTransportDoes() {
+    struct Deaf: Transport {
+      func send(
+        _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      ) -> any Disposable { Disposables.create() }
+    }
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: Deaf()))
+    let counts = Notes()
+    let watching = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
+    network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
+    watching.dispose()
+    XCTAssertEqual(counts.all, ["0", "1", "0"])
+  }
 }
 
 /// Notes where decoding runs.
@@ -206,14 +220,4 @@ private final class Labels: Sendable {
   private let seen = Locked<[String]>([])
   var all: [String] { seen.withLock { $0 } }
   func note(_ label: String) { seen.withLock { $0.append(label) } }
-}
-
-final class Counter: Sendable {
-  private let count = Atomic(0)
-  var value: Int { count.load(ordering: .acquiring) }
-  @discardableResult func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
-}
-
-extension Request {
-  var text: String { if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { "" } }
 }

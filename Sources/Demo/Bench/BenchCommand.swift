@@ -71,7 +71,7 @@ enum BenchCommand {
     .deferred {
       let start = ContinuousClock.now
       return network.request(target).asObservable().map { response in
-        let isSuccess = (200...299).contains(response.status)
+        let isSuccess = response.isSuccess
         return .init(
           milliseconds: (ContinuousClock.now - start) / .milliseconds(1), byteCount: response.body.count,
           outcome: "\(response.status)", isFailure: !isSuccess)

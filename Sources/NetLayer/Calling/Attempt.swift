@@ -153,7 +153,7 @@ final class Attempt: Disposable {
         }
         return (state.events.removeFirst(), receiver)
       }
-      guard let (event, receiver) = step, !receiver.subscription.isStopped else { return }
+      guard let (event, receiver) = step else { return }
       switch event {
       case .progress(let progress): pipeline.progress?(progress)
       case .response(var response):
@@ -180,7 +180,7 @@ extension Response {
   /// Writes the body to the request's destination where the transport has not done so itself, as stubs and transports of
   /// users may not.
   fileprivate mutating func saveIfAsked() throws {
-    guard let destination = request.destination, file == nil, (200...299).contains(status) else { return }
+    guard let destination = request.destination, file == nil, isSuccess else { return }
     let download = try DownloadFile(destination)
     guard body.withUnsafeBytes({ download.append($0) }) else {
       throw NetworkError(kind: .file, reason: download.failure ?? "the file can't be written", response: self)

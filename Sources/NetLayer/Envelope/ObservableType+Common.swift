@@ -77,7 +77,8 @@ extension ObservableType where Element == JSON {
     compactMap { try $0.reportingLast { try $0.accepted(by: envelope) } }
   }
 
-  /// Makes a model of the value at `path` from the root, envelope or not; without it, of the whole.
+  /// Makes a model of the value at `path` from the root, beside the envelope's payload, too; without it, of the whole. What
+  /// `json` gives has an envelope, as it has been judged: for an API without one, call `request(_:_:as:)` or `response`.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     delivering { try $0.model(type, at: path) }
   }

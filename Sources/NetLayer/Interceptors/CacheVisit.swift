@@ -135,7 +135,7 @@ final class CacheVisit: Sendable {
 
   private func kept(_ response: Response, _ start: Start, insteadOf found: Found?) -> Response {
     guard response.file == nil, response.origin == .network else { return response }
-    let isSuccess = (200...299).contains(response.status) && response.status != 206
+    let isSuccess = response.isSuccess && response.status != 206
     let isWithdrawn = Self.withdrawals.contains(response.status)
     guard isSuccess || found == nil || !Self.isOutage(response),
       let keep = keyToKeep(response.headers, of: response, isFinal: isSuccess || isWithdrawn)

@@ -60,7 +60,7 @@ extension Response {
   public func validated() throws -> Response { try validated(envelope: reading.envelope) }
 
   func validated(envelope: Envelope) throws -> Response {
-    guard !(200...299).contains(status) else { return self }
+    guard !isSuccess else { return self }
     // An error page is not always JSON; when it is, the server's own words are the best there are.
     let words = (try? JSON(body))?[envelope.message].string
     // Without the query: tokens travel in it.

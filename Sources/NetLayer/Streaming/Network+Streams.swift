@@ -46,7 +46,7 @@ extension Network {
     _ call: Call, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
     open(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
-      guard !(200...299).contains(streamed.response.status) else { return .just(streamed) }
+      guard !streamed.response.isSuccess else { return .just(streamed) }
       return self.explained(streamed, patience).map { _ in streamed }
     }
   }

@@ -56,7 +56,7 @@ final class Download: Sendable {
   // MARK: The transport's thread
 
   private func begin(_ response: Response) {
-    state.withLock { $0.isSuccess = (200...299).contains(response.status) }
+    state.withLock { $0.isSuccess = response.isSuccess }
   }
 
   private func take(_ chunk: Data) -> BodyFlow {

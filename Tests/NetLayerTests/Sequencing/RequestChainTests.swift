@@ -175,8 +175,3 @@ final class RequestChainTests: XCTestCase {
 }
 
 /// What happened, in order.
-final class Notes: Sendable {
-  private let notes = Locked<[String]>([])
-  var all: [String] { notes.withLock { $0 } }
-  func add(_ note: String) { notes.withLock { $0.append(note) } }
-}
