@@ -26,12 +26,10 @@ extension Single {
     Single(trusted: observable.mapError(transform))
   }
 
-  /// Subscribes again after an error until there have been `maxAttemptCount` attempts in all (law 18).
-  ///
-  /// - Precondition: `maxAttemptCount` is at least 1: without an attempt there is no result.
+  /// Subscribes again after an error until there have been `maxAttemptCount` attempts in all (law 18). With 0 or less
+  /// nothing is attempted, and the result is the error `StreamError.noElements`.
   public func retry(_ maxAttemptCount: Int) -> Single<Element> {
-    precondition(maxAttemptCount > 0, "Single.retry needs at least 1 attempt, not \(maxAttemptCount)")
-    return Single(trusted: observable.retry(maxAttemptCount))
+    maxAttemptCount > 0 ? Single(trusted: observable.retry(maxAttemptCount)) : .error(StreamError.noElements)
   }
 
   /// Delivers the result on `scheduler` (law 20).

@@ -33,6 +33,20 @@ final class ErrorLawsTests: StreamsTestCase {
     XCTAssertEqual(once.record(once.cold("a#").retry(1)), Marbles.parse("a#"))
   }
 
+  func test_law18_aSingleWithoutAnAttemptHasNoElement() {
+    for count in [0, -1] {
+      let counter = Locked(0)
+      let single = Single<Int>.deferred {
+        counter.withLock { $0 += 1 }
+        return .just(1)
+      }
+      XCTAssertThrowsError(try single.retry(count).toBlocking().single()) { error in
+        XCTAssertEqual(error as? StreamError, .noElements)
+      }
+      XCTAssertEqual(counter.withLock { $0 }, 0)
+    }
+  }
+
   func test_law19_infiniteSynchronousRetryFollowedByTakeStops() throws {
     let attempts = Log<Int>()
     let source = Observable<Int>.create { observer in
