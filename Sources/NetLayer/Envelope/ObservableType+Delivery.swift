@@ -22,74 +22,51 @@ extension ObservableType where Element: Ruled {
     _ transform: @escaping @Sendable (Element) throws -> Result
   ) -> Observable<Result> {
     let source = asObservable()
-    return Observable.create { observer in
-      let delivery = Delivery(to: observer)
-      let upstream = source.subscribe(
-        onNext: { element in
-          guard !delivery.hasEnded else { return }
-          delivery.choose(element.rules?.delivery)
-          do {
-            if let result = try element.reportingLast(transform) { delivery.next(result) }
-          } catch {
-            delivery.end(error)
-          }
-        },
-        onError: { error in
-          delivery.choose((error as? NetworkError)?.rules?.delivery)
-          delivery.end((error as? NetworkError)?.reported() ?? error)
-        },
-        onCompleted: { delivery.end(nil) })
-      return Disposables.create(upstream, delivery.hop)
-    }
+    return Observable(push: { subscription, next in
+      let delivery = Delivery(subscription, next)
+      let scope = HandlerScope(subscription) { error in
+        delivery.choose((error as? NetworkError)?.rules?.delivery)
+        delivery.end((error as? NetworkError)?.reported() ?? error)
+      }
+      source.run(scope) { element in
+        delivery.choose(element.rules?.delivery)
+        if let result = try element.reportingLast(transform) { delivery.next(result) }
+      }
+    })
   }
 }
 
-/// The way from a mapping thread to an observer: straight, until a scheduler is chosen, then through its queue.
+/// The way from a mapping thread to whoever subscribed: straight, until a scheduler is chosen, then through its queue.
 ///
 /// Used serially, by one source; the lock orders what its threads see.
 private final class Delivery<Element: Sendable>: Sendable {
-  private struct State {
-    var queue: PublishSubject<Element>?
-    var ended = false
+  private let subscription: Subscription
+  private let receive: Observable<Element>.Next
+  private let queue = Locked<PublishSubject<Element>?>(nil)
+
+  init(_ subscription: Subscription, _ receive: @escaping Observable<Element>.Next) {
+    (self.subscription, self.receive) = (subscription, receive)
   }
-
-  private let observer: AnyObserver<Element>
-  private let state = Locked(State())
-  /// Keeps what is queued from being delivered.
-  let hop = SerialDisposable()
-
-  init(to observer: AnyObserver<Element>) { self.observer = observer }
-
-  var hasEnded: Bool { state.withLock { $0.ended } }
 
   /// Sends all that follows over `scheduler`, unless one has been chosen before.
   func choose(_ scheduler: (any ImmediateSchedulerType)?) {
     guard let scheduler else { return }
-    let fresh: PublishSubject<Element>? = state.withLock { state in
-      guard state.queue == nil else { return nil }
-      let queue = PublishSubject<Element>()
-      state.queue = queue
+    let fresh: PublishSubject<Element>? = queue.withLock { queue in
+      guard queue == nil else { return nil }
+      queue = PublishSubject()
       return queue
     }
-    if let fresh { hop.disposable = fresh.observeOn(scheduler).subscribe(observer) }
+    guard let fresh else { return }
+    let hop = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
+    fresh.observeOn(scheduler).run(hop) { [subscription, receive] in subscription.deliver($0, to: receive) }
   }
 
   func next(_ element: Element) {
-    if let queue = state.withLock({ $0.queue }) { queue.onNext(element) } else { observer.onNext(element) }
+    if let queue = queue.withLock({ $0 }) { queue.onNext(element) } else { subscription.deliver(element, to: receive) }
   }
 
   func end(_ error: (any Error)?) {
-    let queue: PublishSubject<Element>?? = state.withLock { state in
-      guard !state.ended else { return nil }
-      state.ended = true
-      return .some(state.queue)
-    }
-    guard let queue else { return }
-    switch (queue, error) {
-    case (let queue?, let error?): queue.onError(error)
-    case (let queue?, nil): queue.onCompleted()
-    case (nil, let error?): observer.onError(error)
-    case (nil, nil): observer.onCompleted()
-    }
+    guard let queue = queue.withLock({ $0 }) else { return subscription.finish(error) }
+    if let error { queue.onError(error) } else { queue.onCompleted() }
   }
 }

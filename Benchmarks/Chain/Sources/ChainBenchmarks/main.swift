@@ -7,10 +7,12 @@ import Streams
 
 /// Answers on the spot: what remains is the way of a call through the library.
 struct AtOnce: Transport {
+  static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
+
   func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    completion(.success(Response(request: request)))
+    completion(.success(Response(request: request, body: Self.body)))
     return Disposables.create()
   }
 }
@@ -33,10 +35,21 @@ func network(_ interceptors: [any Interceptor]) -> Network {
       baseURL: URL(string: "http://127.0.0.1"), transport: AtOnce(), mapping: Here(), interceptors: interceptors))
 }
 
-func measure(_ network: Network, _ count: Int) -> (nanoseconds: Double, mallocs: Double) {
+struct User: Decodable, Sendable {
+  var id: Int
+  var name: String
+}
+
+func measure(_ network: Network, _ count: Int, decoding: Bool = false) -> (nanoseconds: Double, mallocs: Double) {
   let start = DispatchTime.now().uptimeNanoseconds
   let before = count_malloc()
-  for _ in 0..<count { _ = network.response(.get, "/x").subscribe(onError: { fatalError("\($0)") }) }
+  for _ in 0..<count {
+    if decoding {
+      _ = network.json(.get, "/x").data(User.self).subscribe(onError: { fatalError("\($0)") })
+    } else {
+      _ = network.response(.get, "/x").subscribe(onError: { fatalError("\($0)") })
+    }
+  }
   let mallocs = count_malloc() - before
   let time = DispatchTime.now().uptimeNanoseconds - start
   return (Double(time) / Double(count), Double(mallocs) / Double(count))
@@ -72,3 +85,10 @@ for (index, row) in rows.enumerated() {
     row.0.padding(toLength: 30, withPad: " ", startingAt: 0)
       + String(format: "%12.0f %10.0f %9.1f %7.1f", time, time - bare, mallocs[index], mallocs[index] - mallocs[0]))
 }
+
+let decoded = (0..<rounds).map { _ in measure(networks[0], count, decoding: true) }.sorted {
+  $0.nanoseconds < $1.nanoseconds
+}
+print(
+  "\n" + "decoded, without interceptors".padding(toLength: 30, withPad: " ", startingAt: 0)
+    + String(format: "%12.0f            %9.1f", decoded[rounds / 2].nanoseconds, decoded[rounds / 2].mallocs))
