@@ -5,6 +5,20 @@ import XCTest
 @testable import NetLayer
 
 final class NetworkTests: XCTestCase {
+  func test_row_3_16_whatIsCancelledIsCountedOutAtOnceWhateverTheTransportDoes() {
+    struct Deaf: Transport {
+      func send(
+        _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      ) -> any Disposable { Disposables.create() }
+    }
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: Deaf()))
+    let counts = Notes()
+    let watching = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
+    network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
+    watching.dispose()
+    XCTAssertEqual(counts.all, ["0", "1", "0"])
+  }
+
   private struct User: Codable, Equatable {
     var id: Int
     var name: String
@@ -190,20 +204,6 @@ final class NetworkTests: XCTestCase {
 
 struct Ping: Endpoint {
   var path: String { "/ping" }
-
-  func test_row_3_16_whatIsCancelledIsCountedOutAtOnceWhateverTheTransportDoes() {
-    struct Deaf: Transport {
-      func send(
-        _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-      ) -> any Disposable { Disposables.create() }
-    }
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: Deaf()))
-    let counts = Notes()
-    let watching = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
-    network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
-    watching.dispose()
-    XCTAssertEqual(counts.all, ["0", "1", "0"])
-  }
 }
 
 /// Notes where decoding runs.

@@ -41,4 +41,16 @@ final class AmbTests: OperatorTestCase {
       subscription.dispose()
     }
   }
+
+  func test_law16_aLoserThatEmitsWhileTheLosersAreDisposedOfIsNotHeard() {
+    let subjects = (0..<3).map { _ in PublishSubject<Int>() }
+    let last = subjects[2]
+    let second = subjects[1].do(onDispose: { last.onNext(3) })
+    let seen = Log<Int>()
+    let subscription = Observable.amb([subjects[0].asObservable(), second, last.asObservable()])
+      .subscribe(onNext: { seen.add($0) })
+    subjects[0].onNext(1)
+    subscription.dispose()
+    XCTAssertEqual(seen.all, [1])
+  }
 }
