@@ -1,6 +1,6 @@
 import Foundation
 
-// What was closed must not become a socket's number, which lines of output would then go to; writing stays an error.
+// A closed standard stream is replaced, so that no socket gets its number and the output with it. Writing still fails.
 for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
   _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
 }

@@ -8,7 +8,7 @@ final class Console: Sendable {
   private struct State {
     var progress = ""
     var closed = false
-    /// Why output was lost; 0 where it was not, or where nobody wanted it any more.
+    /// The error number of the write that failed; 0 for none, and for a pipe that its reader closed.
     var failure: Int32 = 0
   }
 

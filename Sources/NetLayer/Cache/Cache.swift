@@ -8,9 +8,9 @@ import Streams
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
-/// cache's own, which does all its work: no caller ever waits for the disk, and no search for what is being written. What can't be written or read is as if it
-/// were not there; `onProblem` hears of it once. A full disk, a lack of descriptors and a directory that was deleted are
-/// passing states: the directory is used again as soon as that is possible.
+/// cache's own, which does all its work: callers never wait for the disk, and lookups never wait for writes. An entry that can't be
+/// written or read is treated as a miss, and `onProblem` is called once. After a full disk, a lack of descriptors or the
+/// removal of the directory, the directory is used again as soon as possible.
 ///
 /// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only until
 /// the first has gone.

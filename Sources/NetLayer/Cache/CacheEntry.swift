@@ -21,7 +21,7 @@ final class CacheEntry: Sendable {
   let hasQuery: Bool
   /// Whether someone could not read it: from then on it counts as stale. In memory only.
   let isDistrusted: Bool
-  /// What it is removed by besides its key: `CacheTags` of the URL asked for.
+  /// The tags by which it can be removed besides its key: `CacheTags` of the request's URL.
   let tags: [String]
   /// What follows from its header fields, so that a hit need not read them.
   let freshness: Freshness

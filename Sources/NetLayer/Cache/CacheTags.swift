@@ -13,10 +13,10 @@ enum CacheTags {
     return tags
   }
 
-  /// What the entries of `url` have in common, query included.
+  /// The tag of all entries of `url`, query included.
   static func exact(_ url: URL) -> String { tag(Parts(url).text[...], isExact: true) }
 
-  /// What the entries of `url` and of all URLs below its path have in common; its query does not count.
+  /// The tag of all entries at or below the path of `url`; its query does not count.
   static func below(_ url: URL) -> String {
     let parts = Parts(url)
     return tag(parts.text[..<(parts.folders.last ?? parts.text.endIndex)])

@@ -187,7 +187,7 @@ final class CacheStorageTests: XCTestCase {
       Response(request: request, headers: old, body: Data("mine".utf8)), on: fixture.network)
     XCTAssertEqual(fixture.get(), .init(bodies: ["mine"], origins: [.cache(age: 0, isStale: false)]))
     var saved = Response(request: request)
-    saved.file = URL(filePath: "/tmp/x")
+    saved.file = URL(filePath: "/x")
     for bad in [Response(request: request, status: 206), Response(request: request, headers: ["Vary": "*"]), saved] {
       XCTAssertThrowsError(try Plain().storeCachedResponse(bad, on: fixture.network)) { error in
         XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest)
