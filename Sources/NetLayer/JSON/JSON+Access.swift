@@ -74,15 +74,20 @@ extension JSON {
   /// The members of an object, in the order of the text, the first of each name; `nil` for anything else. A key that stands
   /// for no characters has U+FFFD in their place.
   public var members: [(key: String, value: JSON)]? {
+    namedMembers?.map { name, value in (name.text, value) }
+  }
+
+  /// The same with names that tell bad keys apart, which may look the same.
+  var namedMembers: [(name: JSONName, value: JSON)]? {
     read(.object) { reader, position in
-      var members: [(key: String, value: JSON)] = []
+      var members: [(name: JSONName, value: JSON)] = []
       members.reserveCapacity(reader.count(of: position))
       var seen: Set<JSONName> = []
       let mayRepeat = reader.word(position).flag
       var key = position + 3
       while key < reader.end(of: position) {
-        let name = reader.string(reader.word(key))
-        if !mayRepeat || seen.insert(JSONName(name)).inserted { members.append((name, at(key + 1))) }
+        let name = reader.name(reader.word(key))
+        if !mayRepeat || seen.insert(name).inserted { members.append((name, at(key + 1))) }
         key = reader.next(key + 1)
       }
       return members

@@ -22,10 +22,10 @@ extension JSON: Equatable {
       let (left, right) = (array ?? [], other.array ?? [])
       return left.count == right.count && zip(left, right).allSatisfy { $0.equals($1) }
     case .object:
-      let left = members ?? []
-      let right = Dictionary((other.members ?? []).map { (JSONName($0.key), $0.value) }) { first, _ in first }
+      let left = namedMembers ?? []
+      let right = Dictionary((other.namedMembers ?? []).map { ($0.name, $0.value) }) { first, _ in first }
       return left.count == right.count
-        && left.allSatisfy { key, value in right[JSONName(key)].map { value.equals($0) } ?? false }
+        && left.allSatisfy { name, value in right[name].map { value.equals($0) } ?? false }
     }
   }
 

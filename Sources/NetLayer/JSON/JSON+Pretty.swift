@@ -22,11 +22,11 @@ extension JSON {
         element.write(into: &text, indent: indent, sortsKeys: sortsKeys, line: inner)
       }
       text += line + "]"
-    } else if var members, !members.isEmpty {
-      if sortsKeys { members.sort { $0.key < $1.key } }
+    } else if var members = namedMembers, !members.isEmpty {
+      if sortsKeys { members.sort { $0.name.text < $1.name.text } }
       text += "{"
       for (index, member) in members.enumerated() {
-        text += (index > 0 ? "," : "") + inner + JSONText.quoted(member.key) + ": "
+        text += (index > 0 ? "," : "") + inner + member.name.quoted + ": "
         member.value.write(into: &text, indent: indent, sortsKeys: sortsKeys, line: inner)
       }
       text += line + "}"

@@ -15,6 +15,11 @@ extension JSONReader {
     word.flag ? unescapedString(word) : String(decoding: content(word), as: UTF8.self)
   }
 
+  /// A key as what tells members apart.
+  func name(_ key: JSONWord) -> JSONName {
+    JSONName(string(key), badBytes: key.kind == .badString ? Array(content(key)) : nil)
+  }
+
   private func unescapedString(_ word: JSONWord) -> String {
     // Escapes are longer than what they stand for.
     String(unsafeUninitializedCapacity: word.textCount) { unescape(word, into: $0) }

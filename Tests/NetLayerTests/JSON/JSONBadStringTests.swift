@@ -77,6 +77,24 @@ final class JSONBadStringTests: XCTestCase {
     }
   }
 
+  func test_badKeysAreToldApartByTheirBytes() throws {
+    let bytes: ([UInt8], [UInt8]) -> Data = { first, second in
+      Data("{\"".utf8) + first + Data("\":1,\"".utf8) + second + Data("\":2}".utf8)
+    }
+    let different = try JSON(bytes([0xBC], [0xA4]))
+    XCTAssertEqual(different, try JSON(different.data), "a value is equal to itself")
+    XCTAssertEqual(different.members?.map(\.key), ["\u{FFFD}", "\u{FFFD}"])
+    XCTAssertEqual(different.members?.map(\.value), [1, 2])
+    XCTAssertEqual(different, try JSON(Data("{\"".utf8) + [0xA4] + Data("\":2,\"".utf8) + [0xBC] + Data("\":1}".utf8)))
+    XCTAssertNotEqual(different, try JSON(bytes([0xBC], [0xA5])))
+    XCTAssertNotEqual(different, try JSON(bytes(Array("\u{FFFD}".utf8), [0xA4])))
+    // With a key that makes the scanner look for repeated names.
+    let halves = try JSON(Data(#"{"\ud800":1,"\ud801":2,"a":3,"a":4}"#.utf8))
+    XCTAssertEqual(halves.members?.map(\.value), [1, 2, 3])
+    XCTAssertEqual(halves, try JSON(halves.data))
+    XCTAssertEqual(halves, try JSON(parsing: halves.pretty()), "printed, it is the same value")
+  }
+
   func test_badStringsAreEqualByTheirBytesAndCannotBeEncoded() throws {
     let strings = try json(#"["\ud800","\ud801","\ud800","a"]"#)
     XCTAssertEqual(strings[0], strings[2])

@@ -2,10 +2,24 @@
 /// different ones as equal.
 struct JSONName: Hashable {
   let text: String
+  /// The bytes of a name that stands for no characters, as they came; they tell it from others with the same `text`.
+  private let badBytes: [UInt8]?
 
-  init(_ text: String) { self.text = text }
+  init(_ text: String) { self.init(text, badBytes: nil) }
 
-  static func == (a: JSONName, b: JSONName) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  init(_ text: String, badBytes: [UInt8]?) {
+    self.text = text
+    self.badBytes = badBytes
+  }
+
+  /// The name as it is written in JSON text; a bad one as it came.
+  var quoted: String {
+    badBytes.map { "\"" + String(decoding: $0, as: UTF8.self) + "\"" } ?? JSONText.quoted(text)
+  }
+
+  static func == (a: JSONName, b: JSONName) -> Bool {
+    a.badBytes == b.badBytes && a.text.utf8.elementsEqual(b.text.utf8)
+  }
 
   func hash(into hasher: inout Hasher) {
     var text = text
