@@ -6,6 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "StreamsTesting", targets: ["StreamsTesting"]),
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
@@ -14,14 +15,16 @@ let package = Package(
   targets: [
     .target(name: "Streams"),
     .target(name: "StreamsTesting", dependencies: ["Streams"]),
+    .target(name: "JSONText"),
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "NetLayer",
-      dependencies: ["Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))]
+      dependencies: ["Streams", "JSONText", .target(name: "CCurl", condition: .when(platforms: [.linux]))]
     ),
     .target(name: "LoopbackServer"),
     .executableTarget(name: "Demo", dependencies: ["Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
+    .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
     .testTarget(name: "NetLayerTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
     .testTarget(

@@ -126,11 +126,7 @@ extension JSON {
   /// A page of `items`, which were made of this value.
   private func page<Item>(items: [Item], cursor: String?) -> Page<Item> {
     var page = Page(items: items, cursor: cursor)
-    if let word {
-      var hasher = Hasher()
-      document.index.read { hasher.combine(bytes: UnsafeRawBufferPointer($0.bytes(word))) }
-      page.fingerprint = hasher.finalize()
-    }
+    page.fingerprint = textHash
     return page
   }
 

@@ -55,7 +55,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     case .null: text += "null"
     case .bool(let flag): text += flag ? "true" : "false"
     case .number(let number): text += number
-    case .string(let string): text += JSONText.quoted(string)
+    case .string(let string): text += JSON.quoted(string)
     case .array(let elements):
       text += "["
       for (index, element) in elements.enumerated() {
@@ -72,7 +72,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
             reason: "two parameters are named \(member.name.debugDescription) once their names are encoded; rename one")
         }
         if index > 0 { text += "," }
-        text += JSONText.quoted(member.name)
+        text += JSON.quoted(member.name)
         text += ":"
         try write(member.value, to: &text)
       }

@@ -132,7 +132,7 @@ extension JSONError {
   /// What to say about a body that is not JSON: the most frequent cases are not malformed JSON at all.
   fileprivate func complaint(about body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
     if kind == .empty { return "the body is empty where JSON was expected" + (status.map { " (status \($0))" } ?? "") }
-    if body.prefix(64).drop(while: JSONReader.isSpace).first == UInt8(ascii: "<") {
+    if body.prefix(64).drop(while: { $0 <= 0x20 }).first == UInt8(ascii: "<") {
       return "the body is HTML or XML instead of JSON" + (headers["Content-Type"].map { " (Content-Type \($0))" } ?? "")
     }
     return "the body is not JSON: \(self)"

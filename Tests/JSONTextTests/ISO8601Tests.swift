@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 final class ISO8601Tests: XCTestCase {
   private func seconds(_ text: String) -> Double? { Date(iso8601: text)?.timeIntervalSince1970 }

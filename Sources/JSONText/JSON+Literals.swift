@@ -8,7 +8,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   /// One of more than ``JSON/maximumDepth`` levels, values put into it included, can't be: it does not exist.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self.init(
-      written: "{" + elements.map { "\(JSONText.quoted($0.0)):\($0.1.orNull)" }.joined(separator: ",") + "}")
+      written: "{" + elements.map { "\(JSON.quoted($0.0)):\($0.1.orNull)" }.joined(separator: ",") + "}")
   }
 
   /// An array of the elements.
@@ -19,7 +19,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   }
 
   /// A string.
-  public init(stringLiteral value: String) { self.init(written: JSONText.quoted(value)) }
+  public init(stringLiteral value: String) { self.init(written: JSON.quoted(value)) }
 
   /// A number.
   public init(integerLiteral value: Int) { self.init(written: String(value)) }
@@ -43,10 +43,9 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   private static let nothing = JSON(document: JSONDocument.empty, position: nil)
 }
 
-/// Writes parts of JSON text.
-enum JSONText {
+extension JSON {
   /// The string with its quotes; everything that need not be escaped stands as it is.
-  static func quoted(_ string: String) -> String {
+  package static func quoted(_ string: String) -> String {
     var text = "\""
     for scalar in string.unicodeScalars {
       switch scalar {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 /// Our decoder beside Foundation's over more than 100,000 generated texts: the same value, or an error of the same case at
 /// the same place. What differs is decided and listed in `docs/decisions/0007-own-json-decoder.md`.

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 final class ModelDecoderTests: XCTestCase {
   private struct User: Decodable, Equatable {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 final class JSONValueTests: XCTestCase {
   func test_row_1_5_literalsMakeJSON() throws {
@@ -51,9 +51,6 @@ final class JSONValueTests: XCTestCase {
     XCTAssertEqual(try JSON(written), try JSON(parsing: text))
     XCTAssertEqual(try JSON(parsing: text).decode(JSON.self).description, text, "as the whole model, the text stays")
     XCTAssertThrowsError(try JSONEncoder().encode(["a": JSON("x")["none"]]))
-    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h")))
-    try JSONParameterEncoder().encode(Parameters(["a": JSON(parsing: "[1,2.50]")]), into: &request)
-    XCTAssertEqual(request.text, #"{"a":[1,2.5]}"#)
   }
 
   func test_itIsPrettyPrinted() throws {

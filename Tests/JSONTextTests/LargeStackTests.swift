@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 final class LargeStackTests: XCTestCase {
   private struct Where: Decodable {

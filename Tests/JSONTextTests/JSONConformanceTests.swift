@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 /// The cases of the JSONTestSuite (seriot.ch/projects/parsing_json.html): what every parser must take (`y_`), must refuse
 /// (`n_`), and what is left to it (`i_`), where our choice is written down.

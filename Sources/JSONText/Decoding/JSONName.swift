@@ -14,7 +14,7 @@ struct JSONName: Hashable {
 
   /// The name as it is written in JSON text; a bad one as it came.
   var quoted: String {
-    badBytes.map { "\"" + String(decoding: $0, as: UTF8.self) + "\"" } ?? JSONText.quoted(text)
+    badBytes.map { "\"" + String(decoding: $0, as: UTF8.self) + "\"" } ?? JSON.quoted(text)
   }
 
   static func == (a: JSONName, b: JSONName) -> Bool {

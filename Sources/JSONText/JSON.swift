@@ -78,12 +78,23 @@ public struct JSON: Sendable {
   public var offset: Int { word?.start ?? 0 }
 
   /// The same value, with something of the caller's that travels with it and with what is taken out of it.
-  func carrying(_ context: any Sendable) -> JSON {
+  package func carrying(_ context: any Sendable) -> JSON {
     JSON(document: JSONDocument(document.index, context: context), position: position)
   }
 
   /// What `carrying` put there.
-  var context: (any Sendable)? { document.context }
+  package var context: (any Sendable)? { document.context }
+
+  /// A hash of the value's text, in this run of the program; `nil` if the value is not there.
+  package var textHash: Int? {
+    word.map { word in
+      document.index.read { reader in
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(reader.bytes(word)))
+        return hasher.finalize()
+      }
+    }
+  }
 
   /// No fewer than the levels of objects and arrays that the value has, each of which takes three words; 0 for a scalar.
   var depthBound: Int {

@@ -1,8 +1,8 @@
 /// Steps into a value, written `data.items[0].name`.
 ///
 /// Keys are what stands between dots and brackets, so a key that has one of these in it is out of a path's reach.
-struct JSONPath: Sendable, Hashable {
-  enum Step: Sendable, Hashable {
+package struct JSONPath: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
     case key(String)
     case index(Int)
   }
@@ -11,7 +11,7 @@ struct JSONPath: Sendable, Hashable {
 
   /// `nil` if the path is malformed: an empty key, a bracket without its partner, an index that is no number.
   /// The empty path is the value itself.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     steps = []
     guard !text.isEmpty else { return }
     for part in text.split(separator: ".", omittingEmptySubsequences: false) {
@@ -35,7 +35,7 @@ struct JSONPath: Sendable, Hashable {
   }
 
   /// The steps as they appear in a coding path.
-  var codingPath: [String] {
+  package var codingPath: [String] {
     steps.map { step in
       switch step {
       case .key(let key): key

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 /// Strings that the grammar allows and that stand for no characters: they fail when they are read, not when others are.
 final class JSONBadStringTests: XCTestCase {
@@ -27,7 +27,7 @@ final class JSONBadStringTests: XCTestCase {
       let text = #"{"code":200,"data":{"id":7,"comment":"\#(bad)","\#(bad)":1}}"#
       let json = try json(text)
       XCTAssertEqual(json["data"]["id"].int, 7)
-      XCTAssertEqual(try json.payload(Item.self), Item(id: 7))
+      XCTAssertEqual(try json["data"].decode(Item.self), Item(id: 7))
       XCTAssertEqual(json.data, data(text), "its bytes are as they came")
     }
   }
@@ -54,15 +54,6 @@ final class JSONBadStringTests: XCTestCase {
         guard case DecodingError.typeMismatch = error else { return XCTFail("\(error)") }
       }
     }
-  }
-
-  func test_aBadItemOfALossyListIsLeftOut() throws {
-    var left: [Int] = []
-    let page = try json(#"{"code":200,"data":["a","\ud800","c"]}"#).page(of: String.self) { index, _ in
-      left.append(index)
-    }
-    XCTAssertEqual(page.items, ["a", "c"])
-    XCTAssertEqual(left, [1])
   }
 
   func test_aBadKeyIsFoundByNobodyAndFailsADictionary() throws {
@@ -104,10 +95,6 @@ final class JSONBadStringTests: XCTestCase {
       XCTAssertTrue("\($0)".contains("no characters"), "\($0)")
     }
     XCTAssertEqual(strings.pretty(indent: ""), "[\n\"\\ud800\",\n\"\\ud801\",\n\"\\ud800\",\n\"a\"\n]")
-  }
-
-  func test_aBadCursorIsNotTheEndOfAList() throws {
-    XCTAssertThrowsError(try json(#"{"code":200,"data":[1],"cursor":"\ud800"}"#).page(of: Int.self))
   }
 
   func test_halvesDoNotSwallowWhatFollows() throws {

@@ -77,7 +77,7 @@ extension JSON: Decodable {
     if let container = try? decoder.container(keyedBy: JSONKey.self) {
       try check(level, decoder)
       let members = try container.allKeys.map { key in
-        "\(JSONText.quoted(key.stringValue)):\(try text(from: container.superDecoder(forKey: key), level: level + 1))"
+        "\(JSON.quoted(key.stringValue)):\(try text(from: container.superDecoder(forKey: key), level: level + 1))"
       }
       return "{" + members.joined(separator: ",") + "}"
     }
@@ -90,7 +90,7 @@ extension JSON: Decodable {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return "null" }
     if let value = try? container.decode(Bool.self) { return value ? "true" : "false" }
-    if let value = try? container.decode(String.self) { return JSONText.quoted(value) }
+    if let value = try? container.decode(String.self) { return JSON.quoted(value) }
     if let value = try? container.decode(Int64.self) { return String(value) }
     if let value = try? container.decode(UInt64.self) { return String(value) }
     if let value = try? container.decode(Decimal.self), !value.isNaN { return value.description }

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 final class JSONScannerTests: XCTestCase {
   private func failure(_ bytes: [UInt8], file: StaticString = #filePath, line: UInt = #line) -> JSONError? {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import NetLayer
+@testable import JSONText
 
 /// What the decoder promises beyond being like Foundation's, which `DifferentialTests` looks after.
 final class JSONDecodingTests: XCTestCase {

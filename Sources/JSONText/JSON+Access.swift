@@ -23,7 +23,7 @@ extension JSON {
     return self[steps]
   }
 
-  subscript(path: JSONPath) -> JSON {
+  package subscript(path: JSONPath) -> JSON {
     path.steps.reduce(self) { value, step in
       switch step {
       case .key(let key): value[key]
