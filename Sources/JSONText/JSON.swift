@@ -45,7 +45,12 @@ public struct JSON: Sendable {
   /// are not UTF-8 fails when it is read: ``string`` is `nil`, and decoding it throws an error with its path and byte.
   ///
   /// - Throws: `JSONError` with the offset of the first byte that is wrong.
-  public init(_ data: Data) throws { self.init(document: JSONDocument(try JSONIndex(data)), position: 0) }
+  public init(_ data: Data) throws { try self.init(data, carrying: nil) }
+
+  /// The same, with something of the caller's that travels with the value and with what is taken out of it.
+  package init(_ data: Data, carrying context: (any Sendable)?) throws {
+    self.init(document: JSONDocument(try JSONIndex(data), context: context), position: 0)
+  }
 
   /// Takes a whole text. Named, since `JSON("…")` is the literal of a JSON string.
   ///

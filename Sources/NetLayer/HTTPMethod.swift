@@ -36,6 +36,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// Whether it only asks (RFC 9110 §9.2.1); of methods not known it is not assumed.
   var isSafe: Bool { [.get, .head, .options, .trace, .query].contains(self) }
 
+  /// Whether two requests do what one does (RFC 9110 §9.2.2); of methods not known it is not assumed.
+  var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+
   /// Whether parameters belong into the URL's query rather than the body: GET, HEAD, DELETE and TRACE.
   var putsParametersInURL: Bool { self == .get || self == .head || self == .delete || self == .trace }
 }

@@ -31,6 +31,15 @@ public protocol Interceptor: Sendable {
   /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every response; for singles the
   /// last one is the result.
   func intercept(_ request: Request, next: Chain) -> Observable<Response>
+  /// Says in the request's context what interceptors further out need to know; does nothing by default.
+  ///
+  /// Called on the subscribing thread before the first `intercept`, once per subscription, the innermost interceptor first.
+  func prepare(_ request: inout Request)
+}
+
+extension Interceptor {
+  /// Says nothing.
+  public func prepare(_ request: inout Request) {}
 }
 
 /// What follows behind an interceptor: the next one, at last the transport.

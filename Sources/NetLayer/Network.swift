@@ -17,7 +17,8 @@ import Streams
 public final class Network: Sendable {
   /// The back end that is called.
   public let backend: Backend
-  let rules: Rules
+  let reading: ResponseContext
+  private let context: Context
   let activity: Activity
   let builder: RequestBuilder
 
@@ -27,7 +28,10 @@ public final class Network: Sendable {
   private init(_ backend: Backend, activity: Activity) {
     self.backend = backend
     self.activity = activity
-    rules = Rules(backend)
+    reading = ResponseContext(backend)
+    var context = Context()
+    context[ResponseContext.self] = reading
+    self.context = context
     var options = backend.options
     if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
@@ -56,13 +60,13 @@ public final class Network: Sendable {
 
   /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status: the last, where
   /// interceptors give several.
-  func send(_ call: Call, accept: String? = nil) -> Single<Response> {
-    pipeline(call.progress).response { [builder] in try builder.request(for: call, accept: accept) }
+  func send(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
+    pipeline(progress).response { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Builds and sends the request of `call` at each subscription; gives every answer of the interceptors.
-  func responses(_ call: Call, accept: String? = nil) -> Observable<Response> {
-    pipeline(call.progress).responses { [builder] in try builder.request(for: call, accept: accept) }
+  func responses(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Observable<Response> {
+    pipeline(progress).responses { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Sends `request` as it is, through the interceptors; gives any answer, whatever its status.
@@ -76,7 +80,7 @@ public final class Network: Sendable {
 
   func pipeline(_ progress: ProgressHandler?, _ timeouts: Request.Timeouts? = nil) -> CallPipeline {
     CallPipeline(
-      rules: rules, activity: activity, transport: backend.transport ?? Self.platformTransport,
+      reading: reading, context: context, activity: activity, transport: backend.transport ?? Self.platformTransport,
       mapping: backend.mapping, interceptors: backend.interceptors, progress: progress,
       callLimit: (timeouts ?? backend.timeouts).call)
   }

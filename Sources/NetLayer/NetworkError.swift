@@ -23,10 +23,10 @@ public struct NetworkError: Error, Sendable {
   public var index: Int?
   /// What the exchange had taken when it failed; `nil` where the transport measures nothing.
   public var metrics: TransferMetrics?
-  /// Whether the back end's error handler has had it already.
-  var isReported = false
-  /// The rules of the back end it happened on, put there by the network.
-  var rules: Rules?
+  /// What interceptors and other layers attach to it.
+  public var context = Context()
+  /// What its texts hide.
+  var redaction = Redaction.standard
 
   /// An error of `kind`; `code` and `message` default to what the articles give for that kind.
   public init(
@@ -47,29 +47,14 @@ public struct NetworkError: Error, Sendable {
   public var shortDescription: String { kind.rawValue }
 
   /// `error` itself if it is one of these, else one of kind `other` around it.
-  static func wrapping(_ error: any Error, from response: Response? = nil, rules: Rules? = nil) -> NetworkError {
-    if let known = error as? NetworkError { return known }
-    let other = NetworkError(kind: .other, reason: "\(error)", response: response, underlying: error)
-    return rules.map(other.ruled) ?? other
+  static func wrapping(_ error: any Error) -> NetworkError {
+    (error as? NetworkError) ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
   }
 
   /// The same error with the request it is about.
   func about(_ request: Request) -> NetworkError {
     var error = self
     error.request = error.request ?? request
-    return error
-  }
-
-  /// The same error where it happened on `rules`'s back end, else, for one that a call of another back end shares with it,
-  /// as it would have been here.
-  func owned(by rules: Rules) -> NetworkError { self.rules == nil || self.rules === rules ? self : ruled(by: rules) }
-
-  /// The same error with the message that the back end has for its kind, and the back end's rules. For errors from below
-  /// the envelope only: above it, the server's own words may stand in the message.
-  func ruled(by rules: Rules) -> NetworkError {
-    var error = self
-    error.message = rules.messages.text(for: kind, status: response?.status)
-    error.rules = rules
     return error
   }
 }
@@ -101,6 +86,4 @@ extension NetworkError: CustomStringConvertible {
   public var description: String {
     "NetworkError(\(kind), \(code)): \(redaction.text(reason))\(request?.attemptNote ?? "")"
   }
-
-  private var redaction: Redaction { rules?.redaction ?? .standard }
 }

@@ -57,30 +57,15 @@ public struct Request: Sendable {
   public var body: Body
   /// The time limits.
   public var timeouts: Timeouts
-  /// The fields that are the back end's own affair, its headers and signature: no redirect takes them to another origin.
-  var ownFields = HTTPHeaders()
-  /// How the back end's cache is used; `nil` is as the back end's `CacheInterceptor` says.
-  public var cachePolicy: CachePolicy?
-  /// What else the endpoint says to the cache, if it says anything.
-  var caching: Caching?
   /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
   ///
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
   /// be of any size: the transports' limits are for what is kept in memory.
   public var destination: URL?
-  /// The signature it has; `nil` where its back end does not sign.
-  var signed: Signed?
+  /// What interceptors and other layers attach to it; none of it is sent.
+  public var context = Context()
   /// What `options` holds; `nil` for the defaults.
   var chosenOptions: OptionsBox?
-
-  /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
-  public internal(set) var isStreamed = false
-  /// Whether its caller hears how far it is, so that no other's exchange will do.
-  var reportsProgress = false
-  /// Whether it is sent to get a new token, and so can't wait for one.
-  var isPartOfRefresh = false
-  /// Which attempt at the call this is, from 1: a retry counts on.
-  public internal(set) var attempt = 1
 
   /// A request as it goes to the transport; nothing is added to it.
   public init(
@@ -99,5 +84,8 @@ extension Request: CustomStringConvertible {
   public var description: String { "\(method) \(Redaction.standard.url(url))\(attemptNote)" }
 
   /// Says which attempt it is, but for the first.
-  var attemptNote: String { attempt > 1 ? " (attempt \(attempt))" : "" }
+  var attemptNote: String {
+    let attempt = context[Attempt.self]
+    return attempt > 1 ? " (attempt \(attempt))" : ""
+  }
 }

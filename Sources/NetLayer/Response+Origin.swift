@@ -14,4 +14,15 @@ extension Response {
     /// Whether the server had no part in it.
     public var isCache: Bool { if case .cache = self { true } else { false } }
   }
+
+  /// Where it came from.
+  public var origin: Origin {
+    get { context[Origin.self] }
+    set { context[Origin.self] = newValue }
+  }
+}
+
+extension Response.Origin: ContextKey {
+  /// The server.
+  public static let defaultValue = Self.network
 }

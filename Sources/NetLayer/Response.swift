@@ -19,18 +19,10 @@ public struct Response: Sendable {
   public var file: URL?
   /// The redirects that were followed, the oldest first; empty for none, and for what a cache answers.
   public var redirects: [Redirect]
-  /// How many seconds the request waited for its turn, where interceptors limit how many run.
-  public internal(set) var waited = 0.0
-  /// What reads the body, where it is still coming in.
-  var reader: BodyReader?
   /// What the exchange took; `nil` where the transport measures nothing.
   public var metrics: TransferMetrics?
-  /// Where it came from.
-  public var origin = Origin.network
-  /// The cached answer that it is, if it is one.
-  var cached: CachedAnswer?
-  /// The back end's rules for reading it, put there by the network that received it.
-  var rules: Rules?
+  /// What interceptors and other layers attach to it.
+  public var context = Context()
 
   /// A response, as a transport or a test makes it.
   public init(

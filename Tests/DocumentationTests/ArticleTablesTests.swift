@@ -30,7 +30,7 @@ final class ArticleTablesTests: XCTestCase {
   }
 
   private func source() throws -> String {
-    let folder = root.appending(path: "Tests/NetLayerTests")
+    let folder = root.appending(path: "Tests")
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
     return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
       .map { try String(contentsOf: $0, encoding: .utf8) }.joined()

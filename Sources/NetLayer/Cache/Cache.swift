@@ -101,7 +101,7 @@ public final class Cache: Sendable {
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 
-  /// Removes every entry whose URL is `url` or below its path, for all users and whatever their `cachedKey`s.
+  /// Removes every entry whose URL is `url` or below its path, for all users and whatever their keys of their own.
   ///
   /// `https://h/shop` removes `https://h/shop`, `https://h/shop?page=2` and `https://h/shop/1`, but not
   /// `https://h/shopping`. Scheme, host and port must be the same, as written; query and fragment of `url` do not count. A

@@ -3,7 +3,10 @@ import Streams
 /// The one way of a call: build → interceptors → transport → hop → report once. Decoding and delivery follow in the
 /// operators behind it.
 struct CallPipeline: Sendable {
-  var rules: Rules
+  /// How its answers are read.
+  var reading: ResponseContext
+  /// The same as the whole context of a response.
+  var context: Context
   var activity: Activity
   var transport: any Transport
   var mapping: any ImmediateSchedulerType
@@ -26,21 +29,22 @@ struct CallPipeline: Sendable {
   ) -> Observable<Response> {
     let pipeline = self
     return Observable(push: { subscription, next in
-      let rules = pipeline.rules
       var request: Request
       do {
         request = try build()
       } catch {
         return pipeline.fail(subscription, error)
       }
-      request.reportsProgress = pipeline.progress != nil
-      request.isPartOfRefresh = AuthenticationInterceptor.isRefreshing
+      if pipeline.progress != nil { request.context[ReportsProgress.self] = true }
+      for interceptor in pipeline.interceptors.reversed() { interceptor.prepare(&request) }
       // Behind all interceptors: what a retry saves is no error.
-      let scope = HandlerScope(subscription) { error in subscription.finish(error.map(pipeline.reported)) }
+      let scope = HandlerScope(subscription) { error in
+        subscription.finish(error.map { pipeline.reading.report($0) })
+      }
       pipeline.exchanges(request).run(scope) { response in
         var response = response
         // The exchange may be shared with another back end's call, or made up by an interceptor.
-        response.rules = rules
+        pipeline.mark(&response)
         if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
         subscription.deliver(response, to: next)
       }
@@ -49,7 +53,7 @@ struct CallPipeline: Sendable {
 
   private func exchanges(_ request: Request) -> Observable<Response> {
     let chain = Chain(interceptors: interceptors[...], mapping: mapping) { request in
-      Observable(push: { subscription, next in Attempt(request, self, subscription, next).start() })
+      Observable(push: { subscription, next in Transmission(request, self, subscription, next).start() })
     }
     return limited(chain(request), request)
   }
@@ -75,13 +79,22 @@ struct CallPipeline: Sendable {
     subscription.ownUntilRun { leave in
       mapping.schedule {
         leave()
-        subscription.fail(NetworkError.wrapping(error).ruled(by: rules).reported(to: rules))
+        subscription.fail(reading.report(reading.translated(NetworkError.wrapping(error))))
       }
     }
   }
 
-  /// The error as the back end's handlers make it; they hear of it here, once.
-  @Sendable private func reported(_ error: any Error) -> any Error {
-    NetworkError.wrapping(error, rules: rules).owned(by: rules).reported(to: rules)
+  /// Notes on a response how it is read; one without other notes shares the context, which costs nothing.
+  func mark(_ response: inout Response) {
+    if response.context.isEmpty {
+      response.context = context
+    } else if response.context[ResponseContext.self] !== reading {
+      response.context[ResponseContext.self] = reading
+    }
   }
+}
+
+/// Whether the caller of a request hears how far it is, so that no other's exchange will do.
+enum ReportsProgress: ContextKey {
+  static let defaultValue = false
 }

@@ -3,36 +3,28 @@ import Streams
 
 /// An endpoint with a cache policy of the call's own, as `endpoint.cache` and `endpoint.cache(_:)` make it
 /// (article row 3.9).
-public struct CachedCall<Base: Endpoint>: Endpoint {
-  /// The endpoint.
-  public let base: Base
-  private let policy: CachePolicy
+public struct CachedCall: Endpoint {
+  /// The endpoint, with the policy.
+  public let call: Call
 
-  init(_ base: Base, _ policy: CachePolicy) {
-    self.base = base
-    self.policy = policy
+  init(_ endpoint: some Endpoint, _ policy: CachePolicy) {
+    var call = Call(endpoint)
+    call.caching.policy = policy
+    self.call = call
   }
 
-  /// The endpoint's.
-  public var baseURL: URL? { base.baseURL }
-  /// The endpoint's.
-  public var path: String { base.path }
-  /// The endpoint's.
-  public var method: HTTPMethod { base.method }
-  /// The endpoint's.
-  public var task: HTTPTask { base.task }
-  /// The endpoint's.
-  public var headers: HTTPHeaders { base.headers }
-  /// The call's own.
-  public var cachePolicy: CachePolicy? { policy }
-  /// The endpoint's.
-  public var cachedKey: String? { base.cachedKey }
-  /// The endpoint's.
-  public var cachesByBody: Bool { base.cachesByBody }
-  /// The endpoint's.
-  public var expiry: Double? { base.expiry }
-  /// The endpoint's.
-  public var allowsStorage: (@Sendable (Response) -> Bool)? { base.allowsStorage }
+  /// The call's.
+  public var baseURL: URL? { call.baseURL }
+  /// The call's.
+  public var path: String { call.path }
+  /// The call's.
+  public var method: HTTPMethod { call.method }
+  /// The call's.
+  public var task: HTTPTask { call.task }
+  /// The call's.
+  public var headers: HTTPHeaders { call.headers }
+  /// The call's.
+  public var caching: CacheOptions { call.caching }
 
   /// Calls the endpoint on `network` and emits every answer that the policy gives, whatever its status:
   /// `Response.origin` tells them apart.
@@ -42,7 +34,7 @@ public struct CachedCall<Base: Endpoint>: Endpoint {
   /// - Returns: the answers; fails with an error of kind `invalidRequest` where the network has no `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Observable<Response> {
     guard network.cacheInterceptor != nil else { return .error(network.hasNoCache) }
-    return network.responses(Call(self, progress: progress))
+    return network.responses(call, progress: progress)
   }
 }
 
@@ -52,10 +44,10 @@ extension Endpoint {
   /// ```swift
   /// GitHub.userProfile("InsectQY").cache.request().map(User.self)
   /// ```
-  public var cache: CachedCall<Self> { cache(.cacheThenNetwork()) }
+  public var cache: CachedCall { cache(.cacheThenNetwork()) }
 
   /// The endpoint with another cache policy for this call, wherever an endpoint is taken.
-  public func cache(_ policy: CachePolicy) -> CachedCall<Self> { CachedCall(self, policy) }
+  public func cache(_ policy: CachePolicy) -> CachedCall { CachedCall(self, policy) }
 }
 
 extension Network {
@@ -65,16 +57,9 @@ extension Network {
     return nil
   }
 
-  /// The interceptors behind that one.
-  var behindCache: ArraySlice<any Interceptor> {
-    backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
-  }
-
   var hasNoCache: NetworkError {
-    NetworkError(
-      kind: .invalidRequest,
-      reason: "this network has no cache: put a CacheInterceptor among its back end's interceptors"
-    ).ruled(by: rules)
+    reading.error(
+      .invalidRequest, "this network has no cache: put a CacheInterceptor among its back end's interceptors")
   }
 
   /// The same network, whose calls use its cache as `policy` says where they and their endpoints say nothing.

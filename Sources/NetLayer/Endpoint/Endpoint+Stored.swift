@@ -33,10 +33,9 @@ extension Endpoint {
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
     guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {
-      throw NetworkError(
-        kind: .invalidRequest,
-        reason: "\(response) can't be stored: give a whole body in memory, and no Vary: *", request: request
-      ).ruled(by: network.rules)
+      throw network.reading.error(
+        .invalidRequest, "\(response) can't be stored: give a whole body in memory, and no Vary: *"
+      ).about(request)
     }
     let now = cache.now
     var headers = response.headers
@@ -44,7 +43,7 @@ extension Endpoint {
     let entry = CacheEntry(
       status: response.status, headers: headers, body: response.body, requestedAt: now, receivedAt: now,
       hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
-    cache.store(expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
+    cache.store(caching.expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }
 
   /// Forgets what is stored for the endpoint (article row 3.16).
@@ -59,7 +58,7 @@ extension Endpoint {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
     // Nobody else is told: nothing is sent, and that nothing is stored is no failure.
     let alone = network.with {
-      $0.interceptors = [interceptor] + network.behindCache
+      $0.interceptors = [interceptor] + $0.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
       ($0.onError, $0.mapError) = (nil, nil)
     }
     return alone.request(cache(.cacheOnly))
@@ -67,16 +66,14 @@ extension Endpoint {
 
   private func place(on network: Network) throws -> (cache: Cache, key: String, request: Request) {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
-    let request = try network.builder.request(for: Call(self))
-    let policy = cachePolicy ?? interceptor.policy
-    let token = interceptor.token(of: request, network.behindCache)
-    guard let key = interceptor.key(of: request, policy: policy, token: token) else {
-      throw NetworkError(
-        kind: .invalidRequest,
-        reason:
-          "\(request) can't be cached: use GET without a body, or cachesByBody with a cachePolicy other than http",
-        request: request
-      ).ruled(by: network.rules)
+    var request = try network.builder.request(for: Call(self))
+    for interceptor in network.backend.interceptors.reversed() { interceptor.prepare(&request) }
+    let policy = caching.policy ?? interceptor.policy
+    guard let key = interceptor.key(of: request, policy: policy, token: interceptor.token(of: request)) else {
+      throw network.reading.error(
+        .invalidRequest,
+        "\(request) can't be cached: use GET without a body, or includesBody with a cache policy other than http"
+      ).about(request)
     }
     return (interceptor.cache, key, request)
   }

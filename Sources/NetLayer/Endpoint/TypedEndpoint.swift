@@ -59,46 +59,38 @@ extension TypedEndpoint {
 }
 
 /// An endpoint with the type of its answer beside it, as `endpoint.as(_:)` makes it.
-public struct TypedCall<Base: Endpoint, Response: Sendable>: TypedEndpoint {
+public struct TypedCall<Response: Sendable>: TypedEndpoint {
   /// The endpoint.
-  public let base: Base
-  let start: @Sendable (Base, Network, ProgressHandler?) -> Single<Response>
+  public let call: Call
+  let start: @Sendable (Call, Network, ProgressHandler?) -> Single<Response>
 
-  /// The endpoint's.
-  public var baseURL: URL? { base.baseURL }
-  /// The endpoint's.
-  public var path: String { base.path }
-  /// The endpoint's.
-  public var method: HTTPMethod { base.method }
-  /// The endpoint's.
-  public var task: HTTPTask { base.task }
-  /// The endpoint's.
-  public var headers: HTTPHeaders { base.headers }
-  /// The endpoint's.
-  public var cachePolicy: CachePolicy? { base.cachePolicy }
-  /// The endpoint's.
-  public var cachedKey: String? { base.cachedKey }
-  /// The endpoint's.
-  public var cachesByBody: Bool { base.cachesByBody }
-  /// The endpoint's.
-  public var expiry: Double? { base.expiry }
-  /// The endpoint's.
-  public var allowsStorage: (@Sendable (NetLayer.Response) -> Bool)? { base.allowsStorage }
+  /// The call's.
+  public var baseURL: URL? { call.baseURL }
+  /// The call's.
+  public var path: String { call.path }
+  /// The call's.
+  public var method: HTTPMethod { call.method }
+  /// The call's.
+  public var task: HTTPTask { call.task }
+  /// The call's.
+  public var headers: HTTPHeaders { call.headers }
+  /// The call's.
+  public var caching: CacheOptions { call.caching }
   /// Calls the endpoint.
   public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    start(base, network, progress)
+    start(call, network, progress)
   }
 }
 
 extension Endpoint {
   /// The same endpoint, whose answer is a model of the whole body.
   @_disfavoredOverload
-  public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> TypedCall<Self, Model> {
-    TypedCall(base: self) { $1.model(of: $0, as: Model.self, progress: $2) }
+  public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> TypedCall<Model> {
+    TypedCall(call: Call(self)) { $1.model(of: $0, as: Model.self, progress: $2) }
   }
 
   /// The same endpoint, whose answer is read by `Result`.
-  public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> TypedCall<Self, Result> {
-    TypedCall(base: self) { $1.reading($0, as: Result.self, progress: $2) }
+  public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> TypedCall<Result> {
+    TypedCall(call: Call(self)) { $1.reading($0, as: Result.self, progress: $2) }
   }
 }

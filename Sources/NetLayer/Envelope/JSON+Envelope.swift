@@ -6,12 +6,10 @@ extension JSON {
   /// - Throws: `NetworkError`: `business` with the server's code and message where the server refused, `parse` where there
   ///   is no envelope.
   func accepted(by chosen: Envelope? = nil) throws -> JSON {
-    var origin = self.origin ?? Provenance(rules: Network.default.rules)
-    guard origin.accepted == nil else { return self }
-    let envelope = chosen ?? origin.rules.envelope
-    try judge(by: envelope, origin: origin)
-    origin.accepted = envelope
-    return carrying(origin)
+    guard !reading.isAccepted else { return self }
+    let envelope = chosen ?? reading.envelope
+    try judge(by: envelope)
+    return carrying(reading.with(accepted: envelope))
   }
 
   /// One model made of the payload (article row 0.21).
@@ -93,16 +91,14 @@ extension JSON {
     return try model(type, from: value, below: steps.codingPath)
   }
 
-  /// An error about this answer.
+  /// A parse error about this answer.
   func failure(_ reason: String, at path: [String], underlying: (any Error)? = nil) -> NetworkError {
-    .parse(
-      reason, rules: origin?.rules ?? Network.default.rules, response: origin?.response, underlying: underlying,
-      codingPath: path)
+    reading.error(.parse, reason, underlying: underlying, at: path)
   }
 
-  private var envelope: Envelope { origin?.accepted ?? Network.default.rules.envelope }
+  private var envelope: Envelope { reading.envelope }
 
-  private func judge(by envelope: Envelope, origin: Provenance) throws {
+  func judge(by envelope: Envelope) throws {
     guard kind == .object else {
       throw failure("the answer is of type \(kind), not an object with an envelope", at: [])
     }
@@ -115,12 +111,9 @@ extension JSON {
       throw failure("\(envelope.code.debugDescription) is of type \(code.kind), not a code", at: [envelope.code])
     }
     let words = self[envelope.message].string ?? ""
-    var error = NetworkError(
-      kind: .business, code: code.numeric, message: words.isEmpty ? origin.rules.messages.text(for: .business) : words,
-      reason: "the server refused with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
-      response: origin.response)
-    error.rules = origin.rules
-    throw error
+    throw reading.error(
+      .business, "the server refused with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
+      code: code.numeric, message: words.isEmpty ? nil : words)
   }
 
   /// A page of `items`, which were made of this value.
@@ -150,7 +143,7 @@ extension JSON {
   private func model<Model: Decodable>(_ type: Model.Type, from value: JSON?, below path: [String]) throws -> Model {
     do {
       guard let value else { throw failure("there is nothing to decode", at: path) }
-      let model = try value.decode(type, using: (origin?.rules ?? Network.default.rules).decoder)
+      let model = try value.decode(type, using: reading.decoder)
       if Model.self is any BaseResponse.Type, let judge = model as? any BaseResponse,
         let error = judge.makeCustomError()
       {
@@ -172,18 +165,13 @@ extension JSON {
 
   /// What a model that judges itself said, as one of our errors (article row 1.4).
   private func refusal(_ error: any Error) -> NetworkError {
-    let rules = origin?.rules ?? Network.default.rules
     guard var known = error as? NetworkError else {
-      var refusal = NetworkError(
-        kind: .business,
-        message: (error as? any LocalizedError)?.errorDescription ?? rules.messages.text(for: .business),
-        reason: "the answer says of itself that it failed: \(error)", response: origin?.response, underlying: error)
-      refusal.rules = rules
-      return refusal
+      return reading.error(
+        .business, "the answer says of itself that it failed: \(error)",
+        message: (error as? any LocalizedError)?.errorDescription, underlying: error)
     }
-    known.response = known.response ?? origin?.response
+    known.response = known.response ?? reading.response
     known.request = known.request ?? known.response?.request
-    known.rules = known.rules ?? rules
     return known
   }
 

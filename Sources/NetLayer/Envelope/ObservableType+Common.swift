@@ -7,7 +7,10 @@ extension Response {
   /// - Parameter envelope: instead of the one of the back end that the answer came from.
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
-    try validated(envelope: envelope ?? reading.envelope).json().accepted(by: envelope)
+    let envelope = envelope ?? reading.envelope
+    let json = try validated(envelope: envelope).json(carrying: reading.with(response: self, accepted: envelope))
+    try json.judge(by: envelope)
+    return json
   }
 }
 
@@ -18,7 +21,7 @@ extension ObservableType where Element == Response {
   /// - Returns: the whole JSON, envelope included. Fails with a `NetworkError`: `status` with the server's message,
   ///   `business` with the server's code and message, or `parse`.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    compactMap { try $0.reportingLast { try $0.common(envelope) } }
+    compactMap { try $0.reporting { try $0.common(envelope) } }
   }
 
   /// Makes a model of the value at `path` of the body when the status is a success (article rows 3.4, 3.5).
@@ -46,12 +49,14 @@ extension ObservableType where Element == Data {
   /// Runs where the source emits: a network's streams emit on the back end's `mapping` scheduler, others need
   /// `observeOn` to keep the work off the main thread.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    map { try JSON(received: $0).accepted(by: envelope) }
+    let context = Network.default.reading
+    return map { try JSON(received: $0, context).accepted(by: envelope) }
   }
 
   /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
-    map { try JSON(received: $0) }.map(type, at: path)
+    let context = Network.default.reading
+    return map { try JSON(received: $0, context) }.map(type, at: path)
   }
 }
 
@@ -61,12 +66,12 @@ extension ObservableType where Element == String {
   ///
   /// Runs where the source emits, as for bytes.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    map { try JSON(received: Data($0.utf8)).accepted(by: envelope) }
+    map { Data($0.utf8) }.common(envelope)
   }
 
   /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
-    map { try JSON(received: Data($0.utf8)) }.map(type, at: path)
+    map { Data($0.utf8) }.map(type, at: path)
   }
 }
 
@@ -74,7 +79,7 @@ extension ObservableType where Element == JSON {
   /// Judges the JSON by the code in its envelope: the given one, else the one it carries, else `Network.default`'s. What
   /// has been judged already passes unchanged.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    compactMap { try $0.reportingLast { try $0.accepted(by: envelope) } }
+    compactMap { try $0.reporting { try $0.accepted(by: envelope) } }
   }
 
   /// Makes a model of the value at `path` from the root, beside the envelope's payload, too; without it, of the whole. What

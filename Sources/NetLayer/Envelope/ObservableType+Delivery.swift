@@ -1,18 +1,6 @@
 import Streams
 
-/// What knows the rules of the back end it came from.
-protocol Ruled: Sendable {
-  var rules: Rules? { get }
-}
-
-extension Response: Ruled {}
-extension NetworkError: Ruled {}
-
-extension JSON: Ruled {
-  var rules: Rules? { origin?.rules }
-}
-
-extension ObservableType where Element: Ruled {
+extension ObservableType where Element: Answer {
   /// Maps each element where it was emitted, then delivers results, error and completion on the scheduler that the back
   /// end of the first of them asks for.
   ///
@@ -25,12 +13,13 @@ extension ObservableType where Element: Ruled {
     return Observable(push: { subscription, next in
       let delivery = Delivery(subscription, next)
       let scope = HandlerScope(subscription) { error in
-        delivery.choose((error as? NetworkError)?.rules?.delivery)
-        delivery.end((error as? NetworkError)?.reported() ?? error)
+        let reading = (error as? NetworkError)?.reading
+        delivery.choose(reading?.delivery)
+        delivery.end(error.map { reading?.report($0) ?? $0 })
       }
       source.run(scope) { element in
-        delivery.choose(element.rules?.delivery)
-        if let result = try element.reportingLast(transform) { delivery.next(result) }
+        delivery.choose(element.reading.delivery)
+        if let result = try element.reporting(transform) { delivery.next(result) }
       }
     })
   }

@@ -90,6 +90,13 @@ public final class AuthenticationInterceptor: Interceptor {
     try keeper.replace(with: token, isSameUser: isSameUser)
   }
 
+  /// Says whom `request` will be authenticated as, and whether it is part of a refresh.
+  public func prepare(_ request: inout Request) {
+    if Self.isRefreshing { request.context[IsPartOfRefresh.self] = true }
+    guard covers(request), let token else { return }
+    request.context[Authentication.self] = Authentication(account: token.access)
+  }
+
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
@@ -107,7 +114,7 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Whether `request` is one that gets the token.
   func covers(_ request: Request) -> Bool {
-    !request.isPartOfRefresh && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
+    !request.context[IsPartOfRefresh.self] && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
   }
 
   /// Whether `url` is of one of the origins.
@@ -139,24 +146,42 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  func carrying(_ token: Token?, _ request: Request) -> Request {
-    guard let token else { return request }
+  private func carrying(_ token: Token?, _ request: Request) -> Request {
     var copy = request
-    apply(token, &copy)
-    // So that no redirect takes them to another origin, whatever they are called.
-    for field in copy.headers where request.headers[field.name] != field.value {
-      copy.ownFields.append(field.name, field.value)
+    guard let token else {
+      copy.context[Authentication.self] = nil
+      return copy
     }
+    apply(token, &copy)
+    let added = copy.headers.filter { request.headers[$0.name] != $0.value }
+    copy.context[Authentication.self] = Authentication(account: token.access, fields: added.map(\.name))
+    // So that no redirect takes them to another origin, whatever they are called.
+    for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
     return copy
   }
 }
 
-extension ArraySlice<any Interceptor> {
-  /// The first of them that will put its token into `request`.
-  func authenticator(of request: Request) -> AuthenticationInterceptor? {
-    for case let authenticator as AuthenticationInterceptor in self where authenticator.covers(request) {
-      return authenticator
-    }
-    return nil
+/// Whether a request is sent to get a new token, and so can't wait for one.
+private enum IsPartOfRefresh: ContextKey {
+  static let defaultValue = false
+}
+
+/// Whom a request is authenticated as, said by an interceptor that adds credentials.
+///
+/// Interceptors further out keep users apart by it: ``CacheInterceptor`` and ``CoalescingInterceptor``. Such an interceptor
+/// says it in ``Interceptor/prepare(_:)``, without `fields`, and in `intercept` with the fields that it has added.
+public struct Authentication: Sendable, Hashable, ContextKey {
+  /// Nobody.
+  public static var defaultValue: Authentication? { nil }
+
+  /// What tells users apart: an id, or the token itself. It is not sent.
+  public var account: String
+  /// The names of the header fields that carry the credentials; `nil` until they have been added.
+  public var fields: [String]?
+
+  /// An authentication as `account`, by the header fields called `fields`.
+  public init(account: String, fields: [String]? = nil) {
+    self.account = account
+    self.fields = fields
   }
 }

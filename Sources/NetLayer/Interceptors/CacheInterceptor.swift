@@ -13,7 +13,7 @@ import Streams
 ///
 /// Downloads to a file, streamed answers, requests that bring conditions or ranges of their own, and requests with a body
 /// go past it. A successful request whose method changes something removes what is kept for its URL: for all users, and also
-/// what endpoints keep under a `cachedKey`. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever
+/// what endpoints keep under a key of their own. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever
 /// the policy. ``Cache/removeAll(below:)`` removes what the app knows to be outdated.
 ///
 /// Users are told apart by the token of an ``AuthenticationInterceptor`` further inside and by the header fields that
@@ -34,7 +34,7 @@ public struct CacheInterceptor: Interceptor {
   ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread, and where an
   ///     answer came, which is kept if that is the same. By default the header fields that `Redaction` hides, but for
   ///     signatures, the token of an `AuthenticationInterceptor` and the jar's cookies stand for the account; so does what
-  ///     `Redaction` hides in URL and body where an endpoint has a `cachedKey`. A new token, like a cookie that every answer
+  ///     `Redaction` hides in URL and body where an endpoint has a key of its own. A new token, like a cookie that every answer
   ///     replaces, is thus a new account: give `account` for one that outlives them. With any other interceptor behind the
   ///     cache that adds credentials, nothing is kept until `account` is given.
   ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
@@ -52,8 +52,8 @@ public struct CacheInterceptor: Interceptor {
 
   /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    let policy = request.cachePolicy ?? policy
-    let token = token(of: request, next.interceptors)
+    let policy = request.caching.policy ?? policy
+    let token = token(of: request)
     guard let key = key(of: request, policy: policy, token: token) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
@@ -103,11 +103,11 @@ extension CacheInterceptor {
     if case .none = request.body, request.method == .get || request.method == .head {
       // As RFC 9111 has it.
     } else {
-      guard policy != .http, let caching, caching.hasBody || caching.key != nil else { return nil }
-      isKnownByBody = caching.hasBody
+      guard policy != .http, caching.includesBody || caching.key != nil else { return nil }
+      isKnownByBody = caching.includesBody
     }
-    var key = CacheKey(request, account: account(of: request, token), own: caching?.key, hasBody: isKnownByBody)
-    if account == nil, caching?.key != nil { key?.appendSecrets(of: request) }
+    var key = CacheKey(request, account: account(of: request, token), own: caching.key, hasBody: isKnownByBody)
+    if account == nil, caching.key != nil { key?.appendSecrets(of: request) }
     return key?.text
   }
 
@@ -120,35 +120,31 @@ extension CacheInterceptor {
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
   }
 
-  /// The token that an authenticator further inside will put into `request`, where it tells who asks.
-  func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
-    account == nil ? inner.authenticator(of: request)?.token?.access : nil
-  }
+  /// Whom interceptors further inside will authenticate `request` as, where that tells who asks.
+  func token(of request: Request) -> String? { account == nil ? request.context[Authentication.self]?.account : nil }
 
-  /// Whether `sent`, as it left, is of the account that the cache takes it for: that of `request`, with the token in force,
-  /// which is given, too.
-  func account(
-    of sent: Request, for request: Request, _ inner: ArraySlice<any Interceptor>
-  ) -> (isKnown: Bool, token: String?) {
+  /// Whom `sent`, which `request` has become on its way, was authenticated as; `isKnown` is `false` where it carries
+  /// credentials of which nothing is known.
+  func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
     guard account == nil else { return (true, nil) }
-    let authenticator = inner.authenticator(of: request)
-    let token = authenticator?.token
-    let expected = authenticator?.carrying(token, request) ?? request
-    if Self.credentials(sent) == Self.credentials(expected) { return (true, token?.access) }
-    // Behind an authenticator they differ where someone has signed in or out meanwhile, too.
-    if authenticator == nil {
-      cache.tell(
-        "an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
+    let authentication = sent.context[Authentication.self]
+    // Said, but not done.
+    if let authentication, authentication.fields == nil { return (false, nil) }
+    let added = authentication?.fields ?? []
+    if Self.credentials(sent, without: added) == Self.credentials(request, without: added) {
+      return (true, authentication?.account)
     }
+    cache.tell("an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
     return (false, nil)
   }
 
   /// Whether the account stands for the field called `name`.
   func isOfAccount(_ name: String) -> Bool { account != nil && Redaction.identities.hides(name) }
 
-  private static func credentials(_ request: Request) -> String? {
+  private static func credentials(_ request: Request, without names: [String] = []) -> String? {
     var found: String?
-    for field in request.headers where request.identifies(field.name) {
+    for field in request.headers
+    where request.identifies(field.name) && !names.contains(where: { HTTPHeaders.same($0, field.name) }) {
       found = (found ?? "") + "\(field.name.lowercased()):\(field.value.utf8.count):\(field.value)"
     }
     return found

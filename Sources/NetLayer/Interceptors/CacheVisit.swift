@@ -148,7 +148,7 @@ final class CacheVisit: Sendable {
       if isWithdrawn || isSuccess && found != nil { cache.remove(key) }
       return response
     }
-    guard interceptor.allowsStorage(response), request.caching?.allowsStorage?(response) ?? true else {
+    guard interceptor.allowsStorage(response), request.caching.allowsStorage?(response) ?? true else {
       if isWithdrawn { cache.remove(key) }
       return response
     }
@@ -167,7 +167,7 @@ final class CacheVisit: Sendable {
       if isFinal { cache.remove(key) }
       return nil
     }
-    let account = interceptor.account(of: response.request, for: request, next.interceptors)
+    let account = interceptor.account(of: response.request, for: request)
     guard account.isKnown else {
       cache.remove(key)
       return nil
@@ -193,7 +193,7 @@ final class CacheVisit: Sendable {
 
   /// `exchange`, whose response says so when `entry`, which is kept, can't be read.
   private func stored(_ entry: CacheEntry, _ key: String, _ response: Response, _ start: Start) -> Response {
-    let entry = request.caching?.expiry.map(entry.expiring) ?? entry
+    let entry = request.caching.expiry.map(entry.expiring) ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
     var response = response
     response.cached = CachedAnswer(cache, entry, key: key, headers: request.headers)

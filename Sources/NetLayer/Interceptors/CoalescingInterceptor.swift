@@ -43,12 +43,12 @@ public final class CoalescingInterceptor: Interceptor {
     guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
     // What has a body may be read once; a download writes a file of its own, and progress is one caller's.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
-      !request.isStreamed, !request.reportsProgress
+      !request.isStreamed, !request.context[ReportsProgress.self], request.caching.isComparable
     else { return next(request) }
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
       let key = Key(
-        request, account: account.map { $0(request) } ?? next.interceptors.authenticator(of: request)?.token?.access)
+        request, account: account.map { $0(request) } ?? request.context[Authentication.self]?.account)
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Response?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.join(subscription, emit) }
@@ -150,8 +150,7 @@ extension CoalescingInterceptor {
     let headers: HTTPHeaders
     let account: String?
     let timeouts: Request.Timeouts
-    let policy: CachePolicy?
-    let caching: Caching?
+    let caching: CacheOptions.Identity
     /// The transport adds them behind all interceptors.
     let cookies: String?
     let jar: ObjectIdentifier?
@@ -163,7 +162,7 @@ extension CoalescingInterceptor {
     init(_ request: Request, account: String?) {
       let options = request.chosenOptions?.value
       (method, url, headers) = (request.method, request.url, request.headers)
-      (self.account, timeouts, policy, caching) = (account, request.timeouts, request.cachePolicy, request.caching)
+      (self.account, timeouts, caching) = (account, request.timeouts, request.caching.identity)
       cookies = options?.cookies?.header(for: request.url)
       jar = options?.cookies.map(ObjectIdentifier.init)
       (redirects, secrets) = (options?.redirects, options?.secrets)

@@ -42,8 +42,8 @@ public struct EventMonitor: Interceptor {
       @Sendable func seconds() -> Double { clock.now.timeIntervalSince(start) }
       handler(.started(request))
       var sent = request
-      let outer = request.options.measured
-      sent.options.measured = { metrics in
+      let outer = request.context[MetricsHandler.self]
+      sent.context[MetricsHandler.self] = { metrics in
         outer?(metrics)
         handler(.measured(request, metrics))
       }
@@ -59,4 +59,9 @@ public struct EventMonitor: Interceptor {
         onDispose: { if !isOver.withLock({ $0 }) { handler(.cancelled(request, seconds: seconds())) } })
     }
   }
+}
+
+/// What hears what the transport measured of each exchange of a request, however it ended.
+enum MetricsHandler: ContextKey {
+  static let defaultValue: (@Sendable (TransferMetrics) -> Void)? = nil
 }

@@ -92,7 +92,7 @@ public final class LimitInterceptor: Interceptor {
     let waited = scheduler.now.timeIntervalSince(waiting.begun)
     let subscription = waiting.subscription
     waiting.next(waiting.request).run(subscription) { [self] response in
-      if let body = response.reader?.buffer {
+      if let body = response.context[BodyReader.self]?.buffer {
         state.withLock { _ in waiting.isStreaming = true }
         body.whenOver { [self] in leave(waiting, isOver: true) }
       } else {
@@ -100,7 +100,7 @@ public final class LimitInterceptor: Interceptor {
         leave(waiting)
       }
       var response = response
-      response.waited += waited
+      response.context[Waited.self] += waited
       try waiting.emit(response)
     }
   }
@@ -144,4 +144,13 @@ public final class LimitInterceptor: Interceptor {
       self?.startWhatMay()
     }
   }
+}
+
+private enum Waited: ContextKey {
+  static let defaultValue = 0.0
+}
+
+extension Response {
+  /// How many seconds the request waited for its turn, where interceptors limit how many run.
+  public var waited: Double { context[Waited.self] }
 }

@@ -19,7 +19,7 @@ import Streams
 /// | 502, 503, 504 | the server behind the gateway is away, busy or slow: mostly for a moment (RFC 9110 §15.6) |
 ///
 /// The pause is the policy's, or the server's `Retry-After` where it sends one. When all attempts are used up, the
-/// last answer or error is the call's; `request.attempt` of either says how many there were.
+/// last answer or error is the call's; `request.context[Attempt.self]` of either says how many there were.
 public struct RetryInterceptor: Interceptor {
   /// The statuses that are repeated unless others are given.
   public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -63,7 +63,7 @@ public struct RetryInterceptor: Interceptor {
   }
 
   private func attempt(_ request: Request, _ next: Chain) -> Observable<Response> {
-    guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
+    guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
       return next(request)
     }
     // A map and a catchError in one scope, as this is on the way of every request.
@@ -72,7 +72,7 @@ public struct RetryInterceptor: Interceptor {
         let pause = (error as? Again)?.pause ?? pause(after: NetworkError.wrapping(error), request)
         guard let pause else { throw error }
         var again = request
-        again.attempt += 1
+        again.context[Attempt.self] += 1
         attempt(again, next).delaySubscription(pause, scheduler: policy.scheduler).run(subscription, emit)
       }
       next(request).run(scope) { response in
@@ -87,7 +87,7 @@ public struct RetryInterceptor: Interceptor {
 
   private func pause(after response: Response, _ request: Request) -> Duration? {
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
-    guard var pause = policy.delay(after: error, attempt: request.attempt) else { return nil }
+    guard var pause = policy.delay(after: error, attempt: request.context[Attempt.self]) else { return nil }
     if let asked = RetryAfter(response.headers, now: policy.scheduler.now) {
       guard asked.pause <= maximumRetryAfter else { return nil }
       pause = asked.pause
@@ -96,7 +96,7 @@ public struct RetryInterceptor: Interceptor {
   }
 
   private func pause(after error: NetworkError, _ request: Request) -> Duration? {
-    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: request.attempt),
+    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: request.context[Attempt.self]),
       budget.spend(Origin(request.url))
     else { return nil }
     return pause
@@ -114,16 +114,6 @@ extension Request {
   /// `Idempotency-Key` lets the server tell.
   public var isIdempotent: Bool {
     method.isIdempotent || !headers.values(of: "Idempotency-Key").isEmpty
-  }
-}
-
-extension HTTPMethod {
-  /// Whether the method alone says that two requests do what one does; of methods not known it is not assumed.
-  var isIdempotent: Bool {
-    switch self {
-    case .get, .head, .options, .put, .delete, .trace, .query: true
-    default: false
-    }
   }
 }
 

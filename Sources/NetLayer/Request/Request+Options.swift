@@ -19,8 +19,6 @@ extension Request {
     public var secrets: Redaction
     /// The version of HTTP that is spoken; `URLSessionTransport` can't choose one and refuses others than `automatic`.
     public var httpVersion: HTTPVersion
-    /// Hears what the transport measured of each exchange of this request, however it ended.
-    var measured: (@Sendable (TransferMetrics) -> Void)?
 
     /// The defaults that the properties describe, changed where arguments say so.
     public init(

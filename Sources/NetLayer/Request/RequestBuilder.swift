@@ -1,40 +1,5 @@
 import Foundation
 
-/// What is to be called, before the back end's share is added.
-struct Call: Sendable {
-  /// The call's own base, over the back end's.
-  var baseURL: URL?
-  var target: any URLConvertible
-  var method: HTTPMethod
-  var task: HTTPTask
-  var headers: HTTPHeaders
-  var cachePolicy: CachePolicy?
-  var caching: Caching?
-  /// What hears how far the transfer is.
-  var progress: (@Sendable (TransferProgress) -> Void)?
-
-  init(_ endpoint: some Endpoint, progress: (@Sendable (TransferProgress) -> Void)? = nil) {
-    baseURL = endpoint.baseURL
-    target = endpoint.path
-    method = endpoint.method
-    task = endpoint.task
-    headers = endpoint.headers
-    cachePolicy = endpoint.cachePolicy
-    caching = Caching(endpoint)
-    self.progress = progress
-  }
-
-  init(
-    _ method: HTTPMethod, _ target: any URLConvertible, parameters: Parameters?, encoding: any ParameterEncoder,
-    headers: HTTPHeaders
-  ) {
-    self.target = target
-    self.method = method
-    task = parameters.map { .parameters($0, encoding: encoding) } ?? .plain
-    self.headers = headers
-  }
-}
-
 /// Makes the request that goes to the transport, or says why there is none (article row 2.13).
 struct RequestBuilder: Sendable {
   let baseURL: URL?
@@ -44,6 +9,8 @@ struct RequestBuilder: Sendable {
   var options: Request.OptionsBox?
   var signer: (any Signer)?
   private let base: BaseURL?
+  /// The context of every request to the back end's own origin.
+  private let ownContext: Context
 
   init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
@@ -56,6 +23,9 @@ struct RequestBuilder: Sendable {
     self.options = options
     self.signer = signer
     base = baseURL.flatMap(BaseURL.init)
+    var context = Context()
+    if !headers.isEmpty { context[OriginBoundFields.self] = headers }
+    ownContext = context
   }
 
   /// The request for `call`. Method and header fields are not looked at here: every transport refuses those that would
@@ -70,9 +40,8 @@ struct RequestBuilder: Sendable {
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
     request.chosenOptions = options
-    if isOwn { request.ownFields = headers }
-    request.cachePolicy = call.cachePolicy
-    request.caching = call.caching
+    if isOwn { request.context = ownContext }
+    if !call.caching.isDefault { request.caching = call.caching }
     do {
       try encode(call.task, isOwn: isOwn, into: &request)
     } catch var error as NetworkError {

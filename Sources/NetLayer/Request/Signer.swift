@@ -72,8 +72,8 @@ struct Signing: Sendable {
     var request = unsigned
     if !signature.parameters.isEmpty { try write(signature.parameters, into: &request) }
     request.headers = request.headers.merging(signature.headers)
-    request.ownFields = request.ownFields.merging(signature.headers)
-    request.signed = Signed(self, signature, request)
+    request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
+    request.context[Signed.self] = Signed(self, signature, request)
     return request
   }
 
@@ -96,7 +96,9 @@ struct Signing: Sendable {
 }
 
 /// The signature that a request has.
-final class Signed: Sendable {
+final class Signed: Sendable, ContextKey {
+  static var defaultValue: Signed? { nil }
+
   private let signing: Signing
   private let signature: Signature
   private let url: URL
@@ -123,7 +125,7 @@ final class Signed: Sendable {
   /// `request` without the signature.
   private func unsigned(_ request: Request) throws -> Request {
     var request = request
-    request.signed = nil
+    request.context[Signed.self] = nil
     for field in signature.headers where request.headers[field.name] == field.value {
       request.headers[field.name] = signing.encoded.headers[field.name]
     }
@@ -157,5 +159,5 @@ final class Signed: Sendable {
 
 extension Request {
   /// The request as it goes out.
-  func readyToSend() throws(NetworkError) -> Request { try signed?.renewed(self) ?? self }
+  func readyToSend() throws(NetworkError) -> Request { try context[Signed.self]?.renewed(self) ?? self }
 }

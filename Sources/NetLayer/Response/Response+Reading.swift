@@ -25,9 +25,11 @@ extension Response {
   ///
   /// - Throws: `NetworkError` of kind `parse`: for malformed JSON with the offset in its reason and a `JSONError` as its
   ///   cause, for an empty body, and for HTML.
-  public func json() throws -> JSON {
+  public func json() throws -> JSON { try json(carrying: reading.with(response: self)) }
+
+  func json(carrying context: ResponseContext) throws -> JSON {
     do {
-      return try JSON(body).carrying(Provenance(rules: reading, response: self))
+      return try JSON(body, carrying: context)
     } catch let error as JSONError {
       throw failure(error.complaint(about: body, headers: headers, status: status), underlying: error)
     }
@@ -49,7 +51,7 @@ extension Response {
   func decoding(with decoder: (any ModelDecoder)?) -> Response {
     guard let decoder else { return self }
     var copy = self
-    copy.rules = reading.decoding(with: decoder)
+    copy.context[ResponseContext.self] = reading.with(decoder: decoder)
     return copy
   }
 
@@ -67,23 +69,14 @@ extension Response {
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server answered \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
-    var error = NetworkError(
-      kind: .status, code: status,
-      message: words.flatMap { $0.isEmpty ? nil : $0 } ?? reading.messages.text(for: .status, status: status),
-      reason: reason, response: self)
-    error.rules = reading
-    throw error
+    throw reading.error(
+      .status, reason, code: status, message: words.flatMap { $0.isEmpty ? nil : $0 }, response: self)
   }
 
   /// A parse error about this response.
-  func failure(
-    _ reason: String, underlying: (any Error)? = nil, codingPath: [String] = []
-  ) -> NetworkError {
-    .parse(reason, rules: reading, response: self, underlying: underlying, codingPath: codingPath)
+  func failure(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
+    reading.error(.parse, reason, response: self, underlying: underlying)
   }
-
-  /// The rules it carries, else the default network's.
-  var reading: Rules { rules ?? Network.default.rules }
 
   /// The charset of the body's byte order mark, and how many bytes that has.
   private var mark: (name: String, encoding: String.Encoding, length: Int)? {
@@ -118,12 +111,12 @@ extension Response {
 }
 
 extension JSON {
-  /// Takes a text that came from somewhere without saying from where; errors are `NetworkError`s.
-  init(received data: Data) throws {
+  /// Takes a text that came from somewhere, to be read as `context` says.
+  init(received data: Data, _ context: ResponseContext) throws {
     do {
-      try self.init(data)
+      try self.init(data, carrying: context)
     } catch let error as JSONError {
-      throw NetworkError.parse(error.complaint(about: data), rules: Network.default.rules, underlying: error)
+      throw context.error(.parse, error.complaint(about: data), underlying: error)
     }
   }
 }
@@ -136,19 +129,5 @@ extension JSONError {
       return "the body is HTML or XML instead of JSON" + (headers["Content-Type"].map { " (Content-Type \($0))" } ?? "")
     }
     return "the body is not JSON: \(self)"
-  }
-}
-
-extension NetworkError {
-  /// A parse error, with the message that `rules` have for it.
-  static func parse(
-    _ reason: String, rules: Rules, response: Response? = nil, underlying: (any Error)? = nil,
-    codingPath: [String] = []
-  ) -> NetworkError {
-    var error = NetworkError(
-      kind: .parse, message: rules.messages.text(for: .parse), reason: reason, response: response,
-      underlying: underlying, codingPath: codingPath)
-    error.rules = rules
-    return error
   }
 }

@@ -48,14 +48,14 @@ extension Network {
   public func zip<E: Endpoint, Model: Decodable & Sendable>(
     _ endpoints: [E], as type: Model.Type = Model.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[Model]> {
-    zip(endpoints.map { $0.as(type) as TypedCall<E, Model> }, maxConcurrent: maxConcurrent, progress: progress)
+    zip(endpoints.map { $0.as(type) as TypedCall<Model> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
   /// `zip` of endpoints that do not say what their answers are: text, bytes, JSON and the like.
   public func zip<E: Endpoint, Result: ResponseReadable>(
     _ endpoints: [E], as type: Result.Type = Result.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[Result]> {
-    zip(endpoints.map { $0.as(type) as TypedCall<E, Result> }, maxConcurrent: maxConcurrent, progress: progress)
+    zip(endpoints.map { $0.as(type) as TypedCall<Result> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
   /// `merge` of endpoints that do not say what their answers are: models of the whole bodies.
@@ -63,13 +63,13 @@ extension Network {
   public func merge<E: Endpoint, Model: Decodable & Sendable>(
     _ endpoints: [E], as type: Model.Type = Model.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<Model> {
-    merge(endpoints.map { $0.as(type) as TypedCall<E, Model> }, maxConcurrent: maxConcurrent, progress: progress)
+    merge(endpoints.map { $0.as(type) as TypedCall<Model> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
   /// `merge` of endpoints that do not say what their answers are: text, bytes, JSON and the like.
   public func merge<E: Endpoint, Result: ResponseReadable>(
     _ endpoints: [E], as type: Result.Type = Result.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<Result> {
-    merge(endpoints.map { $0.as(type) as TypedCall<E, Result> }, maxConcurrent: maxConcurrent, progress: progress)
+    merge(endpoints.map { $0.as(type) as TypedCall<Result> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 }

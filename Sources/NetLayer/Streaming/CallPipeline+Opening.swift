@@ -7,15 +7,15 @@ extension CallPipeline {
     let mapping = mapping
     return response {
       var request = try build()
-      request.isStreamed = true
+      request.context[IsStreamed.self] = true
       // A stream may last: silence ends it, or its reader.
       request.timeouts.total = 0
       return request
     }
     .map { response in
       var head = response
-      head.reader = nil
-      guard let reader = response.reader else {
+      head.context[BodyReader.self] = nil
+      guard let reader = response.context[BodyReader.self] else {
         // An interceptor's own response, which is complete.
         head.body = Data()
         let buffer = BodyBuffer(mapping)
@@ -26,4 +26,13 @@ extension CallPipeline {
       return StreamedResponse(head, reader)
     }
   }
+}
+
+private enum IsStreamed: ContextKey {
+  static let defaultValue = false
+}
+
+extension Request {
+  /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
+  public var isStreamed: Bool { context[IsStreamed.self] }
 }

@@ -30,7 +30,7 @@ extension Network {
       // Let go of before the error is heard of below: a retry goes on with the file at once.
       self.attempt(writer, try endpoint(), mayRestart: true).do(onError: { _ in writer.dispose() })
     }
-    .mapError { [rules] in NetworkError.wrapping($0, rules: rules).reported(to: rules) }
+    .mapError { [reading] in reading.report($0) }
   }
 
   private func attempt(

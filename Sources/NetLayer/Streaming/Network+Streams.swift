@@ -62,7 +62,7 @@ extension Network {
       .map { body in
         var response = streamed.response
         response.body = body
-        return try response.reporting { try $0.validated() }
+        return try response.reporting { try $0.validated() } ?? response
       }
   }
 }

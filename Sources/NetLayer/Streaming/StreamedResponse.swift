@@ -74,7 +74,9 @@ public struct StreamedResponse: Sendable {
 }
 
 /// Ends the request when nobody can read its body any more.
-final class BodyReader: Sendable {
+final class BodyReader: Sendable, ContextKey {
+  static var defaultValue: BodyReader? { nil }
+
   let buffer: BodyBuffer
 
   init(_ buffer: BodyBuffer) { self.buffer = buffer }
@@ -117,7 +119,7 @@ final class BodyReader: Sendable {
 extension Response {
   /// An error of the body with what is known from the head.
   fileprivate func explaining(_ error: NetworkError) -> NetworkError {
-    var error = rules.map(error.ruled) ?? error
+    var error = context[ResponseContext.self]?.translated(error) ?? error
     error.request = error.request ?? request
     error.response = error.response ?? self
     return error

@@ -167,7 +167,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         next.headers[field.name] = nil
       }
       // So has what a back end sends by itself, but for what every server may know.
-      for field in hop.ownFields where !isHarmless(field.name) { next.headers[field.name] = nil }
+      for field in hop.context[OriginBoundFields.self] where !isHarmless(field.name) { next.headers[field.name] = nil }
     }
     return next
   }

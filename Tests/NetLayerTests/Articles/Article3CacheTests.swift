@@ -57,8 +57,7 @@ final class Article3CacheTests: XCTestCase {
   func test_row_3_7_responsesAndModelsAreStoredAndReadAndExpire() throws {
     struct Short: Endpoint {
       var path: String { "/users/a" }
-      var expiry: Double? { 60 }
-      var cachePolicy: CachePolicy? { .networkOnly }
+      var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: 60) }
     }
     let fixture = fixture()
     XCTAssertEqual(run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [nil])
@@ -175,8 +174,9 @@ final class Article3CacheTests: XCTestCase {
   func test_row_3_16_aPredicateSaysWhatIsStored() {
     struct Choosy: Endpoint {
       var path: String { "/users/a" }
-      var cachePolicy: CachePolicy? { .networkOnly }
-      var allowsStorage: (@Sendable (Response) -> Bool)? { { (try? $0.json()["login"].string) != "1" } }
+      var caching: CacheOptions {
+        CacheOptions(policy: .networkOnly) { (try? $0.json()["login"].string) != "1" }
+      }
     }
     let fixture = fixture()
     for stored in [nil, User(login: "2")] {

@@ -37,7 +37,7 @@ final class CacheAccountTests: XCTestCase {
       func get(_ user: String) -> [String] {
         let (method, task) = task(user)
         return fixture.get(
-          Plain(method: method, task: task, cachePolicy: .cacheFirst(seconds: 60), cachedKey: "feed")
+          Plain(method: method, task: task, caching: CacheOptions(policy: .cacheFirst(seconds: 60), key: "feed"))
         ).bodies
       }
       XCTAssertEqual([get("ada"), get("bob"), get("ada")], [["1"], ["2"], ["1"]])
@@ -81,7 +81,7 @@ final class CacheAccountTests: XCTestCase {
   func test_anAnswerThatCameWhenSomeoneElseHadSignedInIsNobodys() {
     let user = Locked("ada")
     let fixture = CacheFixture(account: { _ in user.withLock { $0 } }) { _ in .response(after: 2) }
-    let call = Plain(cachePolicy: .cacheThenNetwork()).cache.request(on: fixture.network)
+    let call = Plain(caching: CacheOptions(policy: .cacheThenNetwork())).cache.request(on: fixture.network)
     let subscription = call.subscribe()
     fixture.scheduler.advanceBy(1)
     user.withLock { $0 = "bob" }
@@ -89,7 +89,7 @@ final class CacheAccountTests: XCTestCase {
     subscription.dispose()
     for name in ["ada", "bob"] {
       user.withLock { $0 = name }
-      XCTAssertEqual(fixture.get(Plain(cachePolicy: .cacheOnly)).failure, .notCached, name)
+      XCTAssertEqual(fixture.get(Plain(caching: CacheOptions(policy: .cacheOnly))).failure, .notCached, name)
     }
   }
 

@@ -340,7 +340,7 @@ final class CacheInterceptorTests: XCTestCase {
     for _ in 0..<2 { XCTAssertEqual(fixture.get().origins, [.network], "the redirect may lead elsewhere tomorrow") }
     fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let call = fixture.network.responses(Call(Plain(cachePolicy: .cacheOnly)))
+    let call = fixture.network.responses(Call(Plain(caching: CacheOptions(policy: .cacheOnly))))
     let subscription = call.subscribe(observer)
     fixture.scheduler.start()
     subscription.dispose()

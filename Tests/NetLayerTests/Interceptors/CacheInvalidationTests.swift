@@ -27,8 +27,8 @@ final class CacheInvalidationTests: XCTestCase {
 
   func test_aWriteRemovesWhatEndpointsKeepForItsURLUnderAKeyOfTheirOwn() {
     let fixture = CacheFixture(policy: .cacheFirst(seconds: 600), CacheFixture.counting([:]))
-    let feed = Plain(path: "/feed", cachedKey: "feed")
-    let query = Plain(path: "/query", method: .post, task: .json(["q": 1]), cachesByBody: true)
+    let feed = Plain(path: "/feed", caching: CacheOptions(key: "feed"))
+    let query = Plain(path: "/query", method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     fixture.get(feed)
     fixture.get(query)
     XCTAssertEqual([fixture.get(feed).bodies, fixture.get(query).bodies], [["1"], ["2"]])
@@ -169,10 +169,10 @@ final class CacheInvalidationTests: XCTestCase {
 
   func test_aPostThatIsKnownByItsBodyIsNotKeptUnderHTTP() {
     let fixture = fresh()
-    let query = Plain(method: .post, task: .json(["q": 1]), cachesByBody: true)
+    let query = Plain(method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     XCTAssertEqual([fixture.get(query).bodies, fixture.get(query).bodies], [["1"], ["2"]])
     var first = query
-    first.cachePolicy = .cacheFirst(seconds: 60)
+    first.caching.policy = .cacheFirst(seconds: 60)
     XCTAssertEqual([fixture.get(first).bodies, fixture.get(first).bodies], [["3"], ["3"]])
   }
 

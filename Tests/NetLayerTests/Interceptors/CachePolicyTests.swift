@@ -20,7 +20,7 @@ final class CachePolicyTests: XCTestCase {
   func test_cacheOnlyNeverAsks() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
-    XCTAssertEqual(fixture.get(Plain(method: .post, cachePolicy: .cacheOnly)).failure, .notCached)
+    XCTAssertEqual(fixture.get(Plain(method: .post, caching: CacheOptions(policy: .cacheOnly))).failure, .notCached)
     XCTAssertEqual(fixture.requests, 0)
     fixture.get(.networkOnly)
     fixture.scheduler.advanceBy(1_000_000)
@@ -51,7 +51,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheThenNetwork()), .init(bodies: ["1"], origins: [.network]))
     fixture.scheduler.advanceBy(5)
     XCTAssertEqual(fixture.get(.cacheThenNetwork()), .init(bodies: ["1", "2"], origins: [kept(5), .network]))
-    let single = fixture.network.request(Plain(cachePolicy: .cacheThenNetwork())) as Single<Response>
+    let single = fixture.network.request(Plain(caching: CacheOptions(policy: .cacheThenNetwork()))) as Single<Response>
     XCTAssertEqual(fixture.run(single.asObservable()).bodies, ["3"], "a single is the last of them")
   }
 
@@ -117,7 +117,7 @@ final class CachePolicyTests: XCTestCase {
     fixture.get()
     XCTAssertEqual(fixture.get().origins, [kept(0)], "the back end's")
     XCTAssertEqual(fixture.get(.networkOnly).origins, [.network], "the endpoint's")
-    let call = Plain(cachePolicy: .networkOnly).cache(.cacheOnly)
+    let call = Plain(caching: CacheOptions(policy: .networkOnly)).cache(.cacheOnly)
     XCTAssertEqual(fixture.run(call.request(on: fixture.network)).origins, [kept(0)], "the call's")
     let network = fixture.network.caching(.networkOnly)
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network], "that of calls without an endpoint")
@@ -126,7 +126,8 @@ final class CachePolicyTests: XCTestCase {
   func test_postsAreKeptByTheirBodiesWhereTheEndpointSaysSo() {
     func search(_ word: String, byBody: Bool = true) -> Plain {
       Plain(
-        method: .post, task: .json(["word": word]), cachePolicy: .cacheFirst(seconds: 60), cachesByBody: byBody)
+        method: .post, task: .json(["word": word]),
+        caching: CacheOptions(policy: .cacheFirst(seconds: 60), includesBody: byBody))
     }
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(search("a")).bodies, ["1"])
@@ -138,7 +139,8 @@ final class CachePolicyTests: XCTestCase {
 
   func test_thePolicyOfHTTPKeepsNoPostWhateverTheEndpointSaysAboutItsBody() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
-    let search = Plain(method: .post, task: .json(["word": "a"]), cachePolicy: .http, cachesByBody: true)
+    let search = Plain(
+      method: .post, task: .json(["word": "a"]), caching: CacheOptions(policy: .http, includesBody: true))
     XCTAssertEqual(fixture.get(search).bodies, ["1"])
     XCTAssertEqual(fixture.get(search).bodies, ["2"])
   }
@@ -146,7 +148,8 @@ final class CachePolicyTests: XCTestCase {
   func test_aKeyOfTheEndpointsOwnStandsForURLAndBody() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     func signed(_ time: Int) -> Plain {
-      Plain(path: "/a", task: .parameters(["t": time]), cachePolicy: .cacheFirst(seconds: 60), cachedKey: "a")
+      Plain(
+        path: "/a", task: .parameters(["t": time]), caching: CacheOptions(policy: .cacheFirst(seconds: 60), key: "a"))
     }
     XCTAssertEqual(fixture.get(signed(1)).bodies, ["1"])
     XCTAssertEqual(fixture.get(signed(2)).bodies, ["1"])
@@ -203,7 +206,7 @@ final class CachePolicyTests: XCTestCase {
     subscription.dispose()
     XCTAssertEqual((ids.events.first?.value.error as? NetworkError)?.kind, .parse, "the error must not get lost")
     let single = fixture.network.request(
-      Plain(cachePolicy: .cacheThenNetwork(skipsEqual: true)), as: [String].self)
+      Plain(caching: CacheOptions(policy: .cacheThenNetwork(skipsEqual: true))), as: [String].self)
     let models = fixture.scheduler.createObserver([String].self)
     let other = single.asObservable().subscribe(models)
     fixture.scheduler.start()
@@ -216,7 +219,7 @@ final class CachePolicyTests: XCTestCase {
       .response(headers: ["ETag": "\"a\""], body: Data(#"{"old":1}"#.utf8)), .json(#"{"id":2}"#),
     ])
     let fixture = CacheFixture { _ in turns }
-    let endpoint = Plain(cachePolicy: .cacheFirst(seconds: 100))
+    let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(seconds: 100)))
     fixture.get(endpoint)
     func read() -> TestableObserver<Int> {
       let observer = fixture.scheduler.createObserver(Int.self)

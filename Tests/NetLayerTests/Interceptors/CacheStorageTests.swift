@@ -131,7 +131,7 @@ final class CacheStorageTests: XCTestCase {
   func test_aServersAnswerThatNoModelFitsIsAskedForAnew() {
     for headers in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       let fixture = CacheFixture(CacheFixture.counting(headers))
-      let endpoint = Plain(cachePolicy: .cacheFirst(seconds: 100))
+      let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(seconds: 100)))
       func read() {
         let subscription = fixture.network.request(endpoint, as: [String].self).subscribe(onError: { _ in })
         fixture.scheduler.start()
@@ -150,7 +150,8 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.responses(Call(Plain(cachePolicy: .cacheOnly))).subscribe(observer)
+    let subscription = fixture.network.responses(Call(Plain(caching: CacheOptions(policy: .cacheOnly)))).subscribe(
+      observer)
     fixture.scheduler.start()
     subscription.dispose()
     fixture.get(.networkOnly)
@@ -162,7 +163,7 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     for method in [HTTPMethod.get, .post] {
       let observer = fixture.scheduler.createObserver(Response.self)
-      let call = fixture.network.responses(Call(Plain(method: method, cachePolicy: .cacheOnly)))
+      let call = fixture.network.responses(Call(Plain(method: method, caching: CacheOptions(policy: .cacheOnly))))
       let subscription = call.subscribe(observer)
       XCTAssertEqual(observer.events.count, 0, "not from within subscribe")
       fixture.scheduler.start()
@@ -200,7 +201,7 @@ final class CacheStorageTests: XCTestCase {
     let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
     let network = fixture.network.with { $0.interceptors.insert(repeats, at: 0) }
     fixture.get(.networkOnly)
-    let call = Plain(cachePolicy: .cacheThenNetwork()).cache.request(on: network)
+    let call = Plain(caching: CacheOptions(policy: .cacheThenNetwork())).cache.request(on: network)
     let seen = Locked<[[String]]>([])
     let subscription = call.map { String(decoding: $0.body, as: UTF8.self) }
       .flatMap { first in

@@ -159,8 +159,10 @@ final class CoalescingInterceptorTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
     let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in
-      network.responses(Call(CacheFixture.Plain(cachePolicy: policy))).map { String(decoding: $0.body, as: UTF8.self) }
-        .catchErrorJustReturn("none")
+      network.responses(Call(CacheFixture.Plain(caching: CacheOptions(policy: policy)))).map {
+        String(decoding: $0.body, as: UTF8.self)
+      }
+      .catchErrorJustReturn("none")
     }
     let observer = fixture.scheduler.createObserver([String].self)
     let subscription = Observable.zip(calls).subscribe(observer)

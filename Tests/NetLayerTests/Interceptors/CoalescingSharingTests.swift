@@ -12,7 +12,7 @@ final class CoalescingSharingTests: XCTestCase {
   private struct Stored: Endpoint {
     var key: String?
     var path: String { "/x" }
-    var cachedKey: String? { key }
+    var caching: CacheOptions { CacheOptions(key: key) }
   }
 
   func test_eachReadsTheSharedExchangeByTheRulesOfItsOwnBackEnd() {

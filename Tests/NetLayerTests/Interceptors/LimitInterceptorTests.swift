@@ -238,7 +238,7 @@ final class LimitStreamTests: XCTestCase {
       Observable.deferred { [self] in
         counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.ended) }
         return next(request).do(onNext: { [self] response in
-          response.reader?.buffer.whenOver { [self] in
+          response.context[BodyReader.self]?.buffer.whenOver { [self] in
             counts.withLock { $0 = ($0.now - 1, $0.most, $0.ended + 1) }
           }
         })

@@ -27,7 +27,7 @@ final class RetryInterceptorTests: XCTestCase {
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
-    XCTAssertEqual(virtual.stub.requests.map(\.attempt), [1, 2, 3])
+    XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, [1, 2, 3])
   }
 
   func test_eachStatusOfTheTableIsRepeatedAndNoOther() {

@@ -54,11 +54,11 @@ struct CacheFixture {
 
   @discardableResult
   func get(_ headers: HTTPHeaders, _ policy: CachePolicy? = nil) -> Seen {
-    get(Plain(headers: headers, cachePolicy: policy))
+    get(Plain(headers: headers, caching: CacheOptions(policy: policy)))
   }
 
   @discardableResult
-  func get(_ policy: CachePolicy) -> Seen { get(Plain(cachePolicy: policy)) }
+  func get(_ policy: CachePolicy) -> Seen { get(Plain(caching: CacheOptions(policy: policy))) }
 
   @discardableResult
   func get(path: String) -> Seen { get(Plain(path: path)) }
@@ -88,10 +88,6 @@ struct CacheFixture {
     var method = HTTPMethod.get
     var task = HTTPTask.plain
     var headers: HTTPHeaders = [:]
-    var cachePolicy: CachePolicy?
-    var cachedKey: String?
-    var cachesByBody = false
-    var expiry: Double?
-    var allowsStorage: (@Sendable (Response) -> Bool)?
+    var caching = CacheOptions()
   }
 }

@@ -1,38 +1,9 @@
-import Streams
 import Synchronization
 
-/// What an endpoint says to the cache besides its policy. An object, so that requests of endpoints without it stay small.
-final class Caching: Sendable, Hashable {
-  /// Whose options they are: two of one type that agree in the rest are the same.
-  private let endpoint: ObjectIdentifier
-  let key: String?
-  let hasBody: Bool
-  /// Seconds.
-  let expiry: Double?
-  let allowsStorage: (@Sendable (Response) -> Bool)?
-
-  /// `nil` for an endpoint that leaves all of it to the defaults.
-  init?<E: Endpoint>(_ endpoint: E) {
-    self.endpoint = ObjectIdentifier(E.self)
-    key = endpoint.cachedKey
-    hasBody = endpoint.cachesByBody
-    expiry = endpoint.expiry
-    allowsStorage = endpoint.allowsStorage
-    guard key != nil || hasBody || expiry != nil || allowsStorage != nil else { return nil }
-  }
-
-  static func == (a: Caching, b: Caching) -> Bool {
-    (a.endpoint, a.key, a.hasBody, a.expiry) == (b.endpoint, b.key, b.hasBody, b.expiry)
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(endpoint)
-    hasher.combine(key)
-  }
-}
-
 /// The stored answer behind a response: hears of it when the response could not be read.
-final class CachedAnswer: Sendable {
+final class CachedAnswer: Sendable, ContextKey {
+  static var defaultValue: CachedAnswer? { nil }
+
   private let cache: Cache
   private let entry: CacheEntry
   private let key: String
@@ -60,5 +31,13 @@ final class CachedAnswer: Sendable {
   func refuse() {
     wasRefused.store(true, ordering: .releasing)
     cache.distrust(entry, of: key, for: headers)
+  }
+}
+
+extension Response {
+  /// The cached answer that it is, if it is one.
+  var cached: CachedAnswer? {
+    get { context[CachedAnswer.self] }
+    set { context[CachedAnswer.self] = newValue }
   }
 }

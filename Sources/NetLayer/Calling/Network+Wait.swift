@@ -25,10 +25,8 @@ extension Network {
 
   private func waiting<Result: Sendable>(_ call: (Network) -> Single<Result>) throws -> Result {
     guard !SynchronousCall.isInside else {
-      throw NetworkError(
-        kind: .invalidRequest,
-        reason: "a synchronous call from inside another one's delivery would wait for itself; use request(_:)"
-      ).ruled(by: rules)
+      throw reading.error(
+        .invalidRequest, "a synchronous call from inside another one's delivery would wait for itself; use request(_:)")
     }
     let own = with {
       $0.mapping = SynchronousCall.makeScheduler()
@@ -48,10 +46,8 @@ extension Network {
     if total > 0, total < 1e9 { SynchronousCall.limits.asyncAfter(deadline: .now() + total + 1, execute: limit) }
     done.wait()
     guard let result = result.withLock({ $0 }) else {
-      throw NetworkError(
-        kind: .timeout,
-        reason: "the result did not arrive while this thread waited for it; its delivery may need this very thread"
-      ).ruled(by: rules)
+      throw reading.error(
+        .timeout, "the result did not arrive while this thread waited for it; its delivery may need this very thread")
     }
     return try result.get()
   }

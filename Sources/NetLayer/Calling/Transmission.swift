@@ -6,7 +6,7 @@ import Streams
 ///
 /// The subscription that it serves owns it, and it lets go of that when it is over: of a streamed response, when the head is
 /// delivered, however long the body takes.
-final class Attempt: Disposable {
+final class Transmission: Disposable {
   private enum Event {
     case progress(TransferProgress)
     case response(Response)
@@ -68,7 +68,7 @@ final class Attempt: Disposable {
   // MARK: The transport's thread
 
   private func send(_ request: Request) {
-    let measured = request.chosenOptions?.value.measured
+    let measured = request.context[MetricsHandler.self]
     let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
       countOut()
       if let measured { result.metrics.map(measured) }
@@ -96,13 +96,13 @@ final class Attempt: Disposable {
       request,
       head: { [self] response in
         var response = response
-        response.reader = BodyReader(buffer)
+        response.context[BodyReader.self] = BodyReader(buffer)
         add(.response(response))
       }, chunk: buffer.push,
       completion: { [self] result in
         countOut()
         let metrics = result.metrics
-        if let metrics { request.options.measured?(metrics) }
+        if let metrics { request.context[MetricsHandler.self]?(metrics) }
         switch result {
         case .success(let response): buffer.finish(nil, metrics, trailers: response.trailers)
         case .failure(let error):
@@ -134,7 +134,7 @@ final class Attempt: Disposable {
   private func add(_ event: Event) {
     let starts = state.withLock { state in
       guard state.receiver != nil else { return false }
-      if case .response(let response) = event, response.reader != nil { state.sent = nil }
+      if case .response(let response) = event, response.context[BodyReader.self] != nil { state.sent = nil }
       state.events.append(event)
       defer { state.isDelivering = true }
       return !state.isDelivering
@@ -157,10 +157,10 @@ final class Attempt: Disposable {
       switch event {
       case .progress(let progress): pipeline.progress?(progress)
       case .response(var response):
-        response.rules = pipeline.rules
+        pipeline.mark(&response)
         receiver.subscription.deliver(response, to: receiver.next)
         receiver.subscription.complete()
-      case .failure(let error): receiver.subscription.fail(error.ruled(by: pipeline.rules))
+      case .failure(let error): receiver.subscription.fail(pipeline.reading.translated(error))
       }
     }
   }

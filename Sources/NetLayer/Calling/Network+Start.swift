@@ -56,13 +56,13 @@ extension Network {
     _ single: Single<Model>, _ completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
   ) -> RunningRequest {
     let scheduler = backend.delivery ?? backend.mapping
-    let rules = rules
+    let reading = reading
     let subscription = SingleAssignmentDisposable()
     let finish = Once(completion)
     let flight = Disposables.create {
       subscription.dispose()
       guard let finish = finish.take() else { return }
-      let error = NetworkError(kind: .cancelled, reason: "the request was cancelled").ruled(by: rules)
+      let error = reading.error(.cancelled, "the request was cancelled")
       _ = scheduler.schedule { finish(.failure(error)) }
     }
     let running = single.subscribe(

@@ -4,7 +4,7 @@ import Streams
 extension Network {
   /// Calls `endpoint` and gives its answer, whatever the status: `validated()`, `common()` and `map(_:at:)` look at it.
   public func request(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Single<Response> {
-    send(Call(endpoint, progress: progress))
+    send(Call(endpoint), progress: progress)
   }
 
   /// Calls `endpoint` and gives the result whose type it names.
@@ -34,12 +34,12 @@ extension Network {
   public func request(
     _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
   ) -> Single<Void> {
-    deliver(Call(endpoint, progress: progress)) { _ in }
+    deliver(Call(endpoint), progress: progress) { _ in }
   }
 
   /// Calls `endpoint` for JSON in an envelope; emits it when status and code are a success.
   public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
-    json(Call(endpoint, progress: progress))
+    responses(Call(endpoint), accept: "application/json", progress: progress).common(nil)
   }
 
   /// Calls `endpoint`; emits how far it is, and at last the result (article row 1.8).
@@ -55,19 +55,20 @@ extension Network {
   func model<Model: Decodable & Sendable>(
     of endpoint: some Endpoint, as type: Model.Type, progress: ProgressHandler?
   ) -> Single<Model> {
-    send(Call(endpoint, progress: progress), accept: "application/json").map(type)
+    send(Call(endpoint), accept: "application/json", progress: progress).map(type)
   }
 
   func reading<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type, progress: ProgressHandler?
   ) -> Single<Result> {
-    deliver(Call(endpoint, progress: progress), accept: Result.accept) { try Result.read($0) }
+    deliver(Call(endpoint), accept: Result.accept, progress: progress) { try Result.read($0) }
   }
 
   func deliver<Result: Sendable>(
-    _ call: Call, accept: String? = nil, _ read: @escaping @Sendable (Response) throws -> Result
+    _ call: Call, accept: String? = nil, progress: ProgressHandler? = nil,
+    _ read: @escaping @Sendable (Response) throws -> Result
   ) -> Single<Result> {
-    send(call, accept: accept).asObservable().delivering { try read(try $0.validated()) }.asSingle()
+    send(call, accept: accept, progress: progress).asObservable().delivering { try read(try $0.validated()) }.asSingle()
   }
 }
 

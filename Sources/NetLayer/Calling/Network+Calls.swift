@@ -26,7 +26,7 @@ extension Network {
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<String> {
     response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
-      try $0.reportingLast { try $0.validated().text() }
+      try $0.reporting { try $0.validated().text() }
     }
   }
 
@@ -36,7 +36,7 @@ extension Network {
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
   ) -> Observable<Data> {
     response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
-      try $0.reportingLast { try $0.validated().body }
+      try $0.reporting { try $0.validated().body }
     }
   }
 
@@ -55,9 +55,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:], as type: Model.Type = Model.self
   ) -> Single<Model> {
-    send(
-      Call(method, url, parameters: parameters, encoding: encoding, headers: headers), accept: "application/json"
-    ).map(type)
+    request(Call(method, url, parameters: parameters, encoding: encoding, headers: headers), as: type)
   }
 
   /// Asks for text, bytes, JSON, or what else reads a response, when the status is a success. Parameters as in `json`.
@@ -65,13 +63,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:], as type: Result.Type = Result.self
   ) -> Single<Result> {
-    deliver(
-      Call(method, url, parameters: parameters, encoding: encoding, headers: headers), accept: Result.accept
-    ) { try Result.read($0) }
-  }
-
-  func json(_ call: Call) -> Observable<JSON> {
-    responses(call, accept: "application/json").common(nil)
+    request(Call(method, url, parameters: parameters, encoding: encoding, headers: headers), as: type)
   }
 }
 

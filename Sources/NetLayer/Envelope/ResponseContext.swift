@@ -1,0 +1,147 @@
+import Streams
+
+/// How an answer is read, and by whom it was accepted: carried by responses, by the JSON made of them and by the errors
+/// about them.
+///
+/// A network has one for all its responses; JSON has one of its own, with the response that it was made of.
+final class ResponseContext: Sendable, ContextKey {
+  static var defaultValue: ResponseContext? { nil }
+
+  /// For what came from no network: the defaults of a back end.
+  static let standard = ResponseContext(Backend())
+
+  /// The envelope that has accepted the JSON, or that is to judge it.
+  let envelope: Envelope
+  let isAccepted: Bool
+  let decoder: any ModelDecoder
+  let messages: Messages
+  /// Where the last operator of a pipeline delivers; `nil` is no hop.
+  let delivery: (any ImmediateSchedulerType)?
+  /// What errors' descriptions hide.
+  let redaction: Redaction
+  /// The response that the JSON was made of.
+  let response: Response?
+  private let reporter: Reporter
+
+  /// What a back end makes of its errors: the same object for all contexts of one network.
+  private final class Reporter: Sendable {
+    let onError: (@Sendable (NetworkError) -> Void)?
+    let mapError: (@Sendable (NetworkError) -> NetworkError)?
+
+    init(_ backend: Backend) { (onError, mapError) = (backend.onError, backend.mapError) }
+  }
+
+  init(_ backend: Backend) {
+    envelope = backend.envelope
+    isAccepted = false
+    decoder = backend.decoder
+    messages = backend.messages
+    delivery = backend.delivery
+    redaction = backend.redaction
+    response = nil
+    reporter = Reporter(backend)
+  }
+
+  private init(
+    _ other: ResponseContext, response: Response?, accepted: Envelope?, decoder: (any ModelDecoder)?
+  ) {
+    envelope = accepted ?? other.envelope
+    isAccepted = accepted != nil || other.isAccepted
+    self.decoder = decoder ?? other.decoder
+    messages = other.messages
+    delivery = other.delivery
+    redaction = other.redaction
+    self.response = response ?? other.response
+    reporter = other.reporter
+  }
+
+  /// The same for `response`, accepted by `envelope` or read with another decoder.
+  func with(
+    response: Response? = nil, accepted envelope: Envelope? = nil, decoder: (any ModelDecoder)? = nil
+  ) -> ResponseContext {
+    ResponseContext(self, response: response, accepted: envelope, decoder: decoder)
+  }
+
+  /// An error about the answer, with the back end's message for its kind.
+  func error(
+    _ kind: NetworkError.Kind, _ reason: String, code: Int? = nil, message: String? = nil, response: Response? = nil,
+    underlying: (any Error)? = nil, at codingPath: [String] = []
+  ) -> NetworkError {
+    let response = response ?? self.response
+    return NetworkError(
+      kind: kind, code: code, message: message ?? messages.text(for: kind, status: response?.status), reason: reason,
+      response: response, underlying: underlying, codingPath: codingPath
+    ).carrying(self)
+  }
+
+  /// `error` with the message that the back end has for its kind. For errors from below the envelope only: above it, the
+  /// server's own words may stand in the message.
+  func translated(_ error: NetworkError) -> NetworkError {
+    var error = error.carrying(self)
+    error.message = messages.text(for: error.kind, status: error.response?.status)
+    return error
+  }
+
+  /// `error` as the back end sees it, once: mapped, then handed to the global handler (article row 1.6).
+  ///
+  /// An error that is no `NetworkError` becomes one of kind `other`. One that happened on another back end, whose call this
+  /// one shares, is translated. The error carries that it was here, so that the operators behind do not report it again.
+  func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
+    var known = (error as? NetworkError) ?? self.error(.other, "\(error)", response: response, underlying: error)
+    if let other = known.reading, other.reporter !== reporter { known = translated(known) }
+    guard !known.context[IsReported.self] else { return known }
+    known = (reporter.mapError?(known) ?? known).carrying(self)
+    known.context[IsReported.self] = true
+    reporter.onError?(known)
+    return known
+  }
+}
+
+/// Whether the back end's error handler has had an error already.
+private enum IsReported: ContextKey {
+  static let defaultValue = false
+}
+
+extension NetworkError {
+  /// The context of the back end that it happened on, put there by the network.
+  var reading: ResponseContext? { context[ResponseContext.self] }
+
+  /// The same error, whose texts hide what the back end hides.
+  fileprivate func carrying(_ context: ResponseContext) -> NetworkError {
+    var error = self
+    error.context[ResponseContext.self] = context
+    error.redaction = context.redaction
+    return error
+  }
+}
+
+/// A response, or the JSON made of one: an answer that carries how it is read.
+protocol Answer: Sendable {
+  var reading: ResponseContext { get }
+  /// The cached answer that it is, if it is one.
+  var cached: CachedAnswer? { get }
+}
+
+extension Response: Answer {
+  /// The context that the network has put there; a response that was made by hand is read by the defaults.
+  var reading: ResponseContext { context[ResponseContext.self] ?? .standard }
+}
+
+extension JSON: Answer {
+  var reading: ResponseContext { context as? ResponseContext ?? .standard }
+  var cached: CachedAnswer? { reading.response?.cached }
+}
+
+extension Answer {
+  /// What `transform` makes of this; the error it throws is reported to the back end that this came from. `nil` in place of
+  /// the error for a stored answer that the server's follows.
+  func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {
+    do {
+      return try transform(self)
+    } catch {
+      if (error as? NetworkError)?.kind.discreditsStored ?? true { cached?.refuse() }
+      if cached?.isProvisional == true { return nil }
+      throw reading.report(error, from: self as? Response)
+    }
+  }
+}
