@@ -66,7 +66,8 @@ public struct Request: Sendable {
   /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
   ///
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
-  /// be of any size: the transports' limits are for what is kept in memory.
+  /// be of any size: the transports' limits are for what is kept in memory. `Network` writes it; a transport does with
+  /// `Transport.download(_:to:progress:completion:)`.
   public var destination: URL?
   /// The signature it has; `nil` where its back end does not sign.
   var signed: Signed?

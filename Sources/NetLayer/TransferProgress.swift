@@ -48,3 +48,7 @@ public struct TransferProgress: Sendable, Hashable {
     return whole == 0 ? 1 : min(1, Double(part) / Double(whole))
   }
 }
+
+/// A closure that receives the progress of a transfer, one call at a time, before the result: from a network on the backend's
+/// `mapping` scheduler, from a transport on its own thread.
+public typealias ProgressHandler = @Sendable (TransferProgress) -> Void

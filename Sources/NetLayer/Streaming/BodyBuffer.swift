@@ -3,7 +3,7 @@ import Streams
 
 /// What stands between a transport that hands out chunks and a consumer who takes them at its own pace.
 ///
-/// It asks the transport to pause when more than `highWater` bytes wait, and to go on when half of that has been taken.
+/// It asks the transport to pause when `limit` bytes wait, and to go on when half of that has been taken.
 final class BodyBuffer: Sendable {
   /// Enough that a fast consumer never waits for the socket, little enough that a thousand streams fit into memory.
   static let highWater = 256 << 10
@@ -42,9 +42,12 @@ final class BodyBuffer: Sendable {
   }
 
   private let scheduler: any ImmediateSchedulerType
+  private let limit: Int
   private let state = Locked(State())
 
-  init(_ scheduler: any ImmediateSchedulerType) { self.scheduler = scheduler }
+  init(_ scheduler: any ImmediateSchedulerType, limit: Int = highWater) {
+    (self.scheduler, self.limit) = (scheduler, limit)
+  }
 
   /// Takes the right to consume; `false` when someone has it already.
   func claim() -> Bool {
@@ -78,7 +81,7 @@ final class BodyBuffer: Sendable {
       guard state.end == nil else { return (nil, .continue) }
       state.chunks.append(chunk)
       state.bytes += chunk.count
-      state.isPaused = state.bytes >= Self.highWater
+      state.isPaused = state.bytes >= limit
       return (state.waiter.take(), state.isPaused ? .pause : .continue)
     }
     if let waiter { _ = scheduler.schedule(waiter) }
@@ -143,7 +146,7 @@ final class BodyBuffer: Sendable {
         state.chunks.removeFirst(state.head)
         state.head = 0
       }
-      guard state.isPaused, state.bytes <= Self.highWater / 2 else { return (.chunk(chunk), nil) }
+      guard state.isPaused, state.bytes <= limit / 2 else { return (.chunk(chunk), nil) }
       state.isPaused = false
       if state.control == nil { state.resumesLate = true }
       return (.chunk(chunk), state.control)

@@ -8,13 +8,15 @@ import Foundation
   import Darwin
 #endif
 
-/// What has been downloaded of a file, beside its destination, with a note of which version it is of.
+/// A file that is written beside its destination, and moves there in one step when it is complete. Touched by one thread at a
+/// time.
 ///
-/// `NAME.part` has the bytes, `NAME.part.json` the note; a name that leaves no room for that is cut, and its digest added.
-/// Both outlive the process, so that a later one goes on. Bytes without a note are somebody else's file, and left alone.
-/// Locked while it is open, so that two never write into one. Touched by one thread at a time.
+/// One that is resumable outlives the process, so that a later one goes on: `NAME.part` has the bytes, `NAME.part.json` a note
+/// of the version that they are of; a name that leaves no room for that is cut, and its digest added. Bytes without a note are
+/// somebody else's file, and left alone. It is locked while it is open, so that two never write into one. Any other has
+/// a name of its own, and is removed when it is released.
 final class PartialFile {
-  /// Which version of which resource the bytes are of.
+  /// The version of a resource that the bytes are of.
   struct Note: Codable, Equatable {
     /// A strong `ETag` or a `Last-Modified`: what `If-Range` takes (RFC 9110 §13.1.5); `nil` where nothing can go on from the
     /// bytes.
@@ -28,30 +30,41 @@ final class PartialFile {
 
   let destination: URL
   private let part: URL
-  private let sidecar: URL
+  /// The note's file; `nil` where nobody goes on.
+  private let sidecar: URL?
   private var descriptor: Int32 = -1
   /// How many bytes are there.
   private(set) var count: Int64 = 0
-  /// What they are of; `nil` when nothing can go on from them.
+  /// The version of the bytes; `nil` when nothing can go on from them.
   private(set) var note: Note?
+
+  /// Begins a file that only this run writes; if `isPrivate`, its owner alone can read it.
+  ///
+  /// - Throws: `NetworkError` of kind `file` when no file can be made there.
+  init(_ destination: URL, isPrivate: Bool = false) throws(NetworkError) {
+    (self.destination, sidecar) = (destination, nil)
+    part = destination.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).part")
+    if let refusal = Self.refusal(of: destination) { throw refusal }
+    descriptor = open(part.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
+    guard descriptor >= 0 else { throw error("can't be made") }
+  }
 
   /// Opens what there is, or begins anew.
   ///
   /// - Throws: `NetworkError` of kind `file`: no file can be made there, or another download is at it.
-  init(_ destination: URL) throws(NetworkError) {
+  init(resuming destination: URL) throws(NetworkError) {
     self.destination = destination
-    let name = Self.name(for: destination.lastPathComponent)
-    part = destination.deletingLastPathComponent().appending(path: name)
-    sidecar = part.appendingPathExtension("json")
-    if let refusal = DownloadFile.refusal(of: destination) { throw refusal }
+    part = destination.deletingLastPathComponent().appending(path: Self.name(for: destination.lastPathComponent))
+    let sidecar = part.appendingPathExtension("json")
+    self.sidecar = sidecar
+    if let refusal = Self.refusal(of: destination) { throw refusal }
     repeat {
       letGo()
       descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
       guard descriptor >= 0 else { throw error("can't be made") }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         // Only closed: the bytes, and both names, are the other download's.
-        _ = close(descriptor)
-        descriptor = -1
+        closeFile()
         throw NetworkError(
           kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
       }
@@ -63,8 +76,7 @@ final class PartialFile {
     if known != nil || count > 0, written?.resource == nil, written?.validator == nil {
       // Only closed, but for one that was made just now: the bytes are somebody else's.
       if count == 0 { _ = unlink(part.path) }
-      _ = close(descriptor)
-      descriptor = -1
+      closeFile()
       let other = known == nil ? part : sidecar
       throw NetworkError(
         kind: .file, reason: "\(other.path) is not of a download; move it away, or choose another destination")
@@ -83,12 +95,28 @@ final class PartialFile {
     return start + digest + ".part"
   }
 
+  /// The reason that no file can become `destination`, if that is clear before it begins.
+  static func refusal(of destination: URL) -> NetworkError? {
+    guard destination.isFileURL else {
+      return NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
+    }
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory), isDirectory.boolValue
+    else { return nil }
+    return NetworkError(
+      kind: .file, reason: "\(destination.path) is a directory; name the file that the download becomes")
+  }
+
   deinit { letGo() }
 
-  /// Lets go of the file; nothing can be written any more. One without content leaves nothing behind.
+  /// Lets go of the file; nothing can be written any more. Only what a later run can go on from is left behind.
   func letGo() {
     guard descriptor >= 0 else { return }
-    if count == 0, isStillThere { discard() }
+    if count == 0 || sidecar == nil, isStillThere { discard() }
+    closeFile()
+  }
+
+  private func closeFile() {
     _ = close(descriptor)
     descriptor = -1
   }
@@ -105,6 +133,7 @@ final class PartialFile {
     self.note = note
     count = 0
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be emptied") }
+    guard let sidecar else { return }
     // Before the first byte: bytes without a note are not a download's, a note without bytes is harmless.
     do { try JSONEncoder().encode(note ?? Note(resource: "")).write(to: sidecar, options: .atomic) } catch {
       throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
@@ -112,15 +141,19 @@ final class PartialFile {
   }
 
   /// Adds `bytes`.
-  func append(_ bytes: Data) throws(NetworkError) {
-    var done = 0
-    while done < bytes.count {
-      let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done) }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { throw error("can't be written") }
-      done += written
-      count += Int64(written)
+  func append(_ bytes: some ContiguousBytes) throws(NetworkError) {
+    let isWritten = bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let written = write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { return false }
+        done += written
+        count += Int64(written)
+      }
+      return true
     }
+    if !isWritten { throw error("can't be written") }
   }
 
   /// The SHA-256 of what is there, read in pieces.
@@ -138,11 +171,13 @@ final class PartialFile {
     return Data(digest.finish())
   }
 
-  /// Moves the file to its destination, in place of one that is there, when the disk has it.
+  /// Moves the file to its destination, in place of one that is there, when the disk has it: after a crash there is the
+  /// old file or the whole new one.
   func complete() throws(NetworkError) {
     guard fsync(descriptor) == 0, rename(part.path, destination.path) == 0 else {
       throw error("can't be moved to its place")
     }
+    guard let sidecar else { return }
     _ = unlink(sidecar.path)
     let directory = open(destination.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
     if directory >= 0 {
@@ -154,10 +189,10 @@ final class PartialFile {
   /// Removes everything: the bytes are of no use.
   func discard() {
     _ = unlink(part.path)
-    _ = unlink(sidecar.path)
+    if let sidecar { _ = unlink(sidecar.path) }
   }
 
   private func error(_ what: String) -> NetworkError {
-    NetworkError(kind: .file, reason: "the file \(part.path) \(what): \(String(cString: strerror(errno)))")
+    NetworkError(kind: .file, reason: "the file \(destination.path) \(what): \(String(cString: strerror(errno)))")
   }
 }

@@ -4,11 +4,7 @@ import Foundation
 enum RequestCheck {
   /// Why `request` must not be sent, or `nil`; names the place and the offending value (RFC 9110 §5, §9.1).
   static func failure(of request: Request, url: String) -> NetworkError? {
-    guard let reason = reason(request, url: url) else {
-      // Not when all has been transferred.
-      return request.destination.flatMap(DownloadFile.refusal)?.about(request)
-    }
-    return NetworkError(kind: .invalidRequest, reason: reason, request: request)
+    reason(request, url: url).map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
   }
 
   private static func reason(_ request: Request, url: String) -> String? {

@@ -22,12 +22,12 @@ public protocol Transport: Sendable {
   /// `progress` is called on the transport's thread, one call at a time, before `completion`: at most every 50 ms, and a
   /// last time when everything has been transferred. A transport that has nothing to report need not write this method.
   func send(
-    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable
 
   /// Sends `request` and hands its answer out while it comes in, whatever the status: for bodies without end, or larger
-  /// than memory. A `destination` of the request's is not looked at.
+  /// than memory.
   ///
   /// `head` is called once, with a response that has no body yet; then `chunk` with each piece of the body, its content
   /// coding removed; at last `completion`, exactly once, with the same response, or with an error at any point. Redirects
@@ -39,9 +39,10 @@ public protocol Transport: Sendable {
   /// After `dispose()` no chunk comes any more, but for one that another thread was just about to hand out; none comes
   /// behind `completion`, which gets `cancelled` then.
   ///
-  /// A transport that has no such method gives the whole body as one chunk.
+  /// `progress`, unless it is `nil`, is called as in `send`. A transport that has no such method gives the whole body as one
+  /// chunk.
   func stream(
-    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl
@@ -50,7 +51,7 @@ public protocol Transport: Sendable {
 extension Transport {
   /// Sends `request`; reports once, before a success, what the response says of its own size.
   public func send(
-    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     send(request) { result in
@@ -66,23 +67,22 @@ extension Transport {
   /// Sends `request`; gives the head, the whole body as one chunk and the completion in one go, whatever the consumer
   /// answers to the chunk.
   public func stream(
-    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
-    var request = request
-    request.destination = nil
     let control = WholeBody()
+    let whole: @Sendable (Result<Response, NetworkError>) -> Void = { [weak control] result in
+      guard case .success(var response) = result else { return completion(result) }
+      let body = response.body
+      response.body = Data()
+      head(response)
+      // The head's receiver may have lost interest.
+      if !body.isEmpty, control?.sent.isDisposed != true { _ = chunk(body) }
+      completion(.success(response))
+    }
     control.sent.setDisposable(
-      send(request) { [weak control] result in
-        guard case .success(var response) = result else { return completion(result) }
-        let body = response.body
-        response.body = Data()
-        head(response)
-        // The head's receiver may have lost interest.
-        if !body.isEmpty, control?.sent.isDisposed != true { _ = chunk(body) }
-        completion(.success(response))
-      })
+      progress.map { send(request, progress: $0, completion: whole) } ?? send(request, completion: whole))
     return control
   }
 }

@@ -13,8 +13,7 @@
   /// A child process made by `fork` without `exec` has no thread of this; there, requests fail with `invalidRequest`.
   ///
   /// Completions are called on the transport's own thread, one after the other: what takes longer than some
-  /// microseconds belongs elsewhere, or it delays every other request. Those of downloads come from the queue that writes
-  /// the file.
+  /// microseconds belongs elsewhere, or it delays every other request.
   public final class CurlTransport: Transport {
     /// What the libcurl found at run time can do.
     public struct Capabilities: Sendable, Hashable {
@@ -67,15 +66,15 @@
     public func send(
       _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      submit(request, nil, completion)
+      submit(CurlTransfer(request, loop: loop, completion: completion))
     }
 
     /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
     public func send(
-      _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+      _ request: Request, progress: @escaping ProgressHandler,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      submit(request, progress, completion)
+      submit(CurlTransfer(request, loop: loop, progress: progress, completion: completion))
     }
 
     /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
@@ -84,28 +83,17 @@
     /// coded bytes then over HTTP/1.1; over HTTP/2, other requests share the connection, and so it takes what the stream's
     /// window allows the server to send: up to 32 MB, by its version.
     public func stream(
-      _ request: Request, head: @escaping @Sendable (Response) -> Void,
+      _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
       chunk: @escaping @Sendable (Data) -> BodyFlow,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any StreamControl {
-      let transfer = CurlTransfer(
-        request, loop: loop, receiver: ResponseReceiver(head: head, chunk: chunk), completion: completion)
-      loop.submit(transfer)
-      return transfer
+      submit(
+        CurlTransfer(
+          request, loop: loop, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk),
+          completion: completion))
     }
 
-    private func submit(
-      _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
-      _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-    ) -> any Disposable {
-      guard let download = Download(request, maxBodySize: loop.configuration.maxBodySize, completion: completion) else {
-        let transfer = CurlTransfer(request, loop: loop, progress: progress, completion: completion)
-        loop.submit(transfer)
-        return transfer
-      }
-      let transfer = CurlTransfer(
-        request, loop: loop, progress: progress, receiver: download.receiver, completion: download.complete)
-      download.steer(transfer)
+    private func submit(_ transfer: CurlTransfer) -> CurlTransfer {
       loop.submit(transfer)
       return transfer
     }

@@ -20,20 +20,17 @@ struct RecordedExchange: Codable, Sendable {
   var failure: String?
   var reason: String?
 
-  /// - Throws: what the system says when a download's file can't be read.
-  init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) throws {
+  init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) {
     method = request.method.rawValue
     url = redaction.url(request.url)
     switch result {
     case .success(let response):
       status = response.status
       headers = redaction.headers(response.headers).map { Field(name: $0.name, value: $0.value) }
-      // A download's body has gone to its file.
-      let body = try response.file.map { try Data(contentsOf: $0) } ?? response.body
-      if let body = String(validating: body, as: UTF8.self) {
+      if let body = String(validating: response.body, as: UTF8.self) {
         text = redaction.text(body)
       } else {
-        base64 = body.base64EncodedString()
+        base64 = response.body.base64EncodedString()
       }
     case .failure(let error):
       failure = error.kind.rawValue
@@ -95,7 +92,7 @@ public final class RecordingTransport: Transport {
 
   /// Sends `request`, reporting how far it is; see `Transport.send`.
   public func send(
-    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     base.send(request, progress: progress) { [self] result in
@@ -107,13 +104,13 @@ public final class RecordingTransport: Transport {
   ///
   /// What has come in is kept for the recording, so a body without end needs a transport without one.
   public func stream(
-    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
     let body = Locked(Data())
     return base.stream(
-      request, head: head,
+      request, progress: progress, head: head,
       chunk: { piece in
         body.withLock { $0.append(piece) }
         return chunk(piece)

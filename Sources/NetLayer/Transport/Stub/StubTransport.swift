@@ -42,8 +42,9 @@ public final class StubTransport: Transport {
     }
   }
 
-  let scheduler: any SchedulerType
+  private let scheduler: any SchedulerType
   private let answer: @Sendable (Request) -> Answer?
+  /// Taken by callers and tests.
   private let sent = Locked<[Request]>([])
 
   /// Answers with what `answer` returns; a request it returns `nil` for fails with an error that names it.
@@ -74,45 +75,37 @@ public final class StubTransport: Transport {
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    start(request, nil, completion)
+    start(request, nil, nil, completion)
   }
 
   /// Answers `request`, with the progress that the answer has; see `Transport.send`.
   public func send(
-    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    start(request, progress, completion)
+    start(request, progress, nil, completion)
+  }
+
+  /// Answers `request` piece by piece; see `Transport.stream`. An answer that is not made of chunks comes as one.
+  public func stream(
+    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
+    chunk: @escaping @Sendable (Data) -> BodyFlow,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any StreamControl {
+    start(request, progress, ResponseReceiver(head: head, chunk: chunk), completion)
   }
 
   private func start(
-    _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
+    _ request: Request, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any Disposable {
-    let pending = Pending(completion)
-    let work = SerialDisposable()
-    // Apart from `work`, which what is scheduled here may have set before this returns.
-    let beginning = begin(request) { [scheduler] answer in
-      switch answer {
-      case .success(let answer): Playback(answer, request, progress, pending, scheduler, work).play(0)
-      case .failure(let refusal): pending.finish(.failure(refusal))
-      }
-    }
-    return Disposables.create { [scheduler] in
-      beginning.dispose()
-      work.dispose()
-      guard !pending.isOver else { return }
-      _ = scheduler.schedule {
-        let reason = "the caller cancelled the request"
-        pending.finish(.failure(NetworkError(kind: .cancelled, reason: reason, request: request)))
-      }
-    }
+  ) -> any StreamControl {
+    let flight = StubFlight(request, on: scheduler, progress, receiver, completion)
+    flight.beginning.setDisposable(find(request) { flight.play($0) })
+    return flight
   }
-}
 
-extension StubTransport {
   /// Notes `request`, and finds its answer on the scheduler.
-  func begin(
+  private func find(
     _ request: Request, _ then: @escaping @Sendable (Result<Answer, NetworkError>) -> Void
   ) -> any Disposable {
     sent.withLock { $0.append(request) }
@@ -125,65 +118,6 @@ extension StubTransport {
         let reason = "no stub matches \(request.method) \(request.url.absoluteString); add one to the StubTransport"
         then(.failure(NetworkError(kind: .connection, reason: reason, request: request)))
       }
-    }
-  }
-}
-
-/// A completion that is called once.
-private final class Pending: Sendable {
-  private let completion: Locked<(@Sendable (Result<Response, NetworkError>) -> Void)?>
-
-  init(_ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void) {
-    self.completion = Locked(completion)
-  }
-
-  var isOver: Bool { completion.withLock { $0 == nil } }
-
-  func finish(_ result: Result<Response, NetworkError>) {
-    let taken = completion.withLock { stored in
-      let taken = stored
-      stored = nil
-      return taken
-    }
-    taken?(result)
-  }
-}
-
-/// One answer on its way: the reports one after the other, then the result.
-private struct Playback: Sendable {
-  let answer: StubTransport.Answer
-  let request: Request
-  let progress: (@Sendable (TransferProgress) -> Void)?
-  let pending: Pending
-  let scheduler: any SchedulerType
-  let work: SerialDisposable
-
-  init(
-    _ answer: StubTransport.Answer, _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
-    _ pending: Pending, _ scheduler: any SchedulerType, _ work: SerialDisposable
-  ) {
-    (self.answer, self.request, self.progress) = (answer, request, progress)
-    (self.pending, self.scheduler, self.work) = (pending, scheduler, work)
-  }
-
-  func play(_ index: Int) {
-    let isLast = index >= answer.reports.count
-    after(isLast ? answer.delay : answer.interval) {
-      guard !pending.isOver else { return }
-      if isLast {
-        pending.finish(answer.result(request))
-      } else {
-        progress?(answer.reports[index])
-        play(index + 1)
-      }
-    }
-  }
-
-  private func after(_ seconds: Double, _ action: @escaping @Sendable () -> Void) {
-    if seconds > 0 {
-      work.disposable = scheduler.scheduleRelative(.seconds(seconds), action)
-    } else {
-      action()
     }
   }
 }

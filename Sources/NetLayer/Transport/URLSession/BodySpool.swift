@@ -23,7 +23,7 @@ final class BodySpooler: @unchecked Sendable {
   private let file: URL
   private let queue = DispatchQueue(label: "NetLayer.Spool", qos: .utility)
   private let isStopped = Atomic<Bool>(false)
-  private var output: DownloadFile?
+  private var output: PartialFile?
   private var pump: ChunkPump?
   private var completion: Completion?
 
@@ -58,7 +58,7 @@ final class BodySpooler: @unchecked Sendable {
     guard !isStopped.load(ordering: .acquiring) else { return }
     do throws(NetworkError) {
       // Others on the machine may look into the temporary folder.
-      output = try DownloadFile(file, isPrivate: true)
+      output = try PartialFile(file, isPrivate: true)
     } catch {
       return finish(.failure(error))
     }
@@ -69,23 +69,19 @@ final class BodySpooler: @unchecked Sendable {
   private func write() {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
     defer { buffer.deallocate() }
-    while let pump, let output, !isStopped.load(ordering: .acquiring) {
-      switch pump.read(into: buffer) {
-      case .wait: return
-      case .bytes(let count):
-        guard output.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else {
-          let reason = output.failure ?? "the body can't be written to a temporary file"
-          return finish(.failure(NetworkError(kind: .file, reason: reason)))
-        }
-      case .failure(let error): return finish(.failure(error))
-      case .end:
-        do throws(NetworkError) {
+    do throws(NetworkError) {
+      while let pump, let output, !isStopped.load(ordering: .acquiring) {
+        switch pump.read(into: buffer) {
+        case .wait: return
+        case .bytes(let count): try output.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case .failure(let error): throw error
+        case .end:
           try output.complete()
           return finish(.success(BodySpool(file)))
-        } catch {
-          return finish(.failure(error))
         }
       }
+    } catch {
+      finish(.failure(error))
     }
   }
 

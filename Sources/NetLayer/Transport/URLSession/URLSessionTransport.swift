@@ -43,15 +43,15 @@ public final class URLSessionTransport: Transport {
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    submit(request, nil, completion)
+    submit(SessionFlight(request, completion: completion))
   }
 
   /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
   public func send(
-    _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void,
+    _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    submit(request, progress, completion)
+    submit(SessionFlight(request, progress: progress, completion: completion))
   }
 
   /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
@@ -59,26 +59,13 @@ public final class URLSessionTransport: Transport {
   /// On Linux a pause does not reach the socket, since a suspended task starts over there: what comes in meanwhile is kept,
   /// and more than `maxBodySize` bytes of it fail the request with `connection`.
   public func stream(
-    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
-    let flight = SessionFlight(
-      request, receiver: ResponseReceiver(head: head, chunk: chunk), completion: completion)
-    return submit(flight)
-  }
-
-  private func submit(
-    _ request: Request, _ progress: (@Sendable (TransferProgress) -> Void)?,
-    _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any Disposable {
-    guard let download = Download(request, maxBodySize: core.maxBodySize, completion: completion) else {
-      return submit(SessionFlight(request, progress: progress, completion: completion))
-    }
-    let flight = SessionFlight(
-      request, progress: progress, receiver: download.receiver, completion: download.complete)
-    download.steer(SessionControl(core, flight))
-    return submit(flight)
+    submit(
+      SessionFlight(
+        request, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk), completion: completion))
   }
 
   private func submit(_ flight: SessionFlight) -> any StreamControl {

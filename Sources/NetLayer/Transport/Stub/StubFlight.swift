@@ -1,25 +1,13 @@
 import Foundation
 import Streams
 
-extension StubTransport {
-  /// Answers `request` piece by piece; see `Transport.stream`. An answer that is not made of chunks comes as one.
-  public func stream(
-    _ request: Request, head: @escaping @Sendable (Response) -> Void,
-    chunk: @escaping @Sendable (Data) -> BodyFlow,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any StreamControl {
-    let stream = StubStream(
-      request, on: scheduler, ResponseReceiver(head: head, chunk: chunk), completion)
-    stream.beginning.setDisposable(begin(request) { stream.play($0) })
-    return stream
-  }
-}
-
-/// A streamed answer on its way; everything but `dispose` and `resume` happens on the scheduler.
-private final class StubStream: StreamControl {
+/// A stub's response on its way; everything but `dispose` and `resume` happens on the scheduler.
+final class StubFlight: StreamControl {
   private struct State {
-    var receiver: ResponseReceiver?
     var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
+    var progress: ProgressHandler?
+    /// What takes the response as it comes in, where it is streamed.
+    var receiver: ResponseReceiver?
     var isDisposed = false
     /// What goes on behind a pause.
     var next: (@Sendable () -> Void)?
@@ -28,25 +16,26 @@ private final class StubStream: StreamControl {
   let beginning = SingleAssignmentDisposable()
   private let request: Request
   private let scheduler: any SchedulerType
+  /// Taken by the scheduler's threads, the caller's and the consumer's; what is called is taken out first.
   private let state: Locked<State>
+  private let isStreamed: Bool
   private let gate = FlowGate()
   private let timer = SerialDisposable()
 
   init(
-    _ request: Request, on scheduler: any SchedulerType, _ receiver: ResponseReceiver,
+    _ request: Request, on scheduler: any SchedulerType, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) {
-    self.request = request
-    self.scheduler = scheduler
-    state = Locked(State(receiver: receiver, completion: completion))
+    (self.request, self.scheduler, isStreamed) = (request, scheduler, receiver != nil)
+    state = Locked(State(completion: completion, progress: progress, receiver: receiver))
   }
 
   func dispose() {
-    let wasDisposed = state.withLock { state in
+    let cancels = state.withLock { state in
       defer { state.isDisposed = true }
-      return state.isDisposed
+      return !state.isDisposed && state.completion != nil
     }
-    guard !wasDisposed else { return }
+    guard cancels else { return }
     beginning.dispose()
     timer.dispose()
     _ = scheduler.schedule { [self] in
@@ -56,36 +45,39 @@ private final class StubStream: StreamControl {
 
   func resume() {
     guard gate.resume() else { return }
-    _ = scheduler.schedule { [self] in
-      let next = state.withLock { state in
-        defer { state.next = nil }
-        return state.next
-      }
-      next?()
-    }
+    _ = scheduler.schedule { [self] in state.withLock { $0.next.take() }?() }
   }
 
   func play(_ answer: Result<StubTransport.Answer, NetworkError>) {
     switch answer {
     case .failure(let error): finish(.failure(error))
     case .success(let answer):
-      if let chunks = answer.chunks, let head = answer.head {
-        begin(head(request))
-        deliver(chunks[...], every: answer.interval) { [request] in answer.result(request) }
-      } else {
-        after(answer.delay) { [self] in
-          let result = answer.result(request)
-          guard case .success(let response) = result else { return finish(result) }
-          begin(response)
-          deliver(response.body.isEmpty ? [] : [response.body], every: 0) { result }
-        }
-      }
+      guard isStreamed, let chunks = answer.chunks, let head = answer.head else { return play(answer, 0) }
+      begin(head(request))
+      deliver(chunks[...], every: answer.interval) { [request] in answer.result(request) }
     }
   }
 
-  private var receiver: ResponseReceiver? { state.withLock { $0.isDisposed ? nil : $0.receiver } }
+  /// Reports one after the other, then the whole response.
+  private func play(_ answer: StubTransport.Answer, _ index: Int) {
+    let isLast = index >= answer.reports.count
+    after(isLast ? answer.delay : answer.interval) { [self] in
+      guard let current else { return }
+      if !isLast {
+        current.progress?(answer.reports[index])
+        return play(answer, index + 1)
+      }
+      let result = answer.result(request)
+      guard isStreamed, case .success(let response) = result else { return finish(result) }
+      begin(response)
+      deliver(response.body.isEmpty ? [] : [response.body], every: 0) { result }
+    }
+  }
 
-  private func begin(_ response: Response) { receiver?.head(response.withoutBody) }
+  /// The state of one that is neither over nor cancelled.
+  private var current: State? { state.withLock { $0.isDisposed || $0.completion == nil ? nil : $0 } }
+
+  private func begin(_ response: Response) { current?.receiver?.head(response.withoutBody) }
 
   private func deliver(
     _ chunks: ArraySlice<Data>, every interval: Double,
@@ -107,14 +99,11 @@ private final class StubStream: StreamControl {
     _ chunk: Data, before rest: ArraySlice<Data>, every interval: Double,
     then result: @escaping @Sendable () -> Result<Response, NetworkError>
   ) -> Bool {
-    guard let receiver else { return false }
+    guard let receiver = current?.receiver else { return false }
     state.withLock { $0.next = { self.deliver(rest, every: interval, then: result) } }
     // Where the pause is over already, `resume` has found nothing to do, or has scheduled what follows.
     guard gate.deliver(chunk, to: receiver.chunk) else { return false }
-    return state.withLock { state in
-      defer { state.next = nil }
-      return state.next != nil
-    }
+    return state.withLock { $0.next.take() } != nil
   }
 
   private func after(_ seconds: Double, _ action: @escaping @Sendable () -> Void) {
@@ -125,14 +114,13 @@ private final class StubStream: StreamControl {
     }
   }
 
+  /// Calls the completion; later calls do nothing.
   private func finish(_ result: Result<Response, NetworkError>) {
-    let (completion, rest) = state.withLock { state in
-      let taken = (state.completion, (state.receiver, state.next))
-      (state.completion, state.receiver, state.next) = (nil, nil, nil)
-      return taken
+    let former = state.withLock { state in
+      defer { (state.completion, state.progress, state.receiver, state.next) = (nil, nil, nil, nil) }
+      return state
     }
-    completion?(result)
-    withExtendedLifetime(rest) {}
+    former.completion?(result)
   }
 }
 
