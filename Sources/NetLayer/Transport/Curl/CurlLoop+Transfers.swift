@@ -188,9 +188,7 @@
         transfer.index = -1
       }
       transfer.finish(result)
-      if transfer.isWaiting, let lane = transfer.lane {
-        queue.endedWaiting(in: lane, priority: transfer.priority) { $0.isFinished }
-      }
+      if transfer.isWaiting, let lane = transfer.lane { queue.endedWaiting(in: lane, priority: transfer.priority) }
     }
 
     private func release(_ transfer: CurlTransfer, _ handle: CurlHandle, isMultiplexed: Bool) {
@@ -204,7 +202,7 @@
     }
 
     /// The lane of the URL's origin: neighbours in time mostly go to the same one.
-    private func lane(for url: String) -> ConnectionQueue<CurlTransfer>.Lane {
+    private func lane(for url: String) -> Queue.Lane {
       let bytes = url.utf8
       if let (origin, lane) = lastLane, Self.isIn(origin, url) { return lane }
       let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }

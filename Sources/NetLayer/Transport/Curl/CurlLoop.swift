@@ -14,10 +14,12 @@
     let configuration: CurlTransport.Configuration
     let maxIdleHandles: Int
 
-    var queue: ConnectionQueue<CurlTransfer>
+    typealias Queue = HostQueue<String, CurlTransfer>
+
+    var queue: Queue
     var live: [CurlTransfer] = []
     var idle: [CurlHandle] = []
-    var lastLane: (origin: String, lane: ConnectionQueue<CurlTransfer>.Lane)?
+    var lastLane: (origin: String, lane: Queue.Lane)?
     var isEnding = false
     /// Which turn of the loop it is, counted where libcurl gets to work.
     var turn: UInt64 = 0
@@ -45,7 +47,7 @@
       self.multi = multi
       self.configuration = configuration
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
-      queue = ConnectionQueue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections)
+      queue = Queue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections) { $0.isFinished }
       func set(_ option: Int, _ value: Int) {
         ccurl_multi_set_long(multi, Int32(option), value)
       }

@@ -44,7 +44,7 @@
     private(set) var files: Request.BodyStream?
 
     /// Where it waits and counts; `nil` before admission.
-    var lane: ConnectionQueue<CurlTransfer>.Lane?
+    var lane: CurlLoop.Queue.Lane?
     var isWaiting = false
     /// What runs it; `nil` while it waits.
     var handle: CurlHandle?

@@ -2,11 +2,11 @@ import XCTest
 
 @testable import NetLayer
 
-final class ConnectionQueueTests: XCTestCase {
-  private typealias Queue = ConnectionQueue<Int>
+final class HostQueueTests: XCTestCase {
+  private typealias Queue = HostQueue<String, Int>
 
   func testAHostRunsItsLimitAndQueuesTheRestInOrder() {
-    var queue = Queue(perHost: 2, total: 10)
+    var queue = Queue(perHost: 2, total: 10) { _ in false }
     let host = queue.lane(for: "a")
     XCTAssertEqual((1...5).map { queue.admit($0, in: host) }, [true, true, false, false, false])
     XCTAssertEqual(queue.finished(host), [3])
@@ -16,13 +16,13 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testAnOriginHasOneLane() {
-    var queue = Queue(perHost: 2, total: 10)
+    var queue = Queue(perHost: 2, total: 10) { _ in false }
     XCTAssert(queue.lane(for: "a") === queue.lane(for: "a"))
     XCTAssert(queue.lane(for: "a") !== queue.lane(for: "b"))
   }
 
   func testTheTotalBlocksOtherHostsAndLetsThemGoFirst() {
-    var queue = Queue(perHost: 2, total: 2)
+    var queue = Queue(perHost: 2, total: 2) { _ in false }
     let a = queue.lane(for: "a")
     let b = queue.lane(for: "b")
     XCTAssertTrue(queue.admit(1, in: a))
@@ -38,16 +38,16 @@ final class ConnectionQueueTests: XCTestCase {
 
   func testThoseThatEndWhileTheyWaitAreNotKept() {
     final class Item {}
-    var queue = ConnectionQueue<Item>(perHost: 1, total: 10)
+    let last = Item()
+    var queue = HostQueue<String, Item>(perHost: 1, total: 10) { $0 !== last }
     let host = queue.lane(for: "a")
     XCTAssertTrue(queue.admit(Item(), in: host))
-    let last = Item()
     var ended: [() -> Item?] = []
     for _ in 0..<1000 {
       let item = Item()
       XCTAssertFalse(queue.admit(item, in: host))
       ended.append { [weak item] in item }
-      queue.endedWaiting(in: host) { $0 !== last }
+      queue.endedWaiting(in: host)
     }
     XCTAssertLessThan(ended.filter { $0() != nil }.count, 64)
     XCTAssertFalse(queue.admit(last, in: host))
@@ -57,7 +57,7 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testAMultiplexedHostSharesOneConnection() {
-    var queue = Queue(perHost: 2, total: 2, streams: 4)
+    var queue = Queue(perHost: 2, total: 2, streams: 4) { _ in false }
     let a = queue.lane(for: "a")
     let b = queue.lane(for: "b")
     XCTAssertEqual((1...6).map { queue.admit($0, in: a) }, [true, true, false, false, false, false])
@@ -68,7 +68,7 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testTheUrgentGoFirstAndFirstComeFirstServedAmongEquals() {
-    var queue = Queue(perHost: 1, total: 10)
+    var queue = Queue(perHost: 1, total: 10) { _ in false }
     let host = queue.lane(for: "a")
     XCTAssertTrue(queue.admit(0, in: host, priority: .low))
     for (item, priority) in [(1, Request.Priority.low), (2, .normal), (3, .high), (4, .normal), (5, .high)] {
@@ -78,7 +78,7 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testTheUrgentGoFirstAmongHostsThatTheTotalBlocks() {
-    var queue = Queue(perHost: 2, total: 1)
+    var queue = Queue(perHost: 2, total: 1) { _ in false }
     let lanes = ["a", "b", "c"].map { queue.lane(for: $0) }
     XCTAssertTrue(queue.admit(0, in: lanes[0]))
     XCTAssertFalse(queue.admit(1, in: lanes[1]))
@@ -88,7 +88,7 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testTheUrgentOfTheSameHostGoBeforeOthersThatTheTotalBlocks() {
-    var queue = Queue(perHost: 1, total: 1)
+    var queue = Queue(perHost: 1, total: 1) { _ in false }
     let (a, b) = (queue.lane(for: "a"), queue.lane(for: "b"))
     XCTAssertTrue(queue.admit(0, in: a))
     XCTAssertFalse(queue.admit(1, in: b))
@@ -100,7 +100,7 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testRemoveAllGivesWhatWaits() {
-    var queue = Queue(perHost: 1, total: 1)
+    var queue = Queue(perHost: 1, total: 1) { _ in false }
     let host = queue.lane(for: "a")
     for item in 1...3 { _ = queue.admit(item, in: host) }
     XCTAssertEqual(queue.removeAll(), [2, 3])
@@ -108,7 +108,7 @@ final class ConnectionQueueTests: XCTestCase {
   }
 
   func testThousandsWaitWithoutTrouble() {
-    var queue = Queue(perHost: 6, total: 64)
+    var queue = Queue(perHost: 6, total: 64) { _ in false }
     let host = queue.lane(for: "a")
     var running = (0..<10_000).filter { queue.admit($0, in: host) }
     var finished = 0
