@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "Streams", targets: ["Streams"]),
     .library(name: "JSONText", targets: ["JSONText"]),
+    .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
     .library(name: "StreamsTesting", targets: ["StreamsTesting"]),
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
@@ -18,9 +19,10 @@ let package = Package(
     .target(name: "JSONText"),
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
-      name: "NetLayer",
-      dependencies: ["Streams", "JSONText", .target(name: "CCurl", condition: .when(platforms: [.linux]))]
+      name: "HTTPTransport",
+      dependencies: ["Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))]
     ),
+    .target(name: "NetLayer", dependencies: ["Streams", "JSONText", "HTTPTransport"]),
     .target(name: "LoopbackServer"),
     .executableTarget(name: "Demo", dependencies: ["Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),

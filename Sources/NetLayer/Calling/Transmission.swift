@@ -73,27 +73,26 @@ final class Transmission: Disposable {
       countOut()
       if let measured { result.metrics.map(measured) }
       switch result {
-      case .success(var response):
-        do {
-          try response.saveIfAsked()
-          add(.response(response))
-        } catch {
-          add(.failure(NetworkError.wrapping(error)))
-        }
+      case .success(let response): add(.response(response))
       case .failure(let error): add(.failure(error))
       }
     }
-    guard pipeline.progress != nil else { return hold(pipeline.transport.send(request, completion: completion)) }
-    hold(
-      pipeline.transport.send(
-        request, progress: { [self] in add(.progress($0)) }, completion: completion))
+    let transport = pipeline.transport
+    let progress: ProgressHandler? = pipeline.progress == nil ? nil : { @Sendable [self] in add(.progress($0)) }
+    if let destination = request.destination {
+      hold(transport.download(request, to: destination, progress: progress, completion: completion))
+    } else if let progress {
+      hold(transport.send(request, progress: progress, completion: completion))
+    } else {
+      hold(transport.send(request, completion: completion))
+    }
   }
 
   private func stream(_ request: Request) {
     let buffer = BodyBuffer(pipeline.mapping)
     hold(Disposables.create { buffer.cancel() })
     let control = pipeline.transport.stream(
-      request,
+      request, progress: nil,
       head: { [self] response in
         var response = response
         response.context[BodyReader.self] = BodyReader(buffer)
@@ -163,30 +162,5 @@ final class Transmission: Disposable {
       case .failure(let error): receiver.subscription.fail(pipeline.reading.translated(error))
       }
     }
-  }
-}
-
-extension Result<Response, NetworkError> {
-  /// What the transport measured, however it ended.
-  fileprivate var metrics: TransferMetrics? {
-    switch self {
-    case .success(let response): response.metrics
-    case .failure(let error): error.metrics
-    }
-  }
-}
-
-extension Response {
-  /// Writes the body to the request's destination where the transport has not done so itself, as stubs and transports of
-  /// users may not.
-  fileprivate mutating func saveIfAsked() throws {
-    guard let destination = request.destination, file == nil, isSuccess else { return }
-    let download = try DownloadFile(destination)
-    guard body.withUnsafeBytes({ download.append($0) }) else {
-      throw NetworkError(kind: .file, reason: download.failure ?? "the file can't be written", response: self)
-    }
-    try download.complete()
-    file = destination
-    body = .init()
   }
 }

@@ -20,9 +20,6 @@ public protocol TypedEndpoint: Endpoint {
   func call(on network: Network, progress: ProgressHandler?) -> Single<Response>
 }
 
-/// What hears how far a transfer is, on the back end's `mapping` scheduler, one call at a time, before the result.
-public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
-
 extension TypedEndpoint where Response: Decodable {
   /// Makes a model of the whole body.
   public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {

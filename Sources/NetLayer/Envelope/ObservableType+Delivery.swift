@@ -1,6 +1,6 @@
 import Streams
 
-extension ObservableType where Element: Answer {
+extension ObservableType where Element: Contextual {
   /// Maps each element where it was emitted, then delivers results, error and completion on the scheduler that the back
   /// end of the first of them asks for.
   ///

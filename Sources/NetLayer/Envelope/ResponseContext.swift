@@ -116,23 +116,23 @@ extension NetworkError {
 }
 
 /// A response, or the JSON made of one: an answer that carries how it is read.
-protocol Answer: Sendable {
+protocol Contextual: Sendable {
   var reading: ResponseContext { get }
   /// The cached answer that it is, if it is one.
   var cached: CachedAnswer? { get }
 }
 
-extension Response: Answer {
+extension Response: Contextual {
   /// The context that the network has put there; a response that was made by hand is read by the defaults.
   var reading: ResponseContext { context[ResponseContext.self] ?? .standard }
 }
 
-extension JSON: Answer {
+extension JSON: Contextual {
   var reading: ResponseContext { context as? ResponseContext ?? .standard }
   var cached: CachedAnswer? { reading.response?.cached }
 }
 
-extension Answer {
+extension Contextual {
   /// What `transform` makes of this; the error it throws is reported to the back end that this came from. `nil` in place of
   /// the error for a stored answer that the server's follows.
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {

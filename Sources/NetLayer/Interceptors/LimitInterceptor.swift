@@ -26,35 +26,65 @@ public final class LimitInterceptor: Interceptor {
     }
   }
 
-  /// A request and who waits for it.
-  private final class Waiting: @unchecked Sendable {  // safe: the number is touched under the interceptor's lock only
+  /// When requests may begin (a token bucket).
+  struct TokenBucket {
+    private let count: Double
+    private let perSecond: Double
+    private var tokens: Double
+    private var filled: Date
+
+    init(_ rate: Rate, now: Date) {
+      count = Double(max(1, rate.count))
+      perSecond = count / max(1e-9, rate.span / .seconds(1))
+      (tokens, filled) = (count, now)
+    }
+
+    /// Lets one begin at `now`; else returns when one may.
+    mutating func take(at now: Date) -> Date? {
+      tokens = min(count, tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
+      // Also backwards: a clock that is set back must not stop everything until it has caught up.
+      filled = now
+      // What was added up in fractions is a hair less than one.
+      guard tokens > 1 - 1e-6 else { return now.addingTimeInterval((1 - tokens) / perSecond) }
+      tokens -= 1
+      return nil
+    }
+  }
+
+  private typealias Queue = HostQueue<Origin?, Waiting>
+
+  private enum Stage { case waiting, running, streaming, over }
+
+  /// A request and its subscriber.
+  private final class Waiting: @unchecked Sendable {  // safe: the stage is touched under the interceptor's lock only
     let request: Request
+    let lane: Queue.Lane
     let next: Chain
     let subscription: Subscription
     let emit: Observable<Response>.Next
     let begun: Date
-    /// Its number in the queue, until it has left.
-    var id: Int?
-    /// Whether its body still comes in, whose end is the end of it.
-    var isStreaming = false
+    /// Streaming while its body still comes in, whose end is the end of it.
+    var stage = Stage.waiting
 
     init(
-      _ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Response>.Next,
-      _ begun: Date
+      _ request: Request, _ lane: Queue.Lane, _ next: Chain, _ subscription: Subscription,
+      _ emit: @escaping Observable<Response>.Next, _ begun: Date
     ) {
-      (self.request, self.next, self.subscription) = (request, next, subscription)
+      (self.request, self.lane, self.next, self.subscription) = (request, lane, next, subscription)
       (self.emit, self.begun) = (emit, begun)
     }
   }
 
   private struct State {
-    var queue: LimitQueue<Waiting>
+    var queue: Queue
+    var bucket: TokenBucket?
     /// Whether a thread starts requests: others leave theirs to it, so that starting never nests.
     var isStarting = false
     var alarm: Date?
   }
 
   private let scheduler: any SchedulerType
+  /// Taken by whoever sends, leaves or is woken by the timer; requests are started outside it.
   private let state: Locked<State>
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
@@ -72,16 +102,18 @@ public final class LimitInterceptor: Interceptor {
   ) {
     self.scheduler = scheduler
     limitsHosts = maxPerHost != nil
-    state = Locked(State(queue: LimitQueue(total: maxConcurrent, perHost: maxPerHost, rate: rate, now: scheduler.now)))
+    let queue = Queue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true) { $0.stage == .over }
+    state = Locked(State(queue: queue, bucket: rate.map { TokenBucket($0, now: scheduler.now) }))
   }
 
   /// Sends `request` when it is its turn.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable(push: { [self] subscription, emit in
-      let waiting = Waiting(request, next, subscription, emit, scheduler.now)
-      state.withLock { state in
-        waiting.id = state.queue.add(
-          waiting, origin: limitsHosts ? Origin(request.url) : nil, priority: request.options.priority)
+      let (origin, now) = (limitsHosts ? Origin(request.url) : nil, scheduler.now)
+      let waiting = state.withLock { state in
+        let waiting = Waiting(request, state.queue.lane(for: origin), next, subscription, emit, now)
+        state.queue.wait(waiting, in: waiting.lane, priority: request.options.priority)
+        return waiting
       }
       subscription.own(Disposables.create { [self] in leave(waiting) })
       startWhatMay()
@@ -93,7 +125,7 @@ public final class LimitInterceptor: Interceptor {
     let subscription = waiting.subscription
     waiting.next(waiting.request).run(subscription) { [self] response in
       if let body = response.context[BodyReader.self]?.buffer {
-        state.withLock { _ in waiting.isStreaming = true }
+        state.withLock { _ in if waiting.stage == .running { waiting.stage = .streaming } }
         body.whenOver { [self] in leave(waiting, isOver: true) }
       } else {
         // It runs no more: what happens with the response is no affair of the limits.
@@ -107,8 +139,14 @@ public final class LimitInterceptor: Interceptor {
 
   private func leave(_ waiting: Waiting, isOver: Bool = false) {
     let hasLeft = state.withLock { state in
-      guard isOver || !waiting.isStreaming, let id = waiting.id.take() else { return false }
-      _ = state.queue.remove(id)
+      let stage = waiting.stage
+      guard stage != .over, isOver || stage != .streaming else { return false }
+      waiting.stage = .over
+      if stage == .waiting {
+        state.queue.endedWaiting(in: waiting.lane, priority: waiting.request.options.priority)
+      } else {
+        state.queue.end(waiting.lane)
+      }
       return true
     }
     if hasLeft { startWhatMay() }
@@ -118,18 +156,16 @@ public final class LimitInterceptor: Interceptor {
     while true {
       let now = scheduler.now
       let (first, alarm) = state.withLock { state -> (Waiting?, Date?) in
-        guard !state.isStarting else { return (nil, nil) }
-        switch state.queue.next(now: now) {
-        case .start(let waiting):
-          state.isStarting = true
-          return (waiting, nil)
-        case .wait(let date):
+        guard !state.isStarting, state.queue.hasNext else { return (nil, nil) }
+        if let date = state.bucket?.take(at: now) {
           guard state.alarm != date else { return (nil, nil) }
           state.alarm = date
           return (nil, date)
-        case .none:
-          return (nil, nil)
         }
+        let first = state.queue.next()
+        first?.stage = .running
+        state.isStarting = first != nil
+        return (first, nil)
       }
       if let alarm { arm(alarm, now) }
       guard let first else { return }

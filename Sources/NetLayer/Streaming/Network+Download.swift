@@ -25,7 +25,7 @@ extension Network {
     _ endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<Transfer<URL>> {
     Observable<Transfer<URL>>.using {
-      DownloadWriter(try PartialFile(destination), sha256: sha256, clock: clock)
+      DownloadWriter(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
       // Let go of before the error is heard of below: a retry goes on with the file at once.
       self.attempt(writer, try endpoint(), mayRestart: true).do(onError: { _ in writer.dispose() })

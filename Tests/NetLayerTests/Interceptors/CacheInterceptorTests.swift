@@ -293,8 +293,17 @@ final class CacheInterceptorTests: XCTestCase {
     var request = Request(url: URL(string: "http://h/a")!)
     request.destination = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
     let before = fixture.requests
-    XCTAssertEqual(fixture.run(fixture.network.send(request).asObservable()).origins, [.network])
+    let observer = fixture.scheduler.createObserver(Response.self)
+    let subscription = fixture.network.send(request).asObservable().subscribe(observer)
+    // A file is written on a real queue, whatever the time is here.
+    let isOver = NSPredicate { _, _ in
+      fixture.scheduler.start()
+      return observer.events.last?.value.isStopEvent == true
+    }
+    wait(for: [XCTNSPredicateExpectation(predicate: isOver, object: nil)], timeout: 20)
+    XCTAssertEqual(observer.events.compactMap(\.value.element?.origin), [.network])
     XCTAssertEqual(fixture.requests, before + 1)
+    subscription.dispose()
     request.destination.map { try? FileManager.default.removeItem(at: $0) }
   }
 

@@ -71,11 +71,10 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_aClockThatIsSetBackStopsNothing() {
     let start = Date(timeIntervalSinceReferenceDate: 10_000)
-    var queue = LimitQueue<Int>(total: nil, perHost: nil, rate: .init(1, per: .seconds(1)), now: start)
-    for item in 0..<3 { _ = queue.add(item, origin: nil, priority: .normal) }
-    guard case .start(0) = queue.next(now: start) else { return XCTFail("the first may run") }
-    guard case .wait = queue.next(now: start - 3600) else { return XCTFail("the second waits") }
-    guard case .start(1) = queue.next(now: start - 3599) else { return XCTFail("for a second, not an hour") }
+    var bucket = LimitInterceptor.TokenBucket(.init(1, per: .seconds(1)), now: start)
+    XCTAssertNil(bucket.take(at: start), "the first may begin")
+    XCTAssertNotNil(bucket.take(at: start - 3600), "the second waits")
+    XCTAssertNil(bucket.take(at: start - 3599), "for a second, not an hour")
   }
 
   func test_thoseWhoWaitGoByPriorityThenInTheOrderTheyCame() {

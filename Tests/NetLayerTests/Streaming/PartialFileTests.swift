@@ -14,7 +14,7 @@ final class PartialFileTests: XCTestCase {
 
   func test_twoLongNamesHaveTwoPartialFiles() throws {
     let start = String(repeating: "n", count: 254)
-    let partial = try ["1", "2"].map { try PartialFile(directory.appending(path: start + $0)) }
+    let partial = try ["1", "2"].map { try PartialFile(resuming: directory.appending(path: start + $0)) }
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path).count, 2)
     partial.forEach { $0.letGo() }
   }

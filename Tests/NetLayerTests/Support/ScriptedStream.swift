@@ -56,7 +56,7 @@ final class ScriptedStream: Transport {
   var flights: [Flight] { state.withLock { $0 } }
 
   func stream(
-    _ request: Request, head: @escaping @Sendable (Response) -> Void,
+    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {

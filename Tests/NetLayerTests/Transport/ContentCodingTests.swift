@@ -181,7 +181,8 @@
       let enough = expectation(description: "500 pieces")
       let resumer = DispatchQueue(label: "resumer")
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 60)), head: { _ in },
+        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 60)), progress: nil,
+        head: { _ in },
         chunk: { chunk in
           let count = pieces.withLock { pieces in
             pieces.largest = Swift.max(pieces.largest, chunk.count)
@@ -220,7 +221,7 @@
       let ended = expectation(description: "ended")
       let outcome = Locked<Result<NetLayer.Response, NetworkError>?>(nil)
       let stream = transport.stream(
-        Request(url: server.url("/")), head: { _ in },
+        Request(url: server.url("/")), progress: nil, head: { _ in },
         chunk: { chunk in
           total.withLock { $0 += chunk.count }
           DispatchQueue.global().async { control.withLock { $0 }?.resume() }

@@ -58,7 +58,8 @@
       let ended = expectation(description: "ended")
       let seen = Locked((count: 0, outcome: TransportSuite.Outcome?.none))
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 0.2, total: 60)), head: { _ in },
+        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 0.2, total: 60)), progress: nil,
+        head: { _ in },
         chunk: { chunk in
           let isFirst = seen.withLock { seen in
             seen.count += chunk.count

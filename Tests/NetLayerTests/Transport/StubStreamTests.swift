@@ -24,7 +24,7 @@ final class StubStreamTests: XCTestCase {
     let (log, scheduler) = (log, scheduler)
     @Sendable func note(_ event: String) { log.append("\(scheduler.clock) \(event)") }
     return transport.stream(
-      Request(url: url), head: { note("head \($0.status)") },
+      Request(url: url), progress: nil, head: { note("head \($0.status)") },
       chunk: { data in
         note(String(decoding: data, as: UTF8.self))
         return answer(data)

@@ -17,20 +17,21 @@ extension TransportSuite {
     let completed = expectation(description: "completed")
     let result = Locked<Outcome?>(nil)
     let transport: any Transport = self.transport
-    let sent = transport.send(
-      request,
-      progress: { report in
-        var time: UInt64?
-        #if canImport(CCurl)
-          // Called on the loop's thread.
-          time = (transport as? CurlTransport)?.loop.now
-        #endif
-        seen.withLock { $0.append(Report(progress: report, time: time)) }
-      },
-      completion: { outcome in
-        result.withLock { $0 = outcome }
-        completed.fulfill()
-      })
+    let progress: ProgressHandler = { report in
+      var time: UInt64?
+      #if canImport(CCurl)
+        // Called on the loop's thread.
+        time = (transport as? CurlTransport)?.loop.now
+      #endif
+      seen.withLock { $0.append(Report(progress: report, time: time)) }
+    }
+    let completion: @Sendable (Outcome) -> Void = { outcome in
+      result.withLock { $0 = outcome }
+      completed.fulfill()
+    }
+    let sent =
+      request.destination.map { transport.download(request, to: $0, progress: progress, completion: completion) }
+      ?? transport.send(request, progress: progress, completion: completion)
     wait(for: [completed], timeout: 30)
     sent.dispose()
     _ = try XCTUnwrap(result.withLock { $0 }).get()

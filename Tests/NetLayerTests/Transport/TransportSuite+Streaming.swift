@@ -268,7 +268,7 @@ final class StreamFlight: Sendable {
     _ request: NetLayer.Request, on transport: any Transport, onHead: @escaping @Sendable () -> Void = {}
   ) -> any StreamControl {
     transport.stream(
-      request,
+      request, progress: nil,
       head: { [self] head in
         state.withLock { state in
           state.order.append("head")

@@ -111,12 +111,14 @@ final class Flight: Sendable {
   }
 
   func send(_ request: NetLayer.Request, on transport: any Transport) -> any Disposable {
-    transport.send(request) { [self] outcome in
+    let completion: @Sendable (TransportSuite.Outcome) -> Void = { [self] outcome in
       isOnMain.withLock { $0 = $0 || Thread.isMainThread }
       outcomes.withLock { $0.append(outcome) }
       end.withLock { $0 = .now }
       completed.fulfill()
     }
+    return request.destination.map { transport.download(request, to: $0, completion: completion) }
+      ?? transport.send(request, completion: completion)
   }
 
   /// How often the completion was called.

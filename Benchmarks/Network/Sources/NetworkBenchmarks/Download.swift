@@ -75,11 +75,9 @@ import Synchronization
     }
 
     private static func toFile(_ transport: CurlTransport, _ url: URL, _ file: URL) -> Bool {
-      var request = Request(url: url)
-      request.destination = file
       let isGood = Mutex(false)
       let done = DispatchSemaphore(value: 0)
-      _ = transport.send(request) { result in
+      _ = transport.download(Request(url: url), to: file) { result in
         isGood.withLock { $0 = (try? result.get().status) == 200 }
         done.signal()
       }
@@ -92,7 +90,7 @@ import Synchronization
       let count = Mutex(0)
       let done = DispatchSemaphore(value: 0)
       _ = transport.stream(
-        Request(url: url), head: { _ in },
+        Request(url: url), progress: nil, head: { _ in },
         chunk: { chunk in
           count.withLock { $0 += chunk.count }
           return .continue

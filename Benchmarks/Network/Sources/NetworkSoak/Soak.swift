@@ -127,7 +127,7 @@
         let control = Control(item.cancels)
         if item.isStream {
           let body = Mutex(Data())
-          let flight = transport.stream(request) { _ in
+          let flight = transport.stream(request, progress: nil) { _ in
           } chunk: { chunk in
             body.withLock { $0 += chunk }
             return .continue
@@ -136,8 +136,7 @@
           }
           control.cancel(flight)
         } else {
-          if item.isFile { request.destination = folder.appending(path: "\(item.id)") }
-          let flight = transport.send(request) { [self] result in
+          let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
             var body = (try? result.get().body) ?? Data()
             if item.isFile, let file = try? result.get().file {
               body = (try? Data(contentsOf: file)) ?? Data()
@@ -145,7 +144,10 @@
             }
             end(item, result, body)
           }
-          control.cancel(flight)
+          control.cancel(
+            item.isFile
+              ? transport.download(request, to: folder.appending(path: "\(item.id)"), completion: completion)
+              : transport.send(request, completion: completion))
         }
       }
 

@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A file that is sent as a body, or as a part of one.
+package enum BodyFile {
+  /// Opens `file` for reading; the descriptor is the caller's to close, the size is in bytes.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest`, naming the file, when it can't be read or is no regular file.
+  static func open(_ file: URL) throws(NetworkError) -> (descriptor: Int32, size: Int) {
+    guard file.isFileURL else { throw failure(file, "it is no file URL") }
+    // Without waiting: a pipe nobody writes to would hold the thread for ever.
+    var descriptor: Int32
+    repeat { descriptor = system(file.path) } while descriptor < 0 && errno == EINTR
+    guard descriptor >= 0 else { throw failure(file, String(cString: strerror(errno))) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      _ = close(descriptor)
+      throw failure(file, "it is no regular file")
+    }
+    return (descriptor, Int(status.st_size))
+  }
+
+  /// Throws what `open` throws, so that the failure is known when the request is built.
+  package static func check(_ file: URL) throws(NetworkError) { _ = close(try open(file).descriptor) }
+
+  private static func system(_ path: String) -> Int32 {
+    #if canImport(Glibc)
+      Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    #elseif canImport(Musl)
+      Musl.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    #else
+      Darwin.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    #endif
+  }
+
+  private static func failure(_ file: URL, _ reason: String) -> NetworkError {
+    let place = file.isFileURL ? file.path : file.absoluteString
+    return NetworkError(kind: .invalidRequest, reason: "the body's file \(place) can't be sent: \(reason)")
+  }
+}

@@ -1,0 +1,249 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// A transfer's way: accepted, waiting, handed to libcurl, finished; the loop's thread only.
+  extension CurlLoop {
+    func accept(_ transfer: CurlTransfer) {
+      // Its cancellation may have come out of the inbox before it did.
+      guard !transfer.isFinished else { return }
+      transfer.index = live.count
+      live.append(transfer)
+      if let refusal = transfer.refusal {
+        end(transfer, .failure(refusal))
+        return
+      }
+      guard !isEnding else { return }
+      nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
+      enqueue(transfer)
+    }
+
+    private func enqueue(_ transfer: CurlTransfer) {
+      let lane = lane(for: transfer.hopURL)
+      transfer.lane = lane
+      transfer.isWaiting = !queue.admit(transfer, in: lane, priority: transfer.priority)
+      if !transfer.isWaiting, !begin(transfer) { start(queue.finished(lane)) }
+    }
+
+    /// Starts what may run; what has ended while it waited makes room for the next.
+    private func start(_ admitted: [CurlTransfer]) {
+      var admitted = admitted
+      var index = 0
+      while index < admitted.count {
+        let transfer = admitted[index]
+        transfer.isWaiting = false
+        if !begin(transfer), let lane = transfer.lane { admitted += queue.finished(lane) }
+        index += 1
+      }
+    }
+
+    /// Hands a transfer to libcurl; `false` when there is nothing to run.
+    private func begin(_ transfer: CurlTransfer) -> Bool {
+      guard !transfer.isFinished, !isEnding else { return false }
+      guard !transfer.isCancelled else {
+        end(transfer, .failure(Self.cancelledError(transfer)))
+        return false
+      }
+      guard let handle = idle.popLast() ?? CurlHandle(configuration, multi: multi, share: share) else {
+        end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
+        return false
+      }
+      do {
+        try handle.prepare(transfer)
+      } catch {
+        retire(handle)
+        end(transfer, .failure(error))
+        return false
+      }
+      guard ccurl_multi_add(multi, handle.easy) == 0 else {
+        retire(handle)
+        end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
+        return false
+      }
+      handle.startedAt = now
+      handle.turn = turn
+      transfer.startedAt = transfer.startedAt ?? now
+      transfer.handle = handle
+      transfer.lastActivity = now
+      nextCheck = Swift.min(
+        nextCheck, Deadline.after(transfer.hop.timeouts.idle, from: now),
+        Deadline.after(transfer.hop.timeouts.connect, from: now),
+        transfer.hop.body.isEmpty ? .max : nextLook(at: transfer))
+      return true
+    }
+
+    func deliverFinished() {
+      var code: Int32 = 0
+      while let context = ccurl_multi_next_done(multi, &code) {
+        let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+        guard let transfer = handle.transfer else { continue }
+        if code == 0, handle.holdsContent, !transfer.isCancelled {
+          // Its consumer takes the rest first.
+          ccurl_multi_remove(multi, handle.easy)
+          handle.heldCode = code
+        } else {
+          finish(transfer, handle, code)
+        }
+      }
+    }
+
+    /// Takes a transfer from libcurl, which has ended it with `code`, or may.
+    func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
+      let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
+      let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
+      // libcurl takes for good what a rule of ours has refused.
+      if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.place) }
+      if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+      release(transfer, handle, isMultiplexed: isMultiplexed)
+      if let result { end(transfer, result) } else { enqueue(transfer) }
+    }
+
+    /// Whether there is more to do, which then is the transfer's: where a redirect leads, or the same once more.
+    private func goesOn(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
+      guard !transfer.isCancelled else { return false }
+      switch handle.redirect {
+      case .follow(let next, let trail) where code == 0 || handle.hasLeftBody:
+        transfer.follow(next, trail)
+        return true
+      case .refuse: return false
+      default: break
+      }
+      // libcurl may have wanted to do that itself, and was not let.
+      if code == 0 || handle.wasToStartAgain, handle.mayBeSentAgain {
+        transfer.lane?.ignoresExpectations = true
+        return true
+      }
+      guard handle.lostKeptConnection(code) else { return false }
+      let isUnprocessed = handle.isUnprocessed
+      if let obstacle = transfer.obstacleToRepetition(wasSent: !isUnprocessed, isBodyTaken: handle.hasBodyBegun) {
+        let text = handle.errorMessage(code)
+        handle.abortReason =
+          "the kept connection was lost before a response came (\(text)); the request was not sent again, because \(obstacle)"
+        return false
+      }
+      // What the server has refused may go over any other connection; what met a dead one needs a new one.
+      if isUnprocessed { transfer.unprocessed += 1 }
+      transfer.isRepetition = !isUnprocessed || handle.hasUnasked
+      return true
+    }
+
+    private func result(
+      of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32
+    ) -> Result<Response, NetworkError> {
+      // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
+      guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
+      if case .refuse(let error) = handle.redirect { return .failure(measured(error, transfer)) }
+      // A chunk that a pause held may have been refused where libcurl's code does not tell.
+      guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
+        return .failure(failure(of: transfer, handle, code))
+      }
+      if let incompleteness = handle.incompleteness {
+        return .failure(measured(CurlFailure.cutShort(transfer, handle, incompleteness), transfer))
+      }
+      handle.deliverHead()
+      if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
+      let metrics = handle.metrics(of: transfer, at: now)
+      let url = transfer.hop.url
+      var response = Response(
+        request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
+        body: handle.answer.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)
+      response.trailers = handle.answer.trailers
+      return .success(response)
+    }
+
+    /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
+    func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> NetworkError {
+      guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
+      return measured(
+        code == 0 && !handle.answer.isTooLarge
+          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
+        transfer)
+    }
+
+    /// `error` with what the exchange has taken, on its handle or in the queue.
+    private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+      guard error.metrics == nil else { return error }
+      var error = error
+      let handle = transfer.handle.flatMap { $0.turn == turn ? nil : $0 }
+      error.metrics = handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
+      return error
+    }
+
+    /// Ends a transfer in whatever state it is; does nothing when it has ended.
+    func end(_ transfer: CurlTransfer, _ result: Result<Response, NetworkError>) {
+      guard !transfer.isFinished else { return }
+      if case .failure(let error) = result, error.metrics == nil {
+        return end(transfer, .failure(measured(error, transfer)))
+      }
+      if let handle = transfer.handle {
+        if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+        release(transfer, handle, isMultiplexed: false)
+      }
+      if transfer.index >= 0 {
+        let last = live.removeLast()
+        if last !== transfer {
+          live[transfer.index] = last
+          last.index = transfer.index
+        }
+        transfer.index = -1
+      }
+      transfer.finish(result)
+      if transfer.isWaiting, let lane = transfer.lane { queue.endedWaiting(in: lane, priority: transfer.priority) }
+    }
+
+    private func release(_ transfer: CurlTransfer, _ handle: CurlHandle, isMultiplexed: Bool) {
+      transfer.handle = nil
+      retire(handle)
+      if let lane = transfer.lane { start(queue.finished(lane, multiplexed: isMultiplexed)) }
+    }
+
+    private func retire(_ handle: CurlHandle) {
+      if handle.release(), idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
+    }
+
+    /// The lane of the URL's origin: neighbours in time mostly go to the same one.
+    private func lane(for url: String) -> Queue.Lane {
+      let bytes = url.utf8
+      if let (origin, lane) = lastLane, Self.isIn(origin, url) { return lane }
+      let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }
+      let start = authority ?? bytes.startIndex
+      let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
+      let origin = String(url[..<end])
+      let lane = queue.lane(for: Self.oneSpelling(of: origin))
+      lastLane = (origin, lane)
+      return lane
+    }
+
+    /// Whether `url` is `origin` or has a slash behind it.
+    private static func isIn(_ origin: String, _ url: String) -> Bool {
+      let isIn = url.utf8.withContiguousStorageIfAvailable { url in
+        origin.utf8.withContiguousStorageIfAvailable { origin in
+          guard let start = origin.baseAddress, let other = url.baseAddress, url.count >= origin.count,
+            memcmp(start, other, origin.count) == 0
+          else { return false }
+          return url.count == origin.count || url[origin.count] == 0x2f
+        }
+      }
+      return isIn == true
+    }
+
+    /// `http://u@H:80` and `http://h` are one origin (RFC 9110 §4.2.3).
+    static func oneSpelling(of origin: String) -> String {
+      let bytes = origin.utf8
+      // Nearly all are spelled so: no capitals and no @, which stand side by side in ASCII, and no end like :80, :443 or :.
+      let end = bytes.last ?? 0
+      guard end == 0x30 || end == 0x33 || end == 0x3a || bytes.contains(where: { 0x40...0x5a ~= $0 }) else {
+        return origin
+      }
+      let parts = origin.lowercased().split(separator: "://", maxSplits: 1)
+      guard parts.count == 2 else { return origin }
+      var host = parts[1]
+      if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
+      for port in [parts[0] == "https" ? ":443" : ":80", ":"] where host.hasSuffix(port) {
+        host = host.dropLast(port.count)
+        break
+      }
+      return "\(parts[0])://\(host)"
+    }
+  }
+#endif

@@ -1,0 +1,220 @@
+import Foundation
+
+/// What every transport refuses before it opens a connection: requests that are not HTTP, or would inject into it.
+package enum RequestCheck {
+  /// Why `request` must not be sent, or `nil`; names the place and the offending value (RFC 9110 §5, §9.1).
+  static func failure(of request: Request, url: String) -> NetworkError? {
+    reason(request, url: url).map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
+  }
+
+  private static func reason(_ request: Request, url: String) -> String? {
+    if !isToken(request.method.rawValue) {
+      return "the method \(quoted(request.method.rawValue)) is no HTTP token; use letters such as GET or PURGE"
+    }
+    if request.method == .connect {
+      return
+        "the method CONNECT asks a proxy for a tunnel, which the transport opens itself; use another method, and set "
+        + "CurlTransport.Configuration.proxy"
+    }
+    for field in request.headers {
+      if !isToken(field.name) {
+        return "the header name \(quoted(field.name)) is no HTTP token; use letters, digits and hyphens"
+      }
+      if let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
+        let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
+        return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which no "
+          + "value may have; remove it"
+      }
+    }
+    return framingProblem(request) ?? timeoutProblem(request.timeouts) ?? urlProblem(url)
+      ?? proxyProblem(request, url: url)
+  }
+
+  /// A limit below zero would pass for none.
+  private static func timeoutProblem(_ limits: Request.Timeouts) -> String? {
+    if limits.connect >= 0, limits.idle >= 0, limits.total >= 0, limits.call >= 0 { return nil }
+    let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total), ("call", limits.call)]
+    return all.first { !($0.1 >= 0) }.map { name, value in
+      "Timeouts.\(name) is \(value); give seconds, or 0 for no limit"
+    }
+  }
+
+  /// Inside TLS the proxy sees no field of the request's: its password would go to the server.
+  private static func proxyProblem(_ request: Request, url: String) -> String? {
+    guard url.utf8.dropping("https://") != nil,
+      request.headers.contains(where: { HTTPHeaders.same($0.name, "Proxy-Authorization") })
+    else { return nil }
+    return
+      "the header Proxy-Authorization would go to the server of an https URL, not to the proxy; remove it, and put user "
+      + "and password into the URL of CurlTransport.Configuration.proxy"
+  }
+
+  /// A framing header of the caller's that contradicts the body would let one request pass for two (RFC 9112 §11.2).
+  private static func framingProblem(_ request: Request) -> String? {
+    if request.method == .head || request.method == .trace, !request.body.isEmpty {
+      return "\(request.method) carries no body (RFC 9110 §9.3); use another method or Body.none"
+    }
+    for field in request.headers {
+      if HTTPHeaders.same(field.name, "Transfer-Encoding") {
+        return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
+      }
+    }
+    if case .stream(let stream) = request.body, let problem = problem(of: stream, request) { return problem }
+    return request.body.byteCount.flatMap { lengthProblem(request, length: $0) }
+  }
+
+  private static func problem(of stream: Request.BodyStream, _ request: Request) -> String? {
+    if !(stream.chunkTimeout >= 0) {
+      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); give seconds, or 0 for no limit"
+    }
+    if let count = stream.count, count < 0 {
+      return "BodyStream.count is \(count); give the length in bytes, or nil where it is not known"
+    }
+    if stream.count == nil, request.headers["Content-Length"] != nil {
+      return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
+    }
+    return nil
+  }
+
+  /// The failure for a Content-Length of the caller's that is not `length`; for bodies whose length shows on opening.
+  static func lengthFailure(of request: Request, length: Int64) -> NetworkError? {
+    lengthProblem(request, length: length).map {
+      NetworkError(kind: .invalidRequest, reason: $0, request: request)
+    }
+  }
+
+  private static func lengthProblem(_ request: Request, length: Int64) -> String? {
+    for field in request.headers
+    where HTTPHeaders.same(field.name, "Content-Length") && !isLength(field.value, length) {
+      return "the header Content-Length: \(quoted(field.value)) contradicts the body of \(length) bytes; remove it, "
+        + "the transport sets it"
+    }
+    return nil
+  }
+
+  /// Whether `value` is `length` in digits alone: what else a number may have, two servers may read in two ways.
+  private static func isLength(_ value: String, _ length: Int64) -> Bool {
+    value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int64(value) == length
+  }
+
+  private static func urlProblem(_ url: String) -> String? {
+    if url.utf8.withContiguousStorageIfAvailable(isPlain) == true { return nil }
+    let rest: Substring.UTF8View
+    if let http = url.utf8.dropping("http://") {
+      rest = http
+    } else if let https = url.utf8.dropping("https://") {
+      rest = https
+    } else {
+      return "the URL \(quoted(url)) has no http or https scheme and host; give an absolute URL"
+    }
+    if let byte = rest.first(where: { $0 <= 0x20 || $0 == 0x7f }) {
+      return "the URL \(quoted(url)) contains \(name(of: byte)); percent-encode it"
+    }
+    return URLAuthority.problem(of: url)
+  }
+
+  /// Whether a URL is like nearly all, with a name of letters, digits, hyphens and dots for its host, so that it needs no
+  /// closer look: this runs for every request, on the thread that sends the next.
+  private static func isPlain(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard url.count > 8, url[0] == 0x68, url[1] == 0x74, url[2] == 0x74, url[3] == 0x70 else { return false }
+    var index = url[4] == 0x73 ? 5 : 4
+    guard url[index] == 0x3a, url[index + 1] == 0x2f, url[index + 2] == 0x2f else { return false }
+    index += 3
+    let start = index
+    var (label, port) = (0, -1)
+    authority: while index < url.count {
+      let byte = url[index]
+      switch byte {
+      case 0x2f, 0x3f, 0x23: break authority
+      case 0x30...0x39 where port >= 0:
+        port = port * 10 + Int(byte - 0x30)
+        guard port <= 65535 else { return false }
+      case _ where port >= 0: return false
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d: label += 1
+      case 0x2e where label > 0: label = 0
+      case 0x3a where label > 0: port = 0
+      default: return false
+      }
+      guard label <= 63, index - start < 254 else { return false }
+      index += 1
+    }
+    guard label > 0, port != 0 else { return false }
+    while index < url.count {
+      guard url[index] > 0x20, url[index] != 0x7f else { return false }
+      index += 1
+    }
+    return true
+  }
+
+  /// `token` of RFC 9110 §5.6.2.
+  package static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x5e...0x7a, 0x7c, 0x7e, 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e: true
+        default: false
+        }
+      }
+  }
+
+  /// Control characters but a tab: CR and LF would start another header (RFC 9110 §5.5). What is beyond ASCII is sent in
+  /// UTF-8.
+  package static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
+
+  private static func name(of byte: UInt8) -> String {
+    switch byte {
+    case 0x0d: "CR"
+    case 0x0a: "LF"
+    case 0: "NUL"
+    default: "the byte 0x" + String(byte, radix: 16)
+    }
+  }
+
+  /// The value as a Swift literal, so that CR and LF do not break the log line, and cut where it is long.
+  private static func quoted(_ text: String) -> String {
+    text.count > 200 ? String(text.prefix(200)).debugDescription + "…" : text.debugDescription
+  }
+}
+
+extension Substring.UTF8View {
+  fileprivate func dropping(_ prefix: String) -> Substring.UTF8View? {
+    var index = startIndex
+    for byte in prefix.utf8 {
+      guard index < endIndex, self[index] | 0x20 == byte | 0x20 else { return nil }
+      index = self.index(after: index)
+    }
+    return self[index...]
+  }
+}
+
+extension String.UTF8View {
+  fileprivate func dropping(_ prefix: String) -> Substring.UTF8View? { self[...].dropping(prefix) }
+}
+
+extension Request.Body {
+  /// Whether there is nothing to send.
+  var isEmpty: Bool {
+    switch self {
+    case .none: true
+    case .data(let data): data.isEmpty
+    case .file, .stream: false
+    case .parts(let parts):
+      parts.allSatisfy { if case .data(let data) = $0 { data.isEmpty } else { false } }
+    }
+  }
+
+  /// The length in bytes, or `nil` when a file must be asked.
+  package var byteCount: Int64? {
+    switch self {
+    case .none: 0
+    case .data(let data): Int64(data.count)
+    case .file: nil
+    case .stream(let stream): stream.count
+    case .parts(let parts):
+      parts.reduce(0) { sum, part in
+        guard let sum, case .data(let data) = part else { return nil }
+        return sum + Int64(data.count)
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// What stands between the scheme and the path of a URL (RFC 3986 §3.2).
+package enum URLAuthority {
+  /// Why nothing can be sent to the host and port of `url`, which begins with `http://` or `https://`; `nil` if it can.
+  package static func problem(of url: String) -> String? {
+    if let problem = backslash(in: url) { return problem }
+    var rest = authority(of: url)
+    if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
+    let isAddress = rest.first == UInt8(ascii: "[")
+    guard let end = isAddress ? rest.firstIndex(of: UInt8(ascii: "]")).map(rest.index(after:)) : rest.endIndex else {
+      return "the URL \(url.debugDescription) has no ']' behind its IPv6 address"
+    }
+    var host = rest[..<end]
+    var port = rest[end...]
+    if !isAddress, let colon = host.lastIndex(of: UInt8(ascii: ":")) { (host, port) = (host[..<colon], host[colon...]) }
+    if host.isEmpty { return "the URL \(url.debugDescription) names no host" }
+    if isAddress ? !isIPv6(String(Substring(host))) : !isName(host) {
+      return "the URL \(url.debugDescription) has no valid host: \(String(Substring(host)).debugDescription)"
+    }
+    return isPort(port) ? nil : "the URL \(url.debugDescription) has no valid port; ports are 1 to 65535"
+  }
+
+  /// The complaint about a backslash in front of the path: some read it as a slash and others as part of the user's name,
+  /// so that they see different hosts. Foundation would escape it.
+  package static func backslash(in url: String) -> String? {
+    guard authority(of: url).contains(UInt8(ascii: "\\")) else { return nil }
+    return "the URL \(url.debugDescription) has a backslash in front of its path; write slashes"
+  }
+
+  private static func authority(of url: String) -> Substring.UTF8View {
+    let bytes = url.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return bytes[bytes.endIndex...] }
+    return bytes[colon...].dropFirst(3).prefix {
+      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+    }
+  }
+
+  /// A colon and a number, a colon, which stands for the scheme's port (RFC 3986 §3.2.3), or nothing.
+  private static func isPort(_ text: Substring.UTF8View) -> Bool {
+    guard let colon = text.first else { return true }
+    let digits = text.dropFirst()
+    guard colon == UInt8(ascii: ":"), digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return false }
+    return digits.isEmpty || UInt16(Substring(digits)).map { $0 > 0 } == true
+  }
+
+  /// An address in brackets, with or without a zone (RFC 6874).
+  private static func isIPv6(_ text: String) -> Bool {
+    let parts = text.dropFirst().dropLast().split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    var address = in6_addr()
+    return inet_pton(AF_INET6, String(parts[0]), &address) == 1 && (parts.count == 1 || parts[1].count > 2)
+  }
+
+  /// Labels of up to 63 bytes, none empty but a last one (RFC 1035 §2.3.4), without what delimits or cannot be in a name
+  /// (WHATWG URL, forbidden host code points), also where that is percent-encoded.
+  private static func isName(_ host: Substring.UTF8View) -> Bool {
+    guard host.contains(UInt8(ascii: "%")) else { return isPlainName(host) }
+    return Substring(host).removingPercentEncoding.map { isPlainName($0.utf8[...]) } ?? false
+  }
+
+  // Byte by byte and without allocations: it runs for every request.
+  private static func isPlainName(_ host: Substring.UTF8View) -> Bool {
+    guard host.first != UInt8(ascii: "*") else { return false }
+    var (count, label) = (0, 0)
+    for byte in host {
+      if byte == UInt8(ascii: ".") {
+        guard label > 0 else { return false }
+        label = 0
+      } else {
+        guard byte > 0x20, byte != 0x7F, !isForbidden(byte), label < 63 else { return false }
+        label += 1
+      }
+      count += 1
+    }
+    return count > 0 && count <= 254
+  }
+
+  private static func isForbidden(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: ":"),
+      UInt8(ascii: "<"),
+      UInt8(ascii: ">"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "[")...UInt8(ascii: "^"), UInt8(ascii: "`"),
+      UInt8(ascii: "{")...UInt8(ascii: "}"):
+      true
+    default: false
+    }
+  }
+}
