@@ -27,7 +27,12 @@ let package = Package(
     .executableTarget(name: "Demo", dependencies: ["Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
-    .testTarget(name: "NetLayerTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
+    .target(name: "TestSupport", dependencies: ["HTTPTransport", "Streams", "StreamsTesting"], path: "Tests/Support"),
+    .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
+    .testTarget(
+      name: "HTTPTransportTests",
+      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"]),
+    .testTarget(name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"]),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),

@@ -2,6 +2,7 @@ import LoopbackServer
 import NetLayer
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 /// The pipeline over a real socket, with the transport that users get.

@@ -1,7 +1,9 @@
 import LoopbackServer
 import Streams
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// Every kind of error, produced, with its code, message in both languages, cause, request and body.

@@ -1,6 +1,7 @@
 import Streams
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// What httpbin sees of requests; run by `Tests/Interop/run`, which gives its URL in `HTTPBIN`, and skipped without.

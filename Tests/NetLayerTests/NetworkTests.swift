@@ -1,7 +1,9 @@
 import Streams
 import Synchronization
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 final class NetworkTests: XCTestCase {

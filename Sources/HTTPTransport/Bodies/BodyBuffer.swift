@@ -95,7 +95,8 @@ package final class BodyBuffer: Sendable {
   package var trailers: HTTPHeaders { state.withLock { $0.trailers } }
 
   /// Notes the end, behind the chunks that are there.
-  package func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil, trailers: HTTPHeaders = HTTPHeaders()) {
+  package func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil, trailers: HTTPHeaders = HTTPHeaders())
+  {
     let (waiter, control, listeners) = state.withLock {
       state -> ((@Sendable () -> Void)?, (any StreamControl)?, [@Sendable () -> Void]) in
       state.metrics = metrics

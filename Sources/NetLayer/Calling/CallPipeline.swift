@@ -93,8 +93,3 @@ struct CallPipeline: Sendable {
     }
   }
 }
-
-/// Whether the caller of a request hears how far it is, so that no other's exchange will do.
-enum ReportsProgress: ContextKey {
-  static let defaultValue = false
-}

@@ -1,7 +1,9 @@
 import LoopbackServer
 import Streams
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 final class Article0RowsTests: XCTestCase {

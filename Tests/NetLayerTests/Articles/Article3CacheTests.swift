@@ -2,6 +2,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 private enum GitHub: Endpoint {

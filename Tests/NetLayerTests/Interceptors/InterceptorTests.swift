@@ -1,7 +1,9 @@
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 private struct Tag: Interceptor {

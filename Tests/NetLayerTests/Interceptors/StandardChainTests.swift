@@ -1,8 +1,10 @@
 import Foundation
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// The pieces in their documented order: logger, coalescing, waiting for the network, retry, authentication, limits.

@@ -1,6 +1,8 @@
 import Streams
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 private struct Item: Decodable, Equatable {

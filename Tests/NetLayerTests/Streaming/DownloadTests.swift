@@ -2,8 +2,10 @@ import Foundation
 import LoopbackServer
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 private struct FileCall: Endpoint {

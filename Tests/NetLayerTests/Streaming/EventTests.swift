@@ -1,8 +1,10 @@
 import Foundation
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 private struct Feed: Endpoint {

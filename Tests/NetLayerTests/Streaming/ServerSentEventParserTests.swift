@@ -1,6 +1,7 @@
 import Foundation
 import XCTest
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 final class ServerSentEventParserTests: XCTestCase {

@@ -2,6 +2,7 @@ import Foundation
 import Streams
 import StreamsTesting
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// A network with a cache in memory, whose time is virtual: it starts at midnight of 1 January 2001, UTC.

@@ -1,6 +1,7 @@
 import Foundation
 import Streams
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// A transport whose answers a test hands out piece by piece, and which shows whether it is paused.

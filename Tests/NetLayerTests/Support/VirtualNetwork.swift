@@ -1,7 +1,9 @@
 import Foundation
 import Streams
 import StreamsTesting
+import TestSupport
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// A stubbed network whose time is virtual: one unit is a millisecond.

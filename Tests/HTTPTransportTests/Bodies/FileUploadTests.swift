@@ -1,0 +1,109 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Bodies in files, which are read beside the loop while they are sent.
+  final class FileUploadTests: XCTestCase {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
+    private var file: URL { folder.appending(path: "body") }
+    private let size = 8 << 20
+
+    override func setUpWithError() throws {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try Data(count: size).write(to: file)
+    }
+
+    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+
+    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    /// A server that changes the file to `length` bytes while a body comes in, and takes it.
+    private func changing(to length: Int) throws -> RawServer {
+      try RawServer { [file] connection, _ in
+        while let head = connection.receiveHead() {
+          var left = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.output.1) } ?? 0
+          if left > 0 {
+            connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+            left -= connection.skip(10_000)
+            truncate(file.path, off_t(length))
+          }
+          while left > 0 {
+            let count = connection.skip(Swift.min(left, 1 << 16))
+            guard count > 0 else { return }
+            left -= count
+          }
+          connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+      }
+    }
+
+    func testAFileThatIsCutWhileItIsSentFails() throws {
+      for body in [Request.Body.file(file), .parts([.data(Data("a".utf8)), .file(file)])] {
+        try Data(count: size).write(to: file)
+        let server = try changing(to: 1 << 20)
+        let transport = try CurlTransport()
+        let put = Request(method: .put, url: server.url, body: body)
+        guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("no error") }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("changed while it was sent"), error.reason)
+        XCTAssertEqual(error.request?.url, server.url)
+        XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
+      }
+    }
+
+    func testAFileThatGrowsIsSentAsItWasAnnounced() throws {
+      let server = try changing(to: 2 * size)
+      let put = Request(method: .put, url: server.url, body: .file(file))
+      XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().metrics?.bytesSent, Int64(size))
+    }
+
+    func testAFileThatIsChangedBeforeItsTurnFails() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let first = Flight(self)
+      _ = first.send(Request(url: server.url("/delay/300")), on: transport)
+      let second = Flight(self)
+      _ = second.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
+      try Data(count: 1000).write(to: file)
+      XCTAssertEqual(try first.outcome().get().status, 200)
+      guard case .failure(let error) = try second.outcome() else { return XCTFail("no error") }
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssert(error.reason.contains("has 1000 bytes where there were \(size)"), error.reason)
+    }
+
+    func testAFileThatIsGoneBeforeItsTurnIsNamed() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let first = Flight(self)
+      _ = first.send(Request(url: server.url("/delay/300")), on: transport)
+      let second = Flight(self)
+      _ = second.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
+      try FileManager.default.removeItem(at: file)
+      XCTAssertEqual(try first.outcome().get().status, 200)
+      guard case .failure(let error) = try second.outcome() else { return XCTFail("no error") }
+      XCTAssertEqual(error.kind, .invalidRequest)
+      XCTAssert(error.reason.contains(file.path), error.reason)
+    }
+
+    func testManyFilesAtOnceArriveWhole() throws {
+      let content = Data(TestRoutes.pattern(1_000_000))
+      try content.write(to: file)
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let flights = (0..<20).map { _ in Flight(self) }
+      for flight in flights {
+        _ = flight.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
+      }
+      for flight in flights { XCTAssertEqual(try flight.outcome().get().body, content) }
+    }
+  }
+#endif

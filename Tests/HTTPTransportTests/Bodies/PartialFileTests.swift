@@ -1,0 +1,22 @@
+import Foundation
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+final class PartialFileTests: XCTestCase {
+  private let directory = FileManager.default.temporaryDirectory.appending(path: "partial-\(UUID().uuidString)")
+
+  override func setUpWithError() throws {
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  override func tearDown() { try? FileManager.default.removeItem(at: directory) }
+
+  func test_twoLongNamesHaveTwoPartialFiles() throws {
+    let start = String(repeating: "n", count: 254)
+    let partial = try ["1", "2"].map { try PartialFile(resuming: directory.appending(path: start + $0)) }
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path).count, 2)
+    partial.forEach { $0.letGo() }
+  }
+}

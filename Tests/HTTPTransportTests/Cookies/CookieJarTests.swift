@@ -1,0 +1,143 @@
+import Foundation
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+/// RFC 6265.
+final class CookieJarTests: XCTestCase {
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  private func url(_ text: String) throws -> URL { try XCTUnwrap(URL(string: text)) }
+
+  /// What is sent to `to` after `from` has set `fields`.
+  private func header(_ fields: [String], from: String, to: String, later: Double = 0) throws -> String? {
+    let jar = CookieJar()
+    jar.store(HTTPHeaders(fields.map { .init(name: "Set-Cookie", value: $0) }), from: try url(from), at: now)
+    return jar.header(for: try url(to), at: now + later)
+  }
+
+  func testWhichCookieGoesWhere() throws {
+    let cases: [(String, String, String, String?)] = [
+      ("a=1", "http://h/", "http://h/", "a=1"), ("a=1", "http://h/", "http://h:81/x", "a=1"),
+      ("a=1", "http://h/", "http://g/", nil), ("a=1", "http://api.h.com/", "http://h.com/", nil),
+      ("a=1", "http://h.com/", "http://api.h.com/", nil),
+      ("a=1; Domain=h.com", "http://h.com/", "http://api.h.com/", "a=1"),
+      ("a=1; Domain=.h.com", "http://api.h.com/", "http://www.h.com/", "a=1"),
+      ("a=1; Domain=h.com", "http://h.com/", "http://evilh.com/", nil),
+      ("a=1; Domain=com", "http://h.com/", "http://g.com/", nil),
+      ("a=1; Domain=g.com", "http://h.com/", "http://g.com/", nil),
+      ("a=1; Domain=0.0.1", "http://127.0.0.1/", "http://127.0.0.1/", nil),
+      ("a=1; Path=/x", "http://h/", "http://h/x", "a=1"), ("a=1; Path=/x", "http://h/", "http://h/x/y", "a=1"),
+      ("a=1; Path=/x", "http://h/", "http://h/xy", nil), ("a=1; Path=/x", "http://h/", "http://h/", nil),
+      ("a=1", "http://h/a/b", "http://h/a/c", "a=1"), ("a=1", "http://h/a/b", "http://h/c", nil),
+      ("a=1; Secure", "https://h/", "http://h/", nil), ("a=1; Secure", "https://h/", "https://h/", "a=1"),
+      ("a=1; Secure", "http://h/", "https://h/", nil), ("a=\"x y\"; HttpOnly", "http://h/", "http://h/", "a=\"x y\""),
+      ("a=b=c", "http://h/", "http://h/", "a=b=c"), ("=1", "http://h/", "http://h/", nil),
+      ("a", "http://h/", "http://h/", nil),
+      ("a=1", "http://h.com./", "http://h.com/", "a=1"), ("a=1", "http://h.com/", "http://h.com./", "a=1"),
+      ("a=1; Domain=com.", "http://h.com./", "http://g.com./", nil),
+      ("a=1; Domain=com.", "http://h.com/", "http://g.com/", nil),
+      ("a=1; Domain=h.com.", "http://h.com/", "http://api.h.com/", "a=1"),
+      ("a=1", "http://h/a/b/", "http://h/a/b/c", "a=1"), ("a=1", "http://h/a/b/", "http://h/a/c", nil),
+      ("a=1; Path=/x/", "http://h/", "http://h/x/", "a=1"), ("a=1; Path=/x/", "http://h/", "http://h/x", nil),
+      ("a=1; Path=/a%2Fb", "http://h/", "http://h/a%2Fb", "a=1"),
+      ("a=1; Path=/a/b", "http://h/", "http://h/a%2Fb", nil), ("a=1; Path=/x; Path=", "http://h/", "http://h/", "a=1"),
+      ("__Host-a=1; Secure; Path=/", "https://h/", "https://h/", "__Host-a=1"),
+      ("__Host-a=1; Path=/", "https://h/", "https://h/", nil), ("__Host-a=1; Secure", "https://h/", "https://h/", nil),
+      ("__host-a=1; Secure; Path=/; Domain=h.com", "https://h.com/", "https://h.com/", nil),
+      ("__Secure-a=1; Secure", "https://h/", "https://h/", "__Secure-a=1"),
+      ("__Secure-a=1", "https://h/", "https://h/", nil), ("a=1\r\nX: y", "http://h/", "http://h/", nil),
+      ("a=", "http://h/", "http://h/", "a="),
+    ]
+    for (field, from, to, expected) in cases {
+      XCTAssertEqual(try header([field], from: from, to: to), expected, "\(field) from \(from) to \(to)")
+    }
+  }
+
+  func testADomainOfOneLabelGivesACookieOfItsHostAlone() throws {
+    for host in ["localhost", "intranet", "LOCALHOST", "localhost."] {
+      for domain in [host, "." + host, host + "."] where !domain.hasSuffix("..") {
+        let field = "a=1; Domain=\(domain)"
+        XCTAssertEqual(try header([field], from: "http://\(host)/", to: "http://\(host)/"), "a=1", field)
+        for below in ["x.\(host)", "a.b.\(host)"] {
+          XCTAssertNil(try header([field], from: "http://\(host)/", to: "http://\(below)/"), "\(field) to \(below)")
+          XCTAssertNil(try header([field], from: "http://\(below)/", to: "http://\(below)/"), "\(field) from \(below)")
+        }
+        let jar = CookieJar()
+        jar.store(["Set-Cookie": field], from: try url("http://\(host)/"), at: now)
+        XCTAssertEqual(jar.cookies.map(\.isForSubdomains), [false], field)
+      }
+    }
+  }
+
+  func testCookiesEnd() throws {
+    XCTAssertEqual(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 9), "a=1")
+    XCTAssertNil(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 10))
+    XCTAssertNil(try header(["a=1", "a=1; Max-Age=0"], from: "http://h/", to: "http://h/"))
+    XCTAssertNil(try header(["a=1", "a=2; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], from: "http://h/", to: "http://h/"))
+    let both = "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=10"
+    XCTAssertEqual(try header([both], from: "http://h/", to: "http://h/"), "a=1")
+  }
+
+  func testTheLastOfANameCountsAndLongerPathsGoFirst() throws {
+    let fields = ["a=1", "b=2; Path=/x", "a=3", "c=4; Path=/x/y"]
+    XCTAssertEqual(try header(fields, from: "http://h/", to: "http://h/x/y"), "c=4; b=2; a=3")
+  }
+
+  func testWhatComesWithoutTLSLeavesSecureCookiesAlone() throws {
+    for attack in ["a=2", "a=; Max-Age=0", "a=2; Path=/x/y", "a=2; Domain=h.com"] {
+      let jar = CookieJar()
+      jar.store(["Set-Cookie": "a=1; Secure; Path=/x"], from: try url("https://www.h.com/"), at: now)
+      for path in ["", "x", "x/y/z"] {
+        jar.store(["Set-Cookie": attack], from: try url("http://www.h.com/x/y"), at: now)
+        jar.store(["Set-Cookie": attack + "; Path=/x/\(path)"], from: try url("http://www.h.com/x/y"), at: now)
+      }
+      XCTAssertEqual(jar.header(for: try url("https://www.h.com/x/y"), at: now), "a=1", attack)
+      jar.store(["Set-Cookie": "a=3; Secure; Path=/x"], from: try url("https://www.h.com/"), at: now)
+      XCTAssertEqual(jar.header(for: try url("https://www.h.com/x/y"), at: now), "a=3")
+    }
+    let jar = CookieJar()
+    jar.store(["Set-Cookie": "a=1; Secure; Path=/x"], from: try url("https://h/"), at: now)
+    jar.store(["Set-Cookie": "a=2; Path=/"], from: try url("http://h/"), at: now)
+    XCTAssertEqual(jar.header(for: try url("http://h/y"), at: now), "a=2")
+  }
+
+  func testACookieHasItsLimit() throws {
+    let value = String(repeating: "v", count: 4095)
+    XCTAssertEqual(try header(["a=" + value], from: "http://h/", to: "http://h/"), "a=" + value)
+    XCTAssertNil(try header(["a=v" + value], from: "http://h/", to: "http://h/"))
+    let path = "a=1; Path=/" + String(repeating: "p", count: 1024)
+    XCTAssertEqual(try header([path], from: "http://h/", to: "http://h/"), "a=1")
+  }
+
+  func testDatesAreReadInTheOrdersThatServersWrite() {
+    let expected = Date(timeIntervalSince1970: 784_111_777)
+    for text in [
+      "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "06 Nov 1994 08:49:37",
+    ] {
+      XCTAssertEqual(SetCookie.date(text), expected, text)
+    }
+    for text in [
+      "", "tomorrow", "Sun, 06 Nov 1994", "06 Foo 1994 08:49:37", "32 Nov 1994 08:49:37", "06 Nov 1994 25:49:37",
+    ] {
+      XCTAssertNil(SetCookie.date(text), text)
+    }
+  }
+
+  func testAJarForgetsWhatItIsToldTo() throws {
+    let jar = CookieJar()
+    jar.store(["Set-Cookie": "a=1"], from: try url("http://h/"))
+    XCTAssertEqual(jar.cookies.map(\.name), ["a"])
+    jar.removeAll()
+    XCTAssertNil(jar.header(for: try url("http://h/")))
+  }
+
+  func testADomainHasRoomForAHundred() throws {
+    let jar = CookieJar()
+    for index in 0..<150 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://h/")) }
+    XCTAssertEqual(jar.cookies.count, 100)
+    XCTAssertEqual(jar.cookies.first?.name, "c50")
+  }
+}

@@ -1,0 +1,96 @@
+#if canImport(CCurl)
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// What `CurlTransport` makes of the head and the body of an answer.
+  final class CurlAnswerTests: XCTestCase {
+    private func perform(
+      _ request: NetLayer.Request, on transport: any Transport
+    ) throws -> Result<NetLayer.Response, NetworkError> {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    private func outcome(_ fields: String, _ body: String = "ok") throws -> Result<NetLayer.Response, NetworkError> {
+      let server = try LoopbackServer { _ in
+        .init(body: .raw([.init("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(body)")]), ending: .close)
+      }
+      return try perform(.init(url: server.url("/")), on: try CurlTransport())
+    }
+
+    func testALengthThatLeavesTheEndInDoubtIsRefused() throws {
+      for value in ["2, 4", "5abc", "-1", "+2", "0x2", "2 2", "99999999999999999999", "9223372036854775808", "", "2,"] {
+        guard case .failure(let error) = try outcome("Content-Length: \(value)") else {
+          XCTFail("the length \(value.debugDescription) was taken")
+          continue
+        }
+        XCTAssertEqual(error.kind, .connection, value)
+      }
+    }
+
+    func testTheErrorNamesTheLength() throws {
+      guard case .failure(let error) = try outcome("Content-Length: 5abc") else { return XCTFail("no error") }
+      // libcurl 8.23 refuses it by itself and keeps the value.
+      let words = CurlLibrary.isAtLeast(0x08_0f00) ? "Content-Length" : "5abc"
+      XCTAssert(error.reason.contains(words), error.reason)
+    }
+
+    func testEqualLengthsAndNamesThatLookAlikeAreTaken() throws {
+      for fields in [
+        "Content-Length: 2, 2", "Content-Length: 2\r\ncontent-length: 2",
+        "Content-Length: 2\r\nContent-Locale: en\r\nChannel-Layout: 5.1", "Content-Locale: 7\r\nContent-Length: 2",
+      ] {
+        XCTAssertEqual(try outcome(fields).get().body, Data("ok".utf8), fields)
+      }
+    }
+
+    func testOneHandleTakesSmallAndLargeAnswersInTurn() throws {
+      let server = try LoopbackServer { request in
+        .bytes([UInt8]((0..<(Int(request.path.dropFirst()) ?? 0)).map { UInt8(truncatingIfNeeded: $0) }))
+      }
+      let transport = try CurlTransport()
+      for size in [10, 4_000, 5_000, 1_000_000, 3, 100_000, 0, 4_096, 70_000] {
+        let body = try perform(.init(url: server.url("/\(size)")), on: transport).get().body
+        XCTAssertEqual(body, Data((0..<size).map { UInt8(truncatingIfNeeded: $0) }))
+      }
+      XCTAssertEqual(server.connectionCount, 1)
+    }
+
+    func testCarriageReturnsAndNulsWithinAFieldAreSpaces() throws {
+      let text = "A: a\rSet-Cookie: evil=1\nB: \0b\0c\r\nC: é\r\nD: d\n \re\n"
+      let headers = HTTPHeaders(ReceivedFields(lines: Array(text.utf8)))
+      XCTAssertEqual(headers.map(\.name), ["A", "B", "C", "D"])
+      XCTAssertEqual(headers.map(\.value), ["a Set-Cookie: evil=1", "b c", "é", "d e"])
+      let result = try outcome("X-A: a\rX-Evil: 1\r\nContent-Length: 2")
+      // Newer versions of libcurl reject the message, as RFC 9110 §5.5 allows, too.
+      if case .failure(let error) = result, CurlLibrary.isAtLeast(0x08_0f00) {
+        return XCTAssert(error.reason.contains("Carriage return"), error.reason)
+      }
+      let answer = try result.get()
+      XCTAssertEqual(answer.headers["X-A"], "a X-Evil: 1")
+      XCTAssertNil(answer.headers["X-Evil"])
+    }
+
+    func testFieldsAreReadOnceByAllWhoAskAtOnce() throws {
+      let headers = HTTPHeaders(ReceivedFields(lines: Array("A: 1\nB:2 \nfolded\n continued\nA: é\n".utf8)))
+      let copies = (0..<64).map { _ in headers }
+      DispatchQueue.concurrentPerform(iterations: 64) { index in
+        XCTAssertEqual(copies[index]["a"], "1, é")
+        XCTAssertEqual(copies[index]["b"], "2 continued")
+      }
+      var changed = headers
+      changed.append("C", "3")
+      XCTAssertEqual(changed.count, headers.count + 1)
+      XCTAssertNotEqual(changed, headers)
+      changed["C"] = nil
+      XCTAssertEqual(changed, headers)
+      XCTAssertEqual(changed.hashValue, headers.hashValue)
+    }
+  }
+#endif

@@ -1,0 +1,107 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Errors name what failed, and what to do.
+  final class CurlFailureTests: XCTestCase {
+    private func error(_ url: URL, _ configuration: CurlTransport.Configuration = .init()) throws -> NetworkError {
+      let transport = try CurlTransport(configuration)
+      let flight = Flight(self)
+      let limits = Request.Timeouts(connect: 10, idle: 10, total: 20)
+      _ = flight.send(Request(url: url, timeouts: limits), on: transport)
+      switch try flight.outcome() {
+      case .success(let response):
+        XCTFail("\(response)")
+        throw XCTSkip("no error to look at")
+      case .failure(let error): return error
+      }
+    }
+
+    private func error(of bytes: String, _ ending: LoopbackServer.Response.Ending = .close) throws -> NetworkError {
+      let server = try LoopbackServer { _ in .init(body: .raw([.init(bytes)]), ending: ending) }
+      return try error(server.url("/"))
+    }
+
+    private func assert(
+      _ error: NetworkError, _ kind: NetworkError.Kind, says words: String..., file: StaticString = #filePath,
+      line: UInt = #line
+    ) {
+      XCTAssertEqual(error.kind, kind, error.reason, file: file, line: line)
+      for word in words { XCTAssert(error.reason.contains(word), error.reason, file: file, line: line) }
+    }
+
+    func testALineOfAHeadThatIsTooLongIsNamed() throws {
+      let line = "X-Long: " + String(repeating: "x", count: 150_000) + "\r\n"
+      assert(try error(of: "HTTP/1.1 200 OK\r\n\(line)Content-Length: 2\r\n\r\nok"), .connection, says: "head", "KB")
+    }
+
+    func testAChunkSizeThatIsNoneIsNamed() throws {
+      let size = String(repeating: "F", count: 20)
+      let failure = try error(of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nok\r\n0\r\n\r\n")
+      assert(failure, .connection, says: "127.0.0.1")
+      XCTAssert(failure.reason.localizedCaseInsensitiveContains("chunk"), failure.reason)
+    }
+
+    func testWhatIsNotHTTPIsSaidSo() throws {
+      for text in ["Http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "SSH-2.0-OpenSSH\r\n", "HTTP/9.9 200\r\n\r\n"] {
+        assert(try error(of: text), .connection, says: "did not respond with HTTP")
+      }
+    }
+
+    func testAProxyThatIsNotThereIsNamed() throws {
+      let closed = try LoopbackServer { _ in .text("never") }
+      let port = closed.port
+      closed.stop()
+      let proxy = try XCTUnwrap(URL(string: "http://127.0.0.1:\(port)"))
+      let target = try XCTUnwrap(URL(string: "http://192.0.2.1:81/"))
+      assert(try error(target, .init(proxy: .url(proxy))), .connection, says: "proxy 127.0.0.1:\(port)", "192.0.2.1:81")
+    }
+
+    func testAHangUpInTheHandshakeIsNotTheCertificatesFault() throws {
+      let server = try RawServer { _, _ in }
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+      let failure = try error(url)
+      assert(failure, .tls, says: "closed the connection during the TLS handshake")
+      XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
+    }
+
+    func testALackOfDescriptorsIsNamed() throws {
+      let server = try LoopbackServer { _ in .text("ok") }
+      let transport = try CurlTransport()
+      let warm = Flight(self)
+      _ = warm.send(Request(url: server.url("/")), on: transport)
+      XCTAssertEqual(try warm.outcome().get().status, 200)
+      var before = rlimit()
+      getrlimit(Int32(RLIMIT_NOFILE.rawValue), &before)
+      var few = before
+      few.rlim_cur = 512
+      setrlimit(Int32(RLIMIT_NOFILE.rawValue), &few)
+      var taken: [Int32] = []
+      while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+      defer { for descriptor in taken { close(descriptor) } }
+      // Another host, so that no kept connection serves.
+      let flight = Flight(self)
+      _ = flight.send(
+        Request(url: try XCTUnwrap(URL(string: "http://127.0.0.2:\(server.port)/"))), on: transport)
+      let outcome = try flight.outcome()
+      setrlimit(Int32(RLIMIT_NOFILE.rawValue), &before)
+      guard case .failure(let failure) = outcome else { return XCTFail("it was sent") }
+      assert(failure, .connection, says: "Too many open files", "raise the limit")
+    }
+
+    func testABadCertificateOfTheProxyIsTheProxys() throws {
+      let hostile = try HostileServer()
+      defer { hostile.stop() }
+      let proxy = try hostile.url("close-notify")
+      let target = try XCTUnwrap(URL(string: "https://192.0.2.1:444/"))
+      assert(
+        try error(target, .init(proxy: .url(proxy))), .tls, says: "the proxy 127.0.0.1:\(proxy.port ?? 0)",
+        "check the proxy's certificate")
+    }
+  }
+#endif

@@ -1,0 +1,164 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// What few servers send, byte for byte: RFC 9110 and RFC 9112.
+  final class CurlProtocolTests: XCTestCase {
+    private func outcome(
+      _ request: NetLayer.Request, on transport: CurlTransport
+    ) throws -> Result<NetLayer.Response, NetworkError> {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    /// What comes of `bytes`, and then of the next request.
+    private func outcome(
+      of bytes: String, method: HTTPMethod = .get, timeouts: Request.Timeouts = .init(), file: StaticString = #filePath,
+      line: UInt = #line
+    ) throws -> Result<NetLayer.Response, NetworkError> {
+      let server = try LoopbackServer { request in
+        request.path == "/raw" ? .init(body: .raw([.init(bytes)])) : .text("next")
+      }
+      let transport = try CurlTransport()
+      let result = try outcome(
+        Request(method: method, url: server.url("/raw"), timeouts: timeouts), on: transport)
+      let next = try outcome(Request(url: server.url("/next")), on: transport).get()
+      XCTAssertEqual(String(decoding: next.body, as: UTF8.self), "next", file: file, line: line)
+      return result
+    }
+
+    private func failure(
+      of bytes: String, saying words: String, timeouts: Request.Timeouts = .init(), file: StaticString = #filePath,
+      line: UInt = #line
+    ) throws {
+      switch try outcome(of: bytes, timeouts: timeouts, file: file, line: line) {
+      case .success(let response):
+        XCTFail("\(response.status), \(response.body.count) bytes", file: file, line: line)
+      case .failure(let error):
+        XCTAssertEqual(error.kind, .connection, file: file, line: line)
+        XCTAssert(error.reason.contains(words), error.reason, file: file, line: line)
+      }
+    }
+
+    func testAFoldedFieldIsOneValue() throws {
+      let answer = try outcome(
+        of: "HTTP/1.1 200 OK\r\nX-Folded: one\r\n two\r\n\t three \r\nX-Next: 4\r\nContent-Length: 2\r\n\r\nok"
+      ).get()
+      XCTAssertEqual(answer.headers["X-Folded"], "one two three")
+      XCTAssertEqual(answer.headers["X-Next"], "4")
+      XCTAssertEqual(answer.body, Data("ok".utf8))
+    }
+
+    func testAFoldedFirstLineOfAHeadIsRefusedAndHarmsNoRequest() throws {
+      // libcurl 7.83 to 8.1.0 follows a pointer to a freed field there, in the second use of an easy handle.
+      let server = try LoopbackServer { request in
+        request.path == "/text"
+          ? .text("ok") : .init(body: .raw([.init("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok")]))
+      }
+      let transport = try CurlTransport()
+      for _ in 0..<40 {
+        let text = try outcome(Request(url: server.url("/text")), on: transport).get()
+        XCTAssertEqual(text.body, Data("ok".utf8))
+        guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
+          return XCTFail("taken")
+        }
+        XCTAssertEqual(error.kind, .connection)
+      }
+    }
+
+    func testAFoldedFirstLineOfARedirectIsRefused() throws {
+      let server = try LoopbackServer { request in
+        let head = "HTTP/1.1 302 Found\r\n\tX-Folded: 1\r\nLocation: /\(request.path)1\r\nContent-Length: 0\r\n\r\n"
+        let plain = LoopbackServer.Response.redirect(to: "\(request.path)1")
+        return request.path.count < 4 ? plain : .init(body: .raw([.init(head)]))
+      }
+      guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: CurlTransport()) else {
+        return XCTFail("taken")
+      }
+      XCTAssertEqual(error.kind, .connection)
+    }
+
+    func testTrailersAreReadAndAreNoFieldsOfTheHead() throws {
+      let answer = try outcome(
+        of: "HTTP/1.1 200 OK\r\nTrailer: X-Late\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"
+      ).get()
+      XCTAssertEqual(answer.body, Data("ok".utf8))
+      XCTAssertNil(answer.headers["X-Late"])
+    }
+
+    func testAChangeOfProtocolThatNobodyAskedForIsRefused() throws {
+      try failure(
+        of: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nno HTTP", saying: "101")
+    }
+
+    func testInterimAnswersWithoutEndReachTheLimitOfTheHead() throws {
+      let hint = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+      try failure(
+        of: String(repeating: hint, count: 10_000), saying: "larger than \(CurlAnswer.maxHeadSize) bytes")
+    }
+
+    func testSlowInterimAnswersWithoutEndReachTheTotalLimit() throws {
+      let hint = LoopbackServer.Response.Chunk("HTTP/1.1 102 Processing\r\n\r\n", after: 0.02)
+      let server = try LoopbackServer { _ in
+        .init(body: .raw([LoopbackServer.Response.Chunk](repeating: hint, count: 5000)))
+      }
+      let request = Request(url: server.url("/"), timeouts: .init(connect: 30, idle: 30, total: 0.4))
+      guard case .failure(let error) = try outcome(request, on: CurlTransport()) else { return XCTFail("answered") }
+      XCTAssertEqual(error.kind, .timeout)
+      XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    }
+
+    func testAnswersWithoutABodyHaveNoneWhateverTheirLengthSays() throws {
+      for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
+        for field in ["Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n", ""] {
+          let answer = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n", method: method).get()
+          XCTAssertEqual("\(answer.status)", String(status.prefix(3)))
+          XCTAssertEqual(answer.body, Data(), "\(method) \(status) \(field)")
+        }
+      }
+    }
+
+    func testBytesBehindAnAnswerWithoutABodyAreNoAnswerToTheNextRequest() throws {
+      let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
+      for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
+        for field in ["", "Content-Length: \(smuggled.utf8.count)\r\n"] {
+          let answer = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n\(smuggled)", method: method).get()
+          XCTAssertEqual(answer.body, Data(), "\(method) \(status) \(field)")
+        }
+      }
+    }
+
+    func testSizesOfChunksThatAreNoneEndTheAnswer() throws {
+      for size in ["-2", "", "zz", " ", "+2", "ffffffffffffffffff", "8000000000000000", "\0"] {
+        for field in ["", "Content-Length: 2\r\n"] {
+          let head = "HTTP/1.1 200 OK\r\n\(field)Transfer-Encoding: chunked\r\n\r\n"
+          // At once, and behind a chunk that is one.
+          for start in ["", "2\r\nok\r\n"] {
+            try failure(of: head + start + "\(size)\r\nno\r\n0\r\n\r\n", saying: "127.0.0.1")
+          }
+        }
+      }
+    }
+
+    func testABatchOfSubmissionsWakesTheLoopOnce() {
+      let inbox = CurlInbox()
+      var wakeUps = 0
+      for batch in 1...3 {
+        XCTAssert(inbox.fallAsleep())
+        for _ in 0..<100 { inbox.wakeIfAsleep { wakeUps += 1 } }
+        XCTAssertEqual(wakeUps, batch)
+        inbox.wakeUp()
+        // It is awake, and looks into the inbox before it sleeps again.
+        inbox.wakeIfAsleep { wakeUps += 1 }
+        XCTAssertEqual(wakeUps, batch)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,88 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Settings that guard something and that libcurl does not take: here, since it takes no text above 8 MB.
+  final class CurlSettingsTests: XCTestCase {
+    private let tooLong = 8_000_001
+
+    /// That a request to `host` fails and names `setting`, before anything is sent; and so does the next one.
+    private func assertRefused(
+      _ configuration: CurlTransport.Configuration, _ kind: NetworkError.Kind, _ setting: String,
+      scheme: String = "http", file: StaticString = #filePath, line: UInt = #line
+    ) throws {
+      let server = try LoopbackServer { _ in .text("never") }
+      let transport = try CurlTransport(configuration)
+      let url = try XCTUnwrap(URL(string: "\(scheme)://127.0.0.1:\(server.port)/"))
+      for _ in 0..<2 {
+        let flight = Flight(self)
+        _ = flight.send(Request(url: url), on: transport)
+        guard case .failure(let error) = try flight.outcome() else {
+          return XCTFail("it was sent without \(setting)", file: file, line: line)
+        }
+        XCTAssertEqual(error.kind, kind, error.reason, file: file, line: line)
+        XCTAssertEqual(error.request?.url, url, file: file, line: line)
+        XCTAssert(error.reason.contains("not take \(setting)"), error.reason, file: file, line: line)
+        // With GnuTLS, libcurl does not know all of them.
+        let remedies = ["check its value", "install a libcurl with OpenSSL"]
+        let isSaid = error.reason.contains("nothing was sent") && remedies.contains { error.reason.contains($0) }
+        XCTAssert(isSaid, error.reason, file: file, line: line)
+      }
+      XCTAssertEqual(server.connectionCount, 0, file: file, line: line)
+    }
+
+    func testNothingIsSentWithoutThePins() throws {
+      let pin = "sha256//" + Data(count: 32).base64EncodedString()
+      let pins = [String](repeating: pin, count: tooLong / pin.utf8.count + 1)
+      try assertRefused(.init(tls: .init(pins: ["127.0.0.1": pins])), .tls, "TLS.pins", scheme: "https")
+    }
+
+    func testNothingIsSentWithoutTheCAsThatWereGiven() throws {
+      let pem = Data(repeating: 0x0a, count: tooLong)
+      let configuration = CurlTransport.Configuration(tls: .init(trust: .pem(pem)))
+      guard CurlLibrary.isAtLeast(0x07_4d00) else {
+        // libcurl before 7.77 has no such setting, which shows earlier.
+        return XCTAssertThrowsError(try CurlTransport(configuration)) {
+          XCTAssertEqual(($0 as? NetworkError)?.kind, .tls)
+        }
+      }
+      try assertRefused(configuration, .tls, "TLS.trust", scheme: "https")
+    }
+
+    func testNothingIsSentWithoutTheClientsIdentity() throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "identity-\(UUID().uuidString).pem")
+      try Data("no key".utf8).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      let password = String(repeating: "x", count: tooLong)
+      let identity = CurlTransport.TLS.Identity(certificate: file, key: file, password: password)
+      try assertRefused(
+        .init(tls: .init(identity: identity)), .tls, "the password of TLS.identity", scheme: "https")
+    }
+
+    func testNothingIsSentPastTheProxyOrItsExceptions() throws {
+      let proxy = try XCTUnwrap(URL(string: "http://127.0.0.1:1/"))
+      try assertRefused(
+        .init(proxy: .url(proxy, except: [String(repeating: "x", count: tooLong)])), .invalidRequest,
+        "the exceptions of Configuration.proxy")
+      let long = try XCTUnwrap(URL(string: "http://127.0.0.1:1/" + String(repeating: "x", count: tooLong)))
+      try assertRefused(.init(proxy: .url(long)), .invalidRequest, "the URL of Configuration.proxy")
+    }
+
+    func testAHostWithPinsThatAreNotTakenLeavesTheOthersAlone() throws {
+      let pin = "sha256//" + Data(count: 32).base64EncodedString()
+      let pins = [String](repeating: pin, count: tooLong / pin.utf8.count + 1)
+      let transport = try CurlTransport(.init(tls: .init(pins: ["localhost": pins]), maxConnections: 1))
+      let server = try LoopbackServer { _ in .text("ok") }
+      for (url, isSent) in [("https://localhost:\(server.port)", false), (server.url.absoluteString, true)] {
+        let flight = Flight(self)
+        _ = flight.send(Request(url: try XCTUnwrap(URL(string: url))), on: transport)
+        XCTAssertEqual(TransportSuite.kind(try flight.outcome()), isSent ? nil : .tls)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,352 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// What only the libcurl transport has; the suite itself runs over it as the default.
+  final class CurlTransportTests: XCTestCase {
+    private func perform(
+      _ request: NetLayer.Request, on transport: any Transport
+    ) throws -> Result<NetLayer.Response, NetworkError> {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    func testItIsTheDefault() throws {
+      XCTAssert(DefaultTransport.make() is CurlTransport)
+    }
+
+    func testCapabilitiesNameTheLibrary() throws {
+      let found = try XCTUnwrap(CurlTransport.capabilities)
+      XCTAssert(found.version.contains("."), found.version)
+      XCTAssertTrue(found.gzip)
+    }
+
+    func testBrotliAndZstdAreDecodedWhereTheLibraryCan() throws {
+      let codings: [(String, Bool?, String)] = [
+        ("br", CurlTransport.capabilities?.brotli, "1b2700f8a54574f6fab624956c328c4c4083899c92a11e1c"),
+        (
+          "zstd", CurlTransport.capabilities?.zstd,
+          "28b52ffd2428dd0000a87b226d657373616765223a2268656c6c6f2c20227d01009594307beb9904"
+        ),
+      ]
+      for (coding, canDecode, hex) in codings where canDecode == true {
+        let server = try LoopbackServer { request in
+          XCTAssert(request.header("Accept-Encoding")?.contains(coding) == true)
+          return LoopbackServer.Response.bytes(TestRoutes.bytes(hex)).header("Content-Encoding", coding)
+        }
+        let answer = try perform(Request(url: server.url("/")), on: try CurlTransport()).get()
+        XCTAssertEqual(answer.body, Data(TestRoutes.message.utf8), coding)
+      }
+    }
+
+    func testAnAcceptEncodingOfTheCallersMeansTheBodyAsItComes() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let raw = Request(url: server.url("/gzip"), headers: ["Accept-Encoding": "gzip"])
+      XCTAssertEqual(try perform(raw, on: transport).get().body, Data(TestRoutes.gzip))
+      // The same handle decodes again afterwards.
+      let plain = Request(url: server.url("/gzip"))
+      XCTAssertEqual(try perform(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
+    }
+
+    func testABodyThatIsNotCodedAsItSaysIsAConnectionError() throws {
+      let server = try LoopbackServer { _ in LoopbackServer.Response.text("plain").header("Content-Encoding", "gzip") }
+      let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
+      XCTAssertEqual(TransportSuite.kind(outcome), .connection)
+    }
+
+    func testABodyAboveTheLimitNamesTheOption() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxBodySize: 1000))
+      XCTAssertEqual(try perform(Request(url: server.url("/bytes/1000")), on: transport).get().body.count, 1000)
+      guard case .failure(let error) = try perform(Request(url: server.url("/bytes/1001")), on: transport) else {
+        return XCTFail("the body was let through")
+      }
+      XCTAssertEqual(error.kind, .tooLarge)
+      XCTAssert(error.reason.contains("maxBodySize"), error.reason)
+    }
+
+    func testAHeadWithoutEndIsCutOff() throws {
+      let server = try LoopbackServer { _ in
+        let head =
+          "HTTP/1.1 200 OK\r\n"
+          + String(repeating: "X-Filler: " + String(repeating: "x", count: 90) + "\r\n", count: 9000)
+        return .init(body: .raw([.init(head)]), ending: .hang)
+      }
+      let transport = try CurlTransport()
+      guard case .failure(let error) = try perform(Request(url: server.url("/")), on: transport) else {
+        return XCTFail("the head was let through")
+      }
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
+    }
+
+    func testAContentLengthThatLiesDoesNotTakeTheMemory() throws {
+      let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
+      let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
+      XCTAssertEqual(TransportSuite.kind(outcome), .tooLarge)
+    }
+
+    func testAPostIsNotSentTwiceOnAKeptConnection() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+      let post = Request(method: .post, url: server.url("/close"), body: .data(Data("once".utf8)))
+      guard case .failure(let error) = try perform(post, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.kind, .connection)
+      // libcurl before 7.80 sends it over a connection of its own, whose end is no kept one's.
+      let words = CurlLibrary.asksBeforeSending ? "not sent again" : "without a response"
+      XCTAssert(error.reason.contains(words), error.reason)
+      XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
+    }
+
+    func testAMethodThatIsNotKnownIsNotSentTwiceOnAKeptConnection() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      for body in [Request.Body.none, .data(Data("once".utf8))] {
+        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+        let count = server.requestCount
+        let request = Request(method: "APPEND", url: server.url("/close"), body: body)
+        XCTAssertEqual(TransportSuite.kind(try perform(request, on: transport)), .connection)
+        XCTAssertEqual(server.requestCount, count + 1)
+      }
+    }
+
+    func testACancelledUploadLetsGoOfItsMaker() throws {
+      final class Token: Sendable {
+        let gone: XCTestExpectation
+        init(_ gone: XCTestExpectation) { self.gone = gone }
+        deinit { gone.fulfill() }
+      }
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let calls = Locked(0)
+      let go = DispatchSemaphore(value: 0)
+      let gone = expectation(description: "the maker is released")
+      let stream = Request.BodyStream(open: {
+        let token = Token(gone)
+        return {
+          withExtendedLifetime(token) {}
+          let call = calls.withLock { calls in
+            calls += 1
+            return calls
+          }
+          go.wait()
+          return call < 10 ? Data(count: 1) : nil
+        }
+      })
+      let flight = Flight(self)
+      let sent = flight.send(Request(method: .put, url: server.url("/echo"), body: .stream(stream)), on: transport)
+      let called = expectation(for: NSPredicate { _, _ in calls.withLock { $0 } == 1 }, evaluatedWith: nil)
+      wait(for: [called], timeout: 20)
+      sent.dispose()
+      XCTAssertEqual(TransportSuite.kind(try flight.outcome()), .cancelled)
+      for _ in 0..<20 { go.signal() }
+      wait(for: [gone], timeout: 20)
+      XCTAssertEqual(calls.withLock { $0 }, 1)
+    }
+
+    func testAMissingCAFileIsNamed() throws {
+      let file = URL(filePath: "/no/such/ca.pem")
+      XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .tls)
+        XCTAssert("\(error)".contains("/no/such/ca.pem"))
+      }
+    }
+
+    func testTheCauseIsLibcurlsOwn() throws {
+      let closed = try LoopbackServer { _ in .status(200) }
+      closed.stop()
+      guard case .failure(let error) = try perform(Request(url: closed.url("/")), on: try CurlTransport()) else {
+        return XCTFail("no error")
+      }
+      let cause = try XCTUnwrap(error.underlying as? CurlError)
+      XCTAssertEqual(cause.code, 7)
+      XCTAssert(cause.text.contains("\(closed.port)"), cause.text)
+    }
+
+    func testProxyVariablesHaveNoInfluence() throws {
+      setenv("http_proxy", "http://127.0.0.1:1", 1)
+      defer { unsetenv("http_proxy") }
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+    }
+
+    func testMetricsTellNewConnectionsFromKeptOnes() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let request = Request(url: server.url("/bytes/1000"))
+      let first = try XCTUnwrap(try perform(request, on: transport).get().metrics)
+      let second = try XCTUnwrap(try perform(request, on: transport).get().metrics)
+      XCTAssertEqual(first.isReused, false)
+      XCTAssertEqual(second.isReused, true)
+      XCTAssertEqual(second.connect, 0)
+      XCTAssertEqual(first.tls, 0)
+      XCTAssertEqual(first.httpVersion, "1.1")
+      XCTAssertEqual(first.remoteAddress, "127.0.0.1:\(server.port)")
+      XCTAssertGreaterThan(try XCTUnwrap(first.firstByte), 0)
+      XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
+    }
+
+    func testAnIPv6AddressStandsInBrackets() {
+      XCTAssertEqual(CurlHandle.place("::1", 80), "[::1]:80")
+      XCTAssertEqual(CurlHandle.place("127.0.0.1", 80), "127.0.0.1:80")
+    }
+
+    func testAnOriginIsOneHowEverItIsSpelled() {
+      for (spelling, origin) in [
+        ("http://h", "http://h"), ("HTTP://H", "http://h"), ("http://h:80", "http://h"), ("http://h:", "http://h"),
+        ("http://User:P@ss@h", "http://h"), ("https://h:443", "https://h"), ("https://h:80", "https://h:80"),
+        ("http://h:443", "http://h:443"), ("http://h:8080", "http://h:8080"), ("http://h:180", "http://h:180"),
+        ("http://[::80]", "http://[::80]"), ("http://[::1]:80", "http://[::1]"),
+        ("http://10.0.0.80", "http://10.0.0.80"),
+      ] { XCTAssertEqual(CurlLoop.oneSpelling(of: spelling), origin, spelling) }
+    }
+
+    func testSpellingsOfAnOriginShareItsQueue() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let flights = ["http://", "HTTP://", "http://u@"].map { start in
+        let flight = Flight(self)
+        let url = URL(string: "\(start)127.0.0.1:\(server.port)/delay/100") ?? server.url
+        _ = flight.send(Request(url: url), on: transport)
+        return flight
+      }
+      let queued = try flights.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
+      XCTAssertGreaterThan(queued[1], 0.09)
+      XCTAssertGreaterThan(queued[2], 0.18)
+    }
+
+    func testATimeoutAndAnUnknownHostHaveTheirMetrics() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.2)
+      let late = try perform(Request(url: server.url("/never"), timeouts: limits), on: transport)
+      guard case .failure(let error) = late else { return XCTFail("no error") }
+      XCTAssertEqual(error.metrics?.remoteAddress, "127.0.0.1:\(server.port)")
+      let unknown = Request(url: try XCTUnwrap(URL(string: "http://nosuchhost.invalid/")))
+      guard case .failure(let error) = try perform(unknown, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.metrics?.isReused, false)
+    }
+
+    func testWaitingForAConnectionIsMeasured() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let flights = (0..<2).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(Request(url: server.url("/delay/100")), on: transport) }
+      let queued = try flights.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
+      XCTAssertGreaterThan(queued[1], 0.09)
+      XCTAssertLessThan(queued[0], queued[1])
+    }
+
+    func testUrgentRequestsOvertakeThoseThatWait() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let flights = (0..<7).map { _ in Flight(self) }
+      for (index, flight) in flights.enumerated() {
+        var request = Request(url: server.url("/delay/\(index == 0 ? 200 : 1)?q=\(index)"))
+        request.options.priority = [.normal, .low, .normal, .high, .low, .normal, .high][index]
+        _ = flight.send(request, on: transport)
+      }
+      for flight in flights { _ = try flight.outcome().get() }
+      XCTAssertEqual(server.requests.compactMap { $0.query("q") }, ["0", "3", "6", "2", "5", "1", "4"])
+    }
+
+    func testLargeBodiesAskFirst() throws {
+      let server = try LoopbackServer { .text($0.header("Expect") ?? "none") }
+      let transport = try CurlTransport()
+      func expectation(_ body: Request.Body, _ headers: HTTPHeaders = [:]) throws -> String {
+        let request = Request(method: .put, url: server.url("/"), headers: headers, body: body)
+        return String(decoding: try perform(request, on: transport).get().body, as: UTF8.self)
+      }
+      XCTAssertEqual(try expectation(.data(Data(count: 1 << 20))), "none")
+      XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1))), "100-continue")
+      XCTAssertEqual(try expectation(.stream(.init(open: { { nil } }))), "100-continue")
+      XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1)), ["Expect": ""]), "")
+    }
+
+    func testAnExpectationThatIsRefusedIsDropped() throws {
+      let server = try LoopbackServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
+      let transport = try CurlTransport()
+      let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
+      XCTAssertEqual(try perform(request, on: transport).get().body, Data("\(3 << 20)".utf8))
+      let flight = StreamFlight(self)
+      flight.start(request, on: transport)
+      XCTAssertEqual(try flight.outcome().get().status, 200)
+      XCTAssertEqual(flight.heads.map(\.status), [200])
+      XCTAssertEqual(flight.body, Data("\(3 << 20)".utf8))
+    }
+
+    func testARefusedExpectationSavesTheBody() throws {
+      let server = try LoopbackServer(expectation: { _ in 413 }) { _ in .text("never") }
+      let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
+      XCTAssertEqual(try perform(request, on: try CurlTransport()).get().status, 413)
+      XCTAssertEqual(server.requestCount, 0)
+    }
+
+    func testAProxyGetsTheWholeURL() throws {
+      let proxy = try LoopbackServer { .text($0.target) }
+      let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/a?b"))
+      let through = try CurlTransport(.init(proxy: .url(proxy.url, except: ["127.0.0.1"])))
+      XCTAssertEqual(
+        try perform(Request(url: url), on: through).get().body, Data("http://nosuchhost.invalid/a?b".utf8))
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: through).get().body, Data("hello".utf8))
+      XCTAssertEqual(proxy.requestCount, 1)
+    }
+
+    func testTheEnvironmentsProxyCountsWhereAskedFor() throws {
+      let proxy = try LoopbackServer { .text($0.target) }
+      setenv("http_proxy", proxy.url.absoluteString, 1)
+      defer { unsetenv("http_proxy") }
+      let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
+      let asked = try CurlTransport(.init(proxy: .environment))
+      XCTAssertEqual(try perform(Request(url: url), on: asked).get().status, 200)
+      for other in [try CurlTransport(), try CurlTransport(.init(proxy: .url(proxy.url, except: ["*"])))] {
+        XCTAssertEqual(TransportSuite.kind(try perform(Request(url: url), on: other)), .unknownHost)
+      }
+    }
+
+    func testAConfigurationThatCannotWorkIsRefused() throws {
+      let missing = URL(filePath: "/no/such/key.pem")
+      let good = "sha256//" + Data(count: 32).base64EncodedString()
+      let wrong: [(CurlTransport.Configuration, String)] = [
+        (.init(tls: .init(identity: .init(certificate: missing, key: missing))), "/no/such/key.pem"),
+        (.init(tls: .init(pins: ["h": []])), "no pin for h"),
+        (.init(tls: .init(pins: ["h": [good, "sha256//short"]])), "sha256//short"),
+        (.init(proxy: .url(URL(filePath: "/tmp"))), "proxy"),
+      ]
+      for (configuration, place) in wrong {
+        XCTAssertThrowsError(try CurlTransport(configuration)) { XCTAssert("\($0)".contains(place), "\($0)") }
+      }
+      _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minimumVersion: .v1_3)))
+    }
+
+    func testIdleConnectionsGiveWayAtTheTotalLimit() throws {
+      let servers = try (0..<4).map { _ in try LoopbackServer(routes: TestRoutes.make()) }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))
+      let flights = (0..<60).map { _ in Flight(self) }
+      for (index, flight) in flights.enumerated() {
+        _ = flight.send(Request(url: servers[index % servers.count].url("/delay/1")), on: transport)
+      }
+      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+    }
+
+    func testManyTransportsComeAndGo() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      for _ in 0..<20 {
+        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+      }
+      let gone = expectation(
+        for: NSPredicate { _, _ in server.openConnectionCount == 0 }, evaluatedWith: nil, handler: nil)
+      wait(for: [gone], timeout: 20)
+    }
+  }
+#endif

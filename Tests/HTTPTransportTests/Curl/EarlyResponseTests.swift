@@ -1,0 +1,116 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Responses that are complete before the request's body is: they are delivered, and the body stops (RFC 9112 §9.3).
+  final class EarlyResponseTests: XCTestCase {
+    private static let responses = [
+      "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone", "HTTP/1.1 204 No Content\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ndone\r\n0\r\n\r\n",
+      "HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\ndone",
+    ]
+
+    /// Responds to each head with `response`, and takes what comes behind it, without end.
+    private func server(_ response: String) throws -> RawServer {
+      try RawServer { client, _ in
+        while let head = client.receiveHead() {
+          client.send(response)
+          if head.contains("Transfer-Encoding") || head.contains("Content-Length: 1000000000") {
+            while client.skip(1 << 16) > 0 {}
+          }
+        }
+      }
+    }
+
+    /// Makes one chunk, then waits until the test is over.
+    private func silent() -> (Request.BodyStream, DispatchSemaphore) {
+      let go = DispatchSemaphore(value: 0)
+      return (
+        Request.BodyStream(open: {
+          let calls = Locked(0)
+          return {
+            let call = calls.withLock { calls in
+              calls += 1
+              return calls
+            }
+            if call > 1 { go.wait() }
+            return call > 1 ? nil : Data("first".utf8)
+          }
+        }), go
+      )
+    }
+
+    func testAResponseBeforeTheEndOfAnEndlessBodyIsDelivered() throws {
+      for response in Self.responses {
+        let server = try server(response)
+        let transport = try CurlTransport()
+        let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
+        let (silent, go) = silent()
+        for stream in [endless, silent] {
+          for method in [HTTPMethod.post, .put] {
+            let flight = Flight(self)
+            let request = Request(
+              method: method, url: server.url, headers: ["Expect": ""], body: .stream(stream),
+              timeouts: .init(connect: 20, idle: 20, total: 30))
+            _ = flight.send(request, on: transport)
+            let answer = try flight.outcome().get()
+            XCTAssertEqual(answer.body, Data((response.contains("done") ? "done" : "").utf8), response)
+          }
+        }
+        for _ in 0..<4 { go.signal() }
+      }
+    }
+
+    func testItIsDeliveredStreamedToo() throws {
+      for response in Self.responses {
+        let server = try server(response)
+        let transport = try CurlTransport()
+        let stream = StreamFlight(self)
+        let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
+        stream.start(
+          Request(
+            method: .post, url: server.url, body: .stream(endless), timeouts: .init(connect: 20, idle: 20, total: 30)),
+          on: transport)
+        XCTAssertNoThrow(try stream.outcome().get(), response)
+        XCTAssertEqual(stream.body, Data((response.contains("done") ? "done" : "").utf8), response)
+      }
+    }
+
+    func testAResponseThatIsNotCompleteIsWaitedFor() throws {
+      let server = try RawServer { client, _ in
+        while let head = client.receiveHead() {
+          client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n")
+          var left = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.output.1) } ?? 0
+          while left > 0, case let count = client.skip(Swift.min(left, 1 << 14)), count > 0 { left -= count }
+          client.send(left == 0 ? "3\r\nall\r\n0\r\n\r\n" : "4\r\nlost\r\n0\r\n\r\n")
+        }
+      }
+      let transport = try CurlTransport()
+      let flight = Flight(self)
+      let request = Request(
+        method: .post, url: server.url, headers: ["Expect": ""], body: .data(Data(count: 4 << 20)),
+        timeouts: .init(connect: 20, idle: 20, total: 40))
+      _ = flight.send(request, on: transport)
+      XCTAssertEqual(try flight.outcome().get().body, Data("partall".utf8))
+    }
+
+    func testARedirectBeforeTheEndOfTheBodyIsFollowed() throws {
+      let target = try LoopbackServer { request in .text(request.method) }
+      let server = try server("HTTP/1.1 303 See Other\r\nLocation: \(target.url("/"))\r\nContent-Length: 0\r\n\r\n")
+      let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
+      let transport = try CurlTransport()
+      let flight = Flight(self)
+      _ = flight.send(
+        Request(
+          method: .post, url: server.url, body: .stream(endless), timeouts: .init(connect: 20, idle: 20, total: 30)),
+        on: transport)
+      XCTAssertEqual(try flight.outcome().get().body, Data("GET".utf8))
+    }
+  }
+#endif

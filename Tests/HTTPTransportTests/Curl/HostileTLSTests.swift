@@ -1,0 +1,252 @@
+#if canImport(CCurl)
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Servers that break TLS and HTTP/2: nothing hangs, nothing is cut short in silence, nothing is processed twice.
+  final class HostileTLSTests: XCTestCase {
+    private nonisolated(unsafe) static var server: HostileServer?
+    private var server: HostileServer!
+
+    override func setUpWithError() throws {
+      server = try Self.server ?? HostileServer()
+      Self.server = server
+    }
+
+    override class func tearDown() {
+      server?.stop()
+      server = nil
+    }
+
+    private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
+      // All at once on one connection, also before HTTP/2 has shown.
+      var configuration = CurlTransport.Configuration(
+        tls: .init(trust: .file(server.file("ca.pem"))), maxConnectionsPerHost: 20)
+      change(&configuration)
+      return try CurlTransport(configuration)
+    }
+
+    private func request(
+      _ name: String, _ method: HTTPMethod = .get, body: Request.Body = .none,
+      timeouts: Request.Timeouts = .init(connect: 20, idle: 6, total: 20)
+    ) throws -> NetLayer.Request {
+      Request(method: method, url: try server.url(name), body: body, timeouts: timeouts)
+    }
+
+    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    /// What comes of `count` requests at once.
+    private func outcomes(
+      _ count: Int, _ request: NetLayer.Request, on transport: CurlTransport
+    ) throws -> [TransportSuite.Outcome] {
+      let flights = (0..<count).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(request, on: transport) }
+      return try flights.map { try $0.outcome() }
+    }
+
+    private func needsHTTP2() throws {
+      guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("the libcurl found speaks no HTTP/2 here") }
+    }
+
+    private func reason(_ outcome: TransportSuite.Outcome) -> String {
+      switch outcome {
+      case .success(let response): "success, \(response.body.count) bytes"
+      case .failure(let error): "\(error.kind): \(error.reason)"
+      }
+    }
+
+    // MARK: The end of TLS
+
+    func testABodyThatTheConnectionEndsNeedsACloseNotify() throws {
+      XCTAssertEqual(try outcome(request("close-notify"), on: transport()).get().body, Data("whole".utf8))
+      for name in ["close-cut", "close-cut-empty"] {
+        let transport = try transport()
+        let result = try outcome(request(name), on: transport)
+        XCTAssertEqual(TransportSuite.kind(result), .connection, "\(name): \(reason(result))")
+        let stream = StreamFlight(self)
+        stream.start(try request(name), on: transport)
+        XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .connection, name)
+      }
+    }
+
+    func testABodyWhoseEndIsKnownNeedsNoCloseNotify() throws {
+      for name in ["length-cut", "chunked-cut"] {
+        XCTAssertEqual(try outcome(request(name), on: transport()).get().body, Data("whole".utf8), name)
+      }
+    }
+
+    func testAnEncryptedKeyWithoutItsPasswordFailsAndAsksNobody() throws {
+      for (password, isRight) in [(nil, false), ("wrong", false), ("secret", true)] as [(String?, Bool)] {
+        let transport = try transport { [server] in
+          guard let server else { return }
+          $0.tls.identity = .init(
+            certificate: server.file("encrypted.pem"), key: server.file("encrypted.key"), password: password)
+        }
+        let result = try outcome(request("client"), on: transport)
+        if isRight {
+          XCTAssertEqual(try result.get().status, 200)
+        } else {
+          guard case .failure(let error) = result else { return XCTFail("the key was taken") }
+          XCTAssertEqual(error.kind, .tls, error.reason)
+          XCTAssert(error.reason.contains("TLS.identity"), error.reason)
+        }
+      }
+    }
+
+    func testAMissingClientCertificateIsNamed() throws {
+      let result = try outcome(request("client"), on: transport())
+      guard case .failure(let error) = result else { return XCTFail("nothing was required") }
+      XCTAssertEqual(error.kind, .tls, error.reason)
+      XCTAssert(error.reason.contains("TLS.identity"), error.reason)
+    }
+
+    // MARK: HTTP/2: what was not processed is sent again
+
+    func testPostsThatAGoawayLeavesUnprocessedAreSentAgain() throws {
+      try needsHTTP2()
+      let post = try request("retire", .post, body: .data(Data("once".utf8)))
+      let before = try processed("retire")
+      let results = try outcomes(12, post, on: transport())
+      for result in results { XCTAssertEqual(try? result.get().status, 200, reason(result)) }
+      XCTAssertEqual(try processed("retire") - before, 12)
+    }
+
+    /// How many requests the server `name` has processed.
+    private func processed(_ name: String) throws -> Int {
+      let text = try outcome(Request(url: server.url("log")), on: transport()).get().body
+      return String(decoding: text, as: UTF8.self).split(separator: "\n").count { $0.hasPrefix("processed \(name) ") }
+    }
+
+    func testPostsThatAreRefusedByStreamAreSentAgain() throws {
+      try needsHTTP2()
+      let large = Request.Body.data(Data(count: 200_000))
+      for body in [Request.Body.data(Data("once".utf8)), large] {
+        let before = try processed("refuse")
+        let results = try outcomes(6, request("refuse", .post, body: body), on: transport())
+        for result in results { XCTAssertEqual(try? result.get().status, 200, reason(result)) }
+        XCTAssertEqual(try processed("refuse") - before, 6)
+      }
+    }
+
+    func testOnAKeptConnectionThatDiesAGetIsSentAgainAndAPostReportsIt() throws {
+      try needsHTTP2()
+      for name in ["dying", "dying-cut"] {
+        for (method, isRepeated) in [(HTTPMethod.get, true), (.put, true), (.post, false)] {
+          // A server counts from its own first connection.
+          let own = try HostileServer()
+          defer { own.stop() }
+          let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
+          XCTAssertEqual(try outcome(Request(url: own.url(name)), on: transport).get().status, 200)
+          let body = method == .get ? Request.Body.none : .data(Data("body".utf8))
+          let second = try outcome(Request(method: method, url: own.url(name), body: body), on: transport)
+          if isRepeated {
+            XCTAssertEqual(try? second.get().status, 200, "\(name) \(method): \(reason(second))")
+          } else {
+            XCTAssertEqual(TransportSuite.kind(second), .connection)
+            XCTAssert(reason(second).contains("not sent again"), reason(second))
+          }
+        }
+      }
+    }
+
+    func testAPostThatAGoawayBeforeTheEndExcludesIsSentAgain() throws {
+      try needsHTTP2()
+      let transport = try transport()
+      XCTAssertEqual(try outcome(request("dying-goaway"), on: transport).get().status, 200)
+      let post = try outcome(request("dying-goaway", .post, body: .data(Data("body".utf8))), on: transport)
+      XCTAssertEqual(try? post.get().status, 200, reason(post))
+    }
+
+    // MARK: HTTP/2: what is cut short fails, and nothing hangs
+
+    func testAResponseThatIsTakenBackIsNotJoinedWithAnother() throws {
+      try needsHTTP2()
+      let result = try outcome(request("required"), on: transport())
+      XCTAssertEqual(TransportSuite.kind(result), .connection, reason(result))
+      let stream = StreamFlight(self)
+      let transport = try transport()
+      stream.start(try request("required"), on: transport)
+      let streamed = try stream.outcome()
+      XCTAssertEqual(TransportSuite.kind(streamed), .connection, reason(streamed))
+      XCTAssertFalse(stream.body.contains(UInt8(ascii: "h")))
+    }
+
+    func testResponsesThatTheEndOfTheConnectionCutsShortFail() throws {
+      try needsHTTP2()
+      for (name, count) in [("destroyed-one", 1), ("destroyed", 10), ("destroyed-cut", 10)] {
+        for result in try outcomes(count, request(name), on: transport()) {
+          XCTAssertEqual(TransportSuite.kind(result), .connection, "\(name): \(reason(result))")
+        }
+      }
+    }
+
+    func testStreamsThatWaitForALostConnectionEndToo() throws {
+      try needsHTTP2()
+      for name in ["destroyed", "destroyed-cut"] {
+        let transport = try transport()
+        let streams = (0..<10).map { _ in StreamFlight(self) }
+        // Event streams have no idle limit.
+        for stream in streams {
+          stream.start(try request(name, timeouts: .init(connect: 20, idle: 0, total: 0)), on: transport)
+        }
+        for stream in streams { XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .connection, name) }
+      }
+    }
+
+    func testRequestsThatAConnectionTookAlongAreSentAgain() throws {
+      try needsHTTP2()
+      for name in ["silent", "silent-cut"] {
+        let failures = try outcomes(10, request(name), on: transport()).filter { (try? $0.get().status) != 200 }
+        // The one that has made the connection: what a new connection does is reported.
+        XCTAssertLessThanOrEqual(failures.count, 1, "\(name): \(failures.map(reason))")
+        for failure in failures { XCTAssertEqual(TransportSuite.kind(failure), .connection, reason(failure)) }
+      }
+    }
+
+    func testBrokenFramesFailEveryResponseOfTheConnection() throws {
+      try needsHTTP2()
+      for name in ["data-on-0", "window-0", "ping-short", "settings-odd", "oversize", "push", "hpack"] {
+        for result in try outcomes(1, request("broken-\(name)"), on: transport()) {
+          XCTAssertEqual(TransportSuite.kind(result), .connection, "\(name): \(reason(result))")
+        }
+      }
+    }
+
+    // MARK: HTTP/2: the rest
+
+    func testAResponseBeforeTheEndOfTheBodyIsDelivered() throws {
+      try needsHTTP2()
+      let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
+      for body in [Request.Body.data(Data(count: 4 << 20)), .stream(endless)] {
+        let result = try outcome(request("early", .put, body: body), on: transport())
+        XCTAssertEqual(try? result.get().body, Data("done".utf8), reason(result))
+      }
+    }
+
+    func testTrailersAreOnTheResponse() throws {
+      try needsHTTP2()
+      let response = try outcome(request("trailers"), on: transport()).get()
+      XCTAssertEqual(response.trailers["x-late"], "1")
+      XCTAssertEqual(response.body, Data("ok".utf8))
+      XCTAssertNil(response.headers["x-late"])
+    }
+
+    func testHTTP1CanBeAskedFor() throws {
+      try needsHTTP2()
+      let transport = try transport()
+      var request = try request("required")
+      request.options.httpVersion = .http1
+      let response = try outcome(request, on: transport).get()
+      XCTAssertEqual(response.body, Data("h1".utf8))
+      XCTAssertEqual(response.metrics?.httpVersion, "1.1")
+    }
+  }
+#endif

@@ -1,0 +1,308 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Kept connections that the server closes just as they are used again: what is safe to repeat is sent once more, over a
+  /// new connection; all else reports it.
+  final class KeptConnectionTests: XCTestCase {
+    private let megabyte = Data(TestRoutes.pattern(1 << 20))
+
+    private func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    /// The kinds of bodies that can be sent again.
+    private func bodies() throws -> [(String, Request.Body)] {
+      let file = FileManager.default.temporaryDirectory.appending(path: "kept-\(UUID().uuidString)")
+      try megabyte.write(to: file)
+      addTeardownBlock { try? FileManager.default.removeItem(at: file) }
+      return [
+        ("data", .data(megabyte)), ("file", .file(file)), ("stream", .stream(Self.stream(of: megabyte))),
+        ("parts", .parts([.data(Data("a".utf8)), .file(file)])), ("small", .data(Data("small".utf8))),
+      ]
+    }
+
+    private static func stream(of data: Data) -> Request.BodyStream {
+      Request.BodyStream(count: Int64(data.count), open: { reader(of: data) })
+    }
+
+    private static func reader(of data: Data) -> Request.BodyStream.Reader {
+      let offset = Locked(0)
+      return {
+        let start = offset.withLock { offset in
+          defer { offset += 100_000 }
+          return offset
+        }
+        return start < data.count ? data.dropFirst(start).prefix(100_000) : nil
+      }
+    }
+
+    func testBytesThatNobodyAskedForAreNoAnswer() throws {
+      let sendsMore = DispatchSemaphore(value: 0)
+      let hasSent = DispatchSemaphore(value: 0)
+      let server = try RawServer { client, number in
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
+        guard client.receiveHead() != nil else { return }
+        client.send(answer)
+        guard sendsMore.wait(timeout: .now() + 60) == .success else { return }
+        client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+        hasSent.signal()
+        _ = client.receiveHead()
+      }
+      let other = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      for (method, expected) in [(HTTPMethod.get, "2"), (.post, "3"), (.put, "4")] {
+        if method == .get {
+          XCTAssertEqual(try outcome(.init(url: server.url), on: transport).get().body, Data("1".utf8))
+        }
+        sendsMore.signal()
+        guard hasSent.wait(timeout: .now() + 60) == .success else {
+          return XCTFail("\(method) went over the old connection")
+        }
+        // A whole turn of the loop, in which it sees them.
+        XCTAssertEqual(try outcome(.init(url: other.url("/text")), on: transport).get().status, 200)
+        // Nothing of it has gone: a body that exists once is still there.
+        let once = Request.BodyStream(once: { nil }, count: 0)
+        let body = method == .put ? Request.Body.stream(once) : .none
+        let answer = try outcome(.init(method: method, url: server.url, body: body), on: transport).get()
+        XCTAssertEqual(answer.body, Data(expected.utf8), method.rawValue)
+      }
+      sendsMore.signal()
+    }
+
+    func testAnExpectationThatIsRefusedOverAKeptConnectionIsDropped() throws {
+      let expectations = Locked(0)
+      let server = try RawServer { client, _ in
+        while let head = client.receiveHead()?.lowercased() {
+          if head.contains("expect:") {
+            expectations.withLock { $0 += 1 }
+            client.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+          } else {
+            var left = head.split(separator: "content-length: ").last.flatMap { Int($0.prefix { $0.isNumber }) } ?? -1
+            while left > 0, case let count = client.skip(left), count > 0 { left -= count }
+            client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\(left == 0 ? "good" : "less")")
+          }
+        }
+      }
+      let body = megabyte + megabyte.prefix(1)
+      for (method, content) in [(HTTPMethod.post, Request.Body.data(body)), (.put, .stream(Self.stream(of: body)))] {
+        let answer = try outcome(.init(method: method, url: server.url, body: content), on: try CurlTransport()).get()
+        XCTAssertEqual(answer.body, Data("good".utf8), method.rawValue)
+      }
+      XCTAssertEqual(expectations.withLock { $0 }, 2)
+    }
+
+    func testARequestThatNeverBeganHasNothingOfTheOneBefore() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      let transport = try CurlTransport()
+      let flight = Flight(self)
+      let (text, next) = (server.url("/text"), server.url("/bytes/10"))
+      let first = expectation(description: "the first is answered")
+      _ = transport.send(.init(url: text)) { _ in
+        // Both are in the loop's inbox when it goes on.
+        flight.send(.init(url: next), on: transport).dispose()
+        first.fulfill()
+      }
+      wait(for: [first], timeout: 60)
+      guard case .failure(let error) = try flight.outcome() else { return XCTFail("it was sent") }
+      XCTAssertEqual(error.kind, .cancelled)
+      let metrics = try XCTUnwrap(error.metrics)
+      XCTAssertNil(metrics.remoteAddress)
+      XCTAssertEqual(metrics.bytesReceived, 0)
+    }
+
+    /// A server each of whose connections ends with its second request, as `ending` says, and a transport that has kept
+    /// `count` of them.
+    private func keeping(
+      _ count: Int, _ ending: LoopbackServer.Response
+    ) throws -> (server: LoopbackServer, transport: CurlTransport) {
+      let seen = Locked<Set<Int>>([])
+      let server = try LoopbackServer { request in
+        guard seen.withLock({ $0.insert(request.connection).inserted }) else { return ending }
+        return .text("\(request.body.count)").delayed(by: request.path == "/first" && count > 1 ? 0.3 : 0)
+      }
+      let transport = try CurlTransport()
+      let flights = (0..<count).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(Request(url: server.url("/first")), on: transport) }
+      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+      XCTAssertEqual(server.connectionCount, count)
+      return (server, transport)
+    }
+
+    func testOneRepetitionIsEnoughWhereAllKeptConnectionsDie() throws {
+      for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
+        let (server, transport) = try keeping(6, ending)
+        XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
+        // libcurl before 7.80 does not ask: it tries five more of the kept ones.
+        let more = CurlLibrary.asksBeforeSending ? 0 : 5
+        XCTAssertEqual(server.requestCount, 8 + more)
+        let put = Request(method: .put, url: server.url("/"), body: .data(megabyte))
+        XCTAssertEqual(try outcome(put, on: transport).get().body, Data("\(megabyte.count)".utf8))
+        XCTAssertEqual(server.requestCount, 10 + more)
+      }
+    }
+
+    func testAStreamIsRepeatedUnseen() throws {
+      let (server, transport) = try keeping(2, .closeBeforeHead)
+      let stream = StreamFlight(self)
+      stream.start(Request(url: server.url("/")), on: transport)
+      XCTAssertEqual(try stream.outcome().get().status, 200)
+      XCTAssertEqual(stream.order, ["head", "chunk", "completion"])
+      XCTAssertEqual(server.requestCount, CurlLibrary.asksBeforeSending ? 4 : 5)
+    }
+
+    func testEveryBodyThatCanBeSentAgainIs() throws {
+      for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
+        for (name, body) in try bodies() {
+          let (server, transport) = try keeping(1, ending)
+          let put = Request(method: .put, url: server.url("/"), body: body)
+          let length = name == "small" ? 5 : name == "parts" ? megabyte.count + 1 : megabyte.count
+          XCTAssertEqual(try outcome(put, on: transport).get().body, Data("\(length)".utf8), name)
+          XCTAssertEqual(server.requestCount, 3, name)
+        }
+      }
+    }
+
+    /// What reached a server.
+    private final class Heads: Sendable {
+      private let all = Locked(0)
+      var count: Int { all.withLock { $0 } }
+      func add() { all.withLock { $0 += 1 } }
+    }
+
+    /// A server whose first connection ends in the middle of its second request's body, while the others serve; `heads`
+    /// counts the requests that reach it.
+    private func endingInABody(
+      _ heads: Heads, _ end: @escaping @Sendable (RawClient) -> Void
+    ) throws -> RawServer {
+      try RawServer { connection, number in
+        while let head = connection.receiveHead() {
+          heads.add()
+          if head.contains("100-continue") { connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
+          var left = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.output.1) } ?? 0
+          if number == 1, left > 0, connection.skip(10_000) > 0 { return end(connection) }
+          while left > 0 {
+            let count = connection.skip(Swift.min(left, 1 << 16))
+            guard count > 0 else { return }
+            left -= count
+          }
+          connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+      }
+    }
+
+    private static let ends: [@Sendable (RawClient) -> Void] = [
+      { $0.resetAtEnd() },
+      { connection in
+        // An end in order: what still comes is read.
+        connection.finish()
+        while connection.skip(1 << 16) > 0 {}
+      },
+    ]
+
+    func testAConnectionThatEndsWhileTheBodyIsSentIsReplaced() throws {
+      for end in Self.ends {
+        for (name, body) in try bodies() where name != "small" {
+          let heads = Heads()
+          let server = try endingInABody(heads, end)
+          let transport = try CurlTransport()
+          XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
+          let put = Request(method: .put, url: server.url, body: body)
+          XCTAssertEqual(try outcome(put, on: transport).get().status, 200, name)
+          XCTAssertEqual(heads.count, 3, name)
+          XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().metrics?.isReused, true, name)
+        }
+      }
+    }
+
+    func testWhatMayHaveBeenCarriedOutIsReported() throws {
+      for end in Self.ends {
+        let heads = Heads()
+        let server = try endingInABody(heads, end)
+        let transport = try CurlTransport()
+        XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
+        let post = Request(method: .post, url: server.url, body: .data(megabyte))
+        guard CurlLibrary.asksBeforeSending else {
+          // It has a connection of its own there, which lives.
+          XCTAssertEqual(try outcome(post, on: transport).get().status, 200)
+          XCTAssertEqual(heads.count, 2)
+          continue
+        }
+        guard case .failure(let error) = try outcome(post, on: transport) else { return XCTFail("no error") }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("not sent again, because its method is not idempotent"), error.reason)
+        XCTAssertEqual(heads.count, 2)
+        XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
+      }
+    }
+
+    func testABodyThatExistsOnceIsReported() throws {
+      for end in Self.ends {
+        let heads = Heads()
+        let server = try endingInABody(heads, end)
+        let transport = try CurlTransport()
+        XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
+        let once = Request.BodyStream(once: Self.reader(of: megabyte), count: Int64(megabyte.count))
+        let put = Request(method: .put, url: server.url, body: .stream(once))
+        guard CurlLibrary.asksBeforeSending else {
+          // It has a connection of its own there, which lives.
+          XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
+          XCTAssertEqual(heads.count, 2)
+          continue
+        }
+        guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("sent again") }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("give a BodyStream that can be repeated"), error.reason)
+        XCTAssertEqual(heads.count, 2)
+      }
+    }
+
+    func testANewConnectionThatFailsIsNotReplaced() throws {
+      for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
+        let server = try LoopbackServer { _ in ending }
+        let transport = try CurlTransport()
+        for body in [Request.Body.none, .data(megabyte)] {
+          let count = server.requestCount
+          let request = Request(method: body.isEmpty ? .get : .put, url: server.url("/"), body: body)
+          XCTAssertEqual(TransportSuite.kind(try outcome(request, on: transport)), .connection)
+          XCTAssertEqual(server.requestCount, count + 1)
+        }
+      }
+    }
+
+    func testEachHopOfARedirectIsRepeatedOnce() throws {
+      let seen = Locked<[Int: Int]>([:])
+      let server = try LoopbackServer { request in
+        let count = seen.withLock { seen in
+          seen[request.connection, default: 0] += 1
+          return seen[request.connection] ?? 0
+        }
+        if request.path == "/" { return count == 1 ? .redirect(to: "/there") : .closeBeforeHead }
+        return count == 1 ? .text("arrived") : .closeBeforeHead
+      }
+      let transport = try CurlTransport()
+      XCTAssertEqual(try outcome(Request(url: server.url("/there")), on: transport).get().status, 200)
+      XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().body, Data("arrived".utf8))
+      XCTAssertEqual(server.requests.map(\.path), ["/there", "/", "/", "/there", "/there"])
+    }
+
+    func testAnAnswerThatHasBegunIsNotRepeated() throws {
+      let seen = Locked<Set<Int>>([])
+      let server = try LoopbackServer { request in
+        seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .resetMidBody()
+      }
+      let transport = try CurlTransport()
+      XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
+      XCTAssertEqual(TransportSuite.kind(try outcome(Request(url: server.url("/")), on: transport)), .connection)
+      XCTAssertEqual(server.requestCount, 2)
+    }
+  }
+#endif

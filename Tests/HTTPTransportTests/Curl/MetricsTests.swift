@@ -1,0 +1,136 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import StreamsTesting
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Every exchange is measured, however it ends: on the answer or the error, and as an event.
+  final class MetricsTests: XCTestCase {
+    private struct Body: Endpoint { let path: String }
+
+    private final class Events: Sendable {
+      private let all = Locked<[(path: String, metrics: TransferMetrics)]>([])
+
+      func add(_ path: String, _ metrics: TransferMetrics) { all.withLock { $0.append((path, metrics)) } }
+      func of(_ path: String) -> [TransferMetrics] { all.withLock { $0.filter { $0.path == path }.map(\.metrics) } }
+    }
+
+    private let events = Events()
+    private var server: LoopbackServer!
+    private var transport: CurlTransport!
+    private var network: Network!
+
+    override func setUpWithError() throws {
+      server = try LoopbackServer { request in
+        switch request.path {
+        case "/never": .neverAnswering
+        case "/cut": .truncatedBody()
+        case "/moved": .redirect(to: "file:///etc/passwd")
+        case "/stalled": .stalledBody()
+        default: .text("hello")
+        }
+      }
+      transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let monitor = EventMonitor { [events] event in
+        guard case .measured(let request, let metrics) = event else { return }
+        events.add(request.url.path, metrics)
+      }
+      network = Network(Backend(baseURL: server.url, transport: transport, interceptors: [monitor]))
+    }
+
+    private func outcome(_ path: String, _ timeouts: Request.Timeouts = .init()) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(Request(url: server.url(path), timeouts: timeouts), on: transport)
+      return try flight.outcome()
+    }
+
+    private func metrics(of outcome: TransportSuite.Outcome, _ kind: NetworkError.Kind) throws -> TransferMetrics {
+      guard case .failure(let error) = outcome else {
+        XCTFail("answered, where \(kind) was to come")
+        throw CancellationError()
+      }
+      XCTAssertEqual(error.kind, kind)
+      return try XCTUnwrap(error.metrics, error.reason)
+    }
+
+    /// The one event of `path`, which may be a moment late.
+    private func measured(_ path: String) throws -> TransferMetrics {
+      LeakCheck.wait { [events] in !events.of(path).isEmpty }
+      XCTAssertEqual(events.of(path).count, 1, path)
+      return try XCTUnwrap(events.of(path).first)
+    }
+
+    func testARefusedRedirectIsMeasured() throws {
+      let metrics = try metrics(of: outcome("/moved"), .redirect)
+      XCTAssertEqual(metrics.remoteAddress, "127.0.0.1:\(server.port)")
+    }
+
+    func testAShutdownsRequestsAreMeasuredInFlightInTheQueueAndBehindIt() throws {
+      let flights = [Flight(self), Flight(self)]
+      for flight in flights { _ = flight.send(Request(url: server.url("/never")), on: transport) }
+      let server: LoopbackServer = self.server
+      LeakCheck.wait { server.requestCount == 1 }
+      transport.shutdown()
+      let all = try flights.map { try metrics(of: $0.outcome(), .cancelled) }
+      XCTAssertEqual(all[0].remoteAddress, "127.0.0.1:\(server.port)")
+      XCTAssertNil(all[1].remoteAddress)
+      XCTAssertEqual(try XCTUnwrap(all[1].queued), all[1].total, accuracy: 0.001)
+      _ = try metrics(of: outcome("/late"), .cancelled)
+    }
+
+    func testALimitReachedInTheQueueIsMeasuredAsQueueing() throws {
+      let first = Flight(self)
+      let held = first.send(Request(url: server.url("/never")), on: transport)
+      let waited = try metrics(of: outcome("/late", .init(connect: 30, idle: 30, total: 0.2)), .timeout)
+      XCTAssertGreaterThanOrEqual(try XCTUnwrap(waited.queued), 0.2)
+      XCTAssertNil(waited.firstByte)
+      held.dispose()
+      let left = try metrics(of: first.outcome(), .cancelled)
+      XCTAssertNotNil(left.remoteAddress)
+    }
+
+    func testAnswersAndFailuresAreEvents() throws {
+      XCTAssertEqual(try network.response(.get, "/ok").toBlocking().single().status, 200)
+      XCTAssertEqual(try measured("/ok").bytesReceived, 5)
+      XCTAssertThrowsError(try network.response(.get, "/cut").toBlocking().single())
+      XCTAssertEqual(try measured("/cut").bytesReceived, 100)
+      XCTAssertThrowsError(try network.response(.get, "/moved").toBlocking().single())
+      XCTAssertNotNil(try measured("/moved").firstByte)
+    }
+
+    func testACancelledRequestIsMeasuredInFlightAndInTheQueue() throws {
+      let first = network.response(.get, "/never").subscribe()
+      let server: LoopbackServer = self.server
+      LeakCheck.wait { server.requestCount == 1 }
+      let second = network.response(.get, "/late").subscribe()
+      second.dispose()
+      XCTAssertNil(try measured("/late").remoteAddress)
+      first.dispose()
+      XCTAssertEqual(try measured("/never").remoteAddress, "127.0.0.1:\(server.port)")
+    }
+
+    func testAStreamIsMeasuredAtItsEndOnItsAnswerAndAsAnEvent() throws {
+      let answer = try network.open(Body(path: "/ok")).toBlocking().single()
+      XCTAssertEqual(try answer.body.toBlocking().toArray().reduce(Data(), +), Data("hello".utf8))
+      XCTAssertEqual(answer.metrics?.bytesReceived, 5)
+      XCTAssertEqual(try measured("/ok").bytesReceived, 5)
+      let cut = try network.open(Body(path: "/cut")).toBlocking().single()
+      XCTAssertThrowsError(try cut.body.toBlocking().toArray())
+      XCTAssertEqual(cut.metrics?.bytesReceived, 100)
+      XCTAssertEqual(try measured("/cut").bytesReceived, 100)
+    }
+
+    func testAStreamThatIsLeftIsMeasured() throws {
+      let subscription = network.open(Body(path: "/stalled")).asObservable().flatMap { $0.body }.subscribe()
+      let server: LoopbackServer = self.server
+      LeakCheck.wait { server.requestCount == 1 }
+      subscription.dispose()
+      XCTAssertNotNil(try measured("/stalled").remoteAddress)
+    }
+  }
+#endif

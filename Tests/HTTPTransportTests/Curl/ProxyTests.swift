@@ -1,0 +1,86 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// What goes through a proxy, and what of it reaches the servers; a tunnel with TLS in it is in `TLSInteropTests`.
+  final class ProxyTests: XCTestCase {
+    private func outcome(_ url: URL, on transport: CurlTransport) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(Request(url: url), on: transport)
+      return try flight.outcome()
+    }
+
+    private static let credentials = "Proxy-Authorization: Basic \(Data("user:p@ss".utf8).base64EncodedString())\r\n"
+
+    func testTheCredentialsOfItsURLAreShownToTheProxyAlone() throws {
+      let proxy = try LoopbackProxy(credentials: "user:p@ss")
+      let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      XCTAssertEqual(try outcome(server.url("/text"), on: transport).get().body, Data("hello".utf8))
+      XCTAssertEqual(proxy.heads.count, 1)
+      XCTAssert(proxy.heads[0].hasPrefix("GET \(server.url("/text").absoluteString) HTTP/1.1\r\n"), proxy.heads[0])
+      XCTAssert(proxy.heads[0].contains(Self.credentials), proxy.heads[0])
+      XCTAssertNil(server.requests.first?.header("Proxy-Authorization"))
+    }
+
+    func testAProxyThatAsksWhoItIsGivesAnAnswerOf407() throws {
+      let server = try LoopbackServer(routes: TestRoutes.make())
+      for user in [nil, "user:wrong"] {
+        let proxy = try LoopbackProxy(credentials: "user:p@ss")
+        let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: user))))
+        let answer = try outcome(server.url("/text"), on: transport).get()
+        XCTAssertEqual(answer.status, 407)
+        XCTAssertEqual(answer.headers["Proxy-Authenticate"], #"Basic realm="test""#)
+        XCTAssertEqual(proxy.heads.count, 1)
+      }
+      XCTAssertEqual(server.requestCount, 0)
+    }
+
+    func testARedirectToAHostWithoutProxyGoesThereDirectlyAndWithoutItsCredentials() throws {
+      let proxy = try LoopbackProxy(credentials: "user:p@ss")
+      let transport = try CurlTransport(
+        .init(proxy: .url(try proxy.url(user: "user:p%40ss"), except: ["localhost"])))
+      let direct = try LoopbackServer(routes: TestRoutes.make())
+      let through = try LoopbackServer { _ in .redirect(to: "http://localhost:\(direct.port)/headers") }
+      let answer = try outcome(through.url("/"), on: transport).get()
+      XCTAssertEqual(answer.status, 200)
+      XCTAssertFalse(String(decoding: answer.body, as: UTF8.self).contains("Proxy-"))
+      XCTAssertEqual(direct.requests.first?.target, "/headers")
+      XCTAssertEqual(through.requestCount, 1)
+      XCTAssertEqual(proxy.heads.count, 1)
+    }
+
+    func testATunnelIsAskedForWithTheCredentialsAndARefusalIsNamed() throws {
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:8443/secret?q=1"))
+      for (status, credentials) in [(403, nil), (502, nil), (407, "other:one")] {
+        let proxy = try LoopbackProxy(credentials: credentials, tunnelStatus: status)
+        let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
+        guard case .failure(let error) = try outcome(url, on: transport) else { return XCTFail("no error") }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("responded to CONNECT to 127.0.0.1:8443 with \(status)"), error.reason)
+        XCTAssert(error.reason.contains("check Configuration.proxy"), error.reason)
+        XCTAssertEqual(proxy.heads.count, 1)
+        XCTAssert(
+          proxy.heads[0].hasPrefix("CONNECT 127.0.0.1:8443 HTTP/1.1\r\nHost: 127.0.0.1:8443\r\n"), proxy.heads[0])
+        XCTAssert(proxy.heads[0].contains(Self.credentials), proxy.heads[0])
+        XCTAssertFalse(proxy.heads[0].contains("secret"), "the path is the server's alone")
+      }
+    }
+
+    func testWhatIsInATunnelIsTheServersAlone() throws {
+      let proxy = try LoopbackProxy()
+      let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
+      // It speaks no TLS, which shows that what is in the tunnel has reached it.
+      let server = try LoopbackServer { _ in .text("never") }
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+      XCTAssertEqual(TransportSuite.kind(try outcome(url, on: transport)), .tls)
+      XCTAssertEqual(server.connectionCount, 1)
+      XCTAssertEqual(proxy.heads.count, 1)
+    }
+  }
+#endif

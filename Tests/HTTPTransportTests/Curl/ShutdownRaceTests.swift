@@ -1,0 +1,44 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// A transport that is shut down while everybody uses it.
+  final class ShutdownRaceTests: XCTestCase {
+    func testEveryRequestEndsOnceWhenSendersResumersAndDisposersRaceWithTheShutdown() throws {
+      let server = try LoopbackServer { request in
+        request.path == "/endless" ? .endless(.init([UInt8](repeating: 1, count: 20_000))) : .text("ok")
+      }
+      let (plain, endless) = (Request(url: server.url("/")), Request(url: server.url("/endless")))
+      for _ in 0..<20 {
+        let transport = try CurlTransport(.init(maxConnectionsPerHost: 16))
+        let flights = (0..<24).map { _ in Flight(self) }
+        let streams = (0..<8).map { _ in StreamFlight(self) { _ in .pause } }
+        // The last one is the shutdown, at any place.
+        let order = Array(0...32).shuffled()
+        DispatchQueue.concurrentPerform(iterations: order.count) { turn in
+          let index = order[turn]
+          if index < 24 {
+            let sent = flights[index].send(plain, on: transport)
+            if index % 5 == 0 { sent.dispose() }
+          } else if index < 32 {
+            let control = streams[index - 24].start(endless, on: transport)
+            for _ in 0..<20 { control.resume() }
+            if index % 3 == 0 { control.dispose() }
+          } else {
+            transport.shutdown()
+          }
+        }
+        for flight in flights {
+          if case .failure(let error) = try flight.outcome() { XCTAssertEqual(error.kind, .cancelled) }
+        }
+        for stream in streams { XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .cancelled) }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,144 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// What counts as silence: no more and no less than that the other side says nothing.
+  final class SilenceTests: XCTestCase {
+    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    /// `bytes` one by one, the whole in three times the idle limit.
+    private func dribbled(_ bytes: String, idle: Double) -> [LoopbackServer.Response.Chunk] {
+      bytes.utf8.map { .init([$0], after: 3 * idle / Double(bytes.utf8.count)) }
+    }
+
+    func testBytesThatLibcurlKeepsToItselfAreNoSilence() throws {
+      let idle = 0.4
+      let field = "X-Long: " + String(repeating: "x", count: 40) + "\r\n"
+      let extended = "2;" + String(repeating: "x", count: 40) + "\r\nok\r\n0\r\n\r\n"
+      let responses: [(String, [LoopbackServer.Response.Chunk])] = [
+        (
+          "a long line",
+          [.init("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n")] + dribbled(field, idle: idle) + [.init("\r\nok")]
+        ),
+        (
+          "a chunk's extension",
+          [.init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")] + dribbled(extended, idle: idle)
+        ),
+        ("a head", dribbled("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\n\r\nok", idle: idle)),
+        (
+          "zstd",
+          [.init("HTTP/1.1 200 OK\r\nContent-Length: 40\r\nContent-Encoding: zstd\r\n\r\n")]
+            + TestRoutes.bytes("28b52ffd2428dd0000a87b226d657373616765223a2268656c6c6f2c20227d01009594307beb9904").map {
+              .init([$0], after: 3 * idle / 40)
+            }
+        ),
+      ]
+      for (name, chunks) in responses {
+        let server = try LoopbackServer { _ in .init(body: .raw(chunks)) }
+        let request = Request(url: server.url("/"), timeouts: .init(connect: 20, idle: idle, total: 60))
+        XCTAssertEqual(try outcome(request, on: CurlTransport()).get().status, 200, name)
+      }
+    }
+
+    func testAPauseIsOverWhenTheLoopHearsOfItAndNotBefore() throws {
+      let server = try LoopbackServer { request in
+        request.path == "/text"
+          ? .text("ok") : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
+      }
+      let transport = try CurlTransport()
+      let isPaused = expectation(description: "paused")
+      let ended = expectation(description: "ended")
+      let seen = Locked((count: 0, outcome: TransportSuite.Outcome?.none))
+      let stream = transport.stream(
+        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 0.2, total: 60)), progress: nil,
+        head: { _ in },
+        chunk: { chunk in
+          let isFirst = seen.withLock { seen in
+            seen.count += chunk.count
+            return seen.count == chunk.count
+          }
+          if isFirst { isPaused.fulfill() }
+          return isFirst ? .pause : .continue
+        },
+        completion: { result in
+          seen.withLock { $0.outcome = result }
+          ended.fulfill()
+        })
+      wait(for: [isPaused], timeout: 20)
+      // The pause ends while the loop is busy, when more than the limit has passed since the last byte.
+      _ = transport.send(Request(url: server.url("/text"))) { _ in
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 0.4)
+        stream.resume()
+      }
+      wait(for: [ended], timeout: 20)
+      XCTAssertNoThrow(try seen.withLock { try XCTUnwrap($0.outcome).get() })
+      XCTAssertEqual(seen.withLock { $0.count }, 8 << 16)
+    }
+
+    func testWhatHadArrivedWhileTheProcessWasStoppedIsNotLost() throws {
+      let idle = 0.3
+      let server = try LoopbackServer { request in
+        request.path == "/slow" ? LoopbackServer.Response.text("there").delayed(by: 0.1) : .text("ok")
+      }
+      let transport = try CurlTransport()
+      // The loop stands still for longer than the limit, as in a process that is stopped; meanwhile the response arrives.
+      for limits in [Request.Timeouts(connect: 20, idle: idle, total: 60), .init(connect: 20, idle: 60, total: idle)] {
+        let flight = Flight(self)
+        let isBlocked = expectation(description: "blocked")
+        _ = flight.send(Request(url: server.url("/slow"), timeouts: limits), on: transport)
+        let never = DispatchSemaphore(value: 0)
+        _ = transport.send(Request(url: server.url("/fast"))) { _ in
+          isBlocked.fulfill()
+          _ = never.wait(timeout: .now() + 3 * idle)
+        }
+        wait(for: [isBlocked], timeout: 20)
+        XCTAssertEqual(try flight.outcome().get().body, Data("there".utf8))
+      }
+    }
+
+    func testTheConnectLimitHoldsForAllWhoWaitForOneStalledHandshake() throws {
+      let silent = try LoopbackServer.silent()
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
+      let transport = try CurlTransport()
+      let flights = (0..<6).map { _ in Flight(self) }
+      for flight in flights {
+        // Beyond two handshakes one after the other, the total limit would be reached.
+        _ = flight.send(Request(url: url, timeouts: .init(connect: 1, idle: 20, total: 3)), on: transport)
+      }
+      for flight in flights {
+        guard case .failure(let error) = try flight.outcome() else { return XCTFail("connected") }
+        XCTAssert(error.reason.contains("Timeouts.connect"), error.reason)
+      }
+    }
+
+    func testTheWaitForALeaveToSendIsNoSilenceAndHappensOncePerOrigin() throws {
+      let waits = Locked(0)
+      let server = try RawServer { client, _ in
+        while let head = client.receiveHead() {
+          if head.contains("100-continue") { waits.withLock { $0 += 1 } }
+          var left = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.output.1) } ?? 0
+          while left > 0, case let count = client.skip(Swift.min(left, 1 << 16)), count > 0 { left -= count }
+          client.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+      }
+      let transport = try CurlTransport()
+      let body = Request.Body.data(Data(count: (1 << 20) + 1))
+      for _ in 0..<3 {
+        let put = Request(
+          method: .put, url: server.url, body: body, timeouts: .init(connect: 20, idle: 0.25, total: 60))
+        XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
+      }
+      XCTAssertEqual(waits.withLock { $0 }, 1)
+    }
+  }
+#endif

@@ -1,0 +1,55 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// Bodies that the server takes slowly, or not at all.
+  final class SlowUploadTests: XCTestCase {
+    private func outcome(
+      _ request: NetLayer.Request, on transport: CurlTransport
+    ) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    func testABodyThatMovesSlowlyIsNotIdle() throws {
+      let count = 600_000
+      let server = try RawServer { connection, _ in
+        guard connection.receiveHead() != nil else { return }
+        var left = count
+        // 40 KB a second, so that libcurl asks for 64 KB more each 1.6 s only, once the systems keep what they can; then
+        // the rest at once, since what they keep shows nowhere.
+        for _ in 0..<25 {
+          left -= connection.skip(Swift.min(left, 4096))
+          usleep(100_000)
+        }
+        while left > 0 {
+          let got = connection.skip(left)
+          guard got > 0 else { return }
+          left -= got
+        }
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      }
+      let limits = Request.Timeouts(connect: 30, idle: 1, total: 60)
+      let put = Request(method: .put, url: server.url, body: .data(Data(count: count)), timeouts: limits)
+      XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().status, 200)
+    }
+
+    func testABodyThatNobodyTakesIsIdle() throws {
+      let server = try LoopbackServer.silent()
+      for body in [Request.Body.data(Data(count: 16 << 20)), .data(Data(count: 10))] {
+        let limits = Request.Timeouts(connect: 30, idle: 0.4, total: 60)
+        let put = Request(method: .put, url: server.url("/"), headers: ["Expect": ""], body: body, timeouts: limits)
+        guard case .failure(let error) = try outcome(put, on: try CurlTransport()) else { return XCTFail("no error") }
+        XCTAssertEqual(error.kind, .timeout)
+        XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
+        XCTAssertLessThan(try XCTUnwrap(error.metrics).total, 10)
+      }
+    }
+  }
+#endif

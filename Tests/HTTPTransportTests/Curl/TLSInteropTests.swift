@@ -1,0 +1,171 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// TLS with nginx and certificates that `Tests/Interop/run` made and names in the environment; skipped without.
+  final class TLSInteropTests: XCTestCase {
+    private func value(_ name: String) throws -> String {
+      guard let value = ProcessInfo.processInfo.environment["INTEROP_\(name)"] else {
+        throw XCTSkip("Tests/Interop/run starts the server that this test needs")
+      }
+      return value
+    }
+
+    // Here, as a skip thrown inside an assertion is a failure.
+    override func setUpWithError() throws { _ = try value("FILES") }
+
+    private func url(_ name: String) throws -> URL {
+      try XCTUnwrap(URL(string: try value(name))).appending(path: "user.json")
+    }
+
+    private func file(_ name: String) throws -> URL { URL(filePath: try value("FILES")).appending(path: name) }
+
+    private func outcome(
+      _ url: URL, _ change: (inout CurlTransport.TLS) throws -> Void = { _ in }
+    ) throws -> TransportSuite.Outcome {
+      var tls = CurlTransport.TLS(trust: .file(try file("ca.pem")))
+      try change(&tls)
+      let flight = Flight(self)
+      let transport = try CurlTransport(.init(tls: tls))
+      _ = flight.send(Request(url: url), on: transport)
+      return try flight.outcome()
+    }
+
+    func testWhichCertificatesCount() throws {
+      XCTAssertEqual(try outcome(url("TLS")).get().status, 200)
+      let pem = try Data(contentsOf: file("ca.pem"))
+      // What others do without is in `CurlSettingsTests`.
+      if CurlLibrary.takesCertificatesFromMemory {
+        XCTAssertEqual(try outcome(url("TLS")) { $0.trust = .pem(pem) }.get().metrics?.httpVersion, "2")
+      }
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("TLS")) { $0.trust = .system }), .tls)
+      let other = try file("good.pem")
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED"))), .tls)
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("OTHER"))), .tls)
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED")) { $0.trust = .file(other) }), .tls)
+    }
+
+    func testACertificateThatDoesNotCountEndsEveryUseOnceAndLeavesNothing() throws {
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
+      defer { try? FileManager.default.removeItem(at: grid.folder) }
+      let limits = Request.Timeouts(connect: 30, idle: 30, total: 60)
+      // As many handles as will be needed at once, and a connection that is kept.
+      try grid.run("good", .answer("ok"), at: grid.next, limits)
+      let leaks = try LeakCheck(self, transport, asking: grid.next)
+      // OpenSSL 3, OpenSSL 1, and GnuTLS, which does not tell it from one of an unknown CA.
+      let selfSigned = "self-signed|self signed|signer not trusted"
+      for (name, words) in [("EXPIRED", "expired"), ("SELF_SIGNED", selfSigned), ("OTHER", "127.0.0.1")] {
+        let fault = try url(name).deletingLastPathComponent().appending(path: "untrusted")
+        try grid.run(name, .failure(.tls, saying: words), at: fault, limits)
+        try leaks.check(name)
+      }
+      // Trusted by itself it counts, so that it was the signature that did not.
+      let itself = try file("self.pem")
+      XCTAssertEqual(try outcome(url("SELF_SIGNED")) { $0.trust = .file(itself) }.get().status, 200)
+      let log = try String(contentsOf: file("access.log"), encoding: .utf8)
+      XCTAssertFalse(log.contains("/untrusted"), "a request went to a server that is not trusted")
+    }
+
+    func testPinsHoldWithABackupAndForTheirHostOnly() throws {
+      let (right, wrong) = (try value("PIN"), "sha256//" + Data(count: 32).base64EncodedString())
+      XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [right]] }.get().status, 200)
+      XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [wrong, right]] }.get().status, 200)
+      XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["localhost": [wrong]] }.get().status, 200)
+      let named = try XCTUnwrap(URL(string: try url("TLS").absoluteString.replacing("127.0.0.1", with: "localhost")))
+      XCTAssertEqual(TransportSuite.kind(try outcome(named) { $0.pins = ["LocalHost.": [wrong]] }), .tls)
+      guard case .failure(let error) = try outcome(url("TLS"), { $0.pins = ["127.0.0.1": [wrong]] }) else {
+        return XCTFail("a wrong pin was let through")
+      }
+      XCTAssertEqual(error.kind, .tls)
+    }
+
+    func testAServerThatAsksGetsTheClientsCertificate() throws {
+      let (certificate, key) = (try file("good.pem"), try file("good.key"))
+      let shown = try outcome(url("CLIENT")) { $0.identity = .init(certificate: certificate, key: key) }.get()
+      XCTAssertEqual(shown.status, 200)
+      // nginx refuses in HTTP, not in TLS.
+      XCTAssertEqual(try outcome(url("CLIENT")).get().status, 400)
+    }
+
+    func testTheOldestVersionIsKeptTo() throws {
+      XCTAssertEqual(try outcome(url("OLD")).get().status, 200)
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minimumVersion = .v1_3 }), .tls)
+    }
+
+    func testASecondConnectionResumesTheSessionOfTheFirst() throws {
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let request = Request(
+        url: try url("OLD").appending(queryItems: [.init(name: "resumed", value: "")]), headers: ["Connection": "close"]
+      )
+      let first = Flight(self)
+      _ = first.send(request, on: transport)
+      _ = try first.outcome().get()
+      // The second of two at once has a handle that has never connected.
+      let both = [Flight(self), Flight(self)]
+      for flight in both { _ = flight.send(request, on: transport) }
+      for flight in both { _ = try flight.outcome().get() }
+      let log = try file("access.log")
+      func lines() -> [String] {
+        ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").filter {
+          $0.contains("?resumed=")
+        }
+        .map { $0.contains(#""resumed":"r""#) ? "resumed" : "new" }
+      }
+      let written = expectation(for: NSPredicate { _, _ in lines().count == 3 }, evaluatedWith: nil)
+      wait(for: [written], timeout: 20)
+      XCTAssertEqual(lines(), ["new", "resumed", "resumed"])
+    }
+
+    func testAThousandRequestsOverOneConnection() throws {
+      let url = try url("TLS")
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let first = Flight(self)
+      _ = first.send(Request(url: url), on: transport)
+      let metrics = try XCTUnwrap(try first.outcome().get().metrics)
+      XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), 0)
+      XCTAssertEqual(metrics.isReused, false)
+      // nginx closes a connection behind its thousandth request.
+      let flights = (0..<999).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(Request(url: url), on: transport) }
+      for flight in flights {
+        let metrics = try XCTUnwrap(try flight.outcome().get().metrics)
+        XCTAssertEqual(metrics.httpVersion, "2")
+        XCTAssertEqual(metrics.isReused, true)
+        XCTAssertEqual(metrics.tls, 0)
+      }
+    }
+
+    func testATunnelThroughAProxyKeepsItsCredentials() throws {
+      let proxy = try LoopbackProxy(credentials: "user:secret")
+      let transport = try CurlTransport(
+        .init(tls: .init(trust: .file(file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
+      for isReused in [false, true] {
+        let flight = Flight(self)
+        _ = flight.send(Request(url: try url("TLS")), on: transport)
+        let answer = try flight.outcome().get()
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertEqual(answer.metrics?.isReused, isReused)
+      }
+      XCTAssertEqual(proxy.heads.count, 1)
+    }
+
+    func testAPauseOfOneStreamHoldsUpNoOther() throws {
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let large = try url("TLS").deletingLastPathComponent().appending(path: "large.json")
+      let paused = StreamFlight(self) { _ in .pause }
+      let control = paused.start(Request(url: large), on: transport)
+      let flights = (0..<20).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(Request(url: large), on: transport) }
+      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+      while !paused.isOver { control.resume() }
+      XCTAssertEqual(try paused.outcome().get().status, 200)
+      XCTAssertEqual(paused.body, try Data(contentsOf: file("root/large.json")))
+    }
+  }
+#endif

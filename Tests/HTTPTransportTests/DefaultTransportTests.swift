@@ -1,0 +1,30 @@
+import Foundation
+import NetLayer
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+
+final class DefaultTransportTests: XCTestCase {
+  func testTheFallbackToURLSessionIsToldOnceWithReasonAndRemedy() {
+    let lines = Locked<[String]>([])
+    let notice = DefaultTransport.Notice { line in lines.withLock { $0.append(line) } }
+    DispatchQueue.concurrentPerform(iterations: 16) { _ in
+      let transport = DefaultTransport.make(notice: notice) {
+        throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: libcurl.so.4 was not found")
+      }
+      XCTAssert(transport is URLSessionTransport)
+    }
+    let all = lines.withLock { $0 }
+    XCTAssertEqual(all.count, 1)
+    for words in ["libcurl.so.4 was not found", "URLSession", "pins", "proxy", "Install libcurl 7.68"] {
+      XCTAssert(all.first?.contains(words) == true, "\(all)")
+    }
+    XCTAssertEqual(all.first?.contains("\n"), false)
+  }
+
+  func testThePreferredTransportIsTakenWithoutAWord() {
+    let notice = DefaultTransport.Notice { XCTFail($0) }
+    XCTAssert(DefaultTransport.make(notice: notice) { StubTransport([]) } is StubTransport)
+  }
+}

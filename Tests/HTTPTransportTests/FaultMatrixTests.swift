@@ -1,0 +1,180 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+/// Every fault of a server × what is done with the body × the method: the right error, once, and nothing left behind.
+class FaultMatrixTests: XCTestCase {
+  func makeTransport() throws -> any Transport { DefaultTransport.make() }
+
+  /// Those that this transport survives.
+  var faults: [LoopbackServer.Fault] { LoopbackServer.Fault.allCases }
+
+  /// The most connections that it keeps to one host.
+  var keptConnections: Int { 6 }
+
+  /// Fields of the requests behind a fault.
+  var nextHeaders: HTTPHeaders { [:] }
+
+  /// What comes of a POST on a kept connection that is gone, within which limits.
+  var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
+    #if canImport(CCurl)
+      // Before 7.80, libcurl can't be kept from sending it again: it gets a connection of its own, which lives.
+      if !CurlLibrary.asksBeforeSending { return (.answer("ok"), Request.Timeouts()) }
+    #endif
+    return (.failure(.connection), Request.Timeouts())
+  }
+
+  func shutDown(_ transport: any Transport) {
+    #if canImport(CCurl)
+      (transport as? CurlTransport)?.shutdown()
+    #endif
+    (transport as? URLSessionTransport)?.shutdown()
+  }
+
+  static func expected(_ fault: LoopbackServer.Fault) -> FaultGrid.Expected {
+    switch fault {
+    case .neverAnswering, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
+    case .dripping: .failure(.timeout, saying: "Timeouts.total")
+    // What follows the content is no part of it, and of two framings the chunks count.
+    case .lengthTooShort, .lengthAndChunks: .answer("ok")
+    case .redirectLoop: .failure(.redirect, saying: "already requested")
+    case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
+    case .endlessBody, .gzipBomb: .failure(.tooLarge, saying: "larger than 1048576 bytes")
+    default: .failure(.connection)
+    }
+  }
+
+  /// Far apart, so that the one which shall be reached is the first; generous where none shall be, since a loaded
+  /// machine is slow, too.
+  private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
+    guard case .failure(.timeout, _, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
+    return switch limit {
+    case "Timeouts.connect": .init(connect: 0.4, idle: 2, total: 60)
+    case "Timeouts.idle": .init(connect: 2, idle: 0.4, total: 60)
+    default: .init(connect: 30, idle: 30, total: 0.9)
+    }
+  }
+
+  func testEveryFaultEndsOnceAndLeavesNothing() throws {
+    try warmUp()
+    let before = Resources.now
+    try autoreleased {
+      let server = try LoopbackServer { request in
+        LoopbackServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
+      }
+      let silent = try LoopbackServer.silent()
+      let other = try LoopbackServer { _ in .text("ok") }
+      let target = other.url("/").absoluteString
+      let redirecting = try LoopbackServer { _ in .redirect(to: target, status: 307) }
+      let closed = try LoopbackServer { _ in .text("never") }
+      let gone = closed.url("/")
+      closed.stop()
+      let transport = try makeTransport()
+      var grid = try FaultGrid(self, transport, next: server.url("/text"))
+      grid.nextHeaders = nextHeaders
+      defer { try? FileManager.default.removeItem(at: grid.folder) }
+      let leaks = try LeakCheck(
+        self, transport, asking: grid.next, [server, silent, other, redirecting], keptConnections: keptConnections)
+      func run(_ name: String, _ expected: FaultGrid.Expected, at url: URL) throws {
+        try grid.run(name, expected, at: url, Self.limits(expected))
+        try leaks.check(name)
+      }
+      let seed = "LOOPBACK_SEED=\(LoopbackServer.Fault.seed)"
+      for fault in faults {
+        let name = fault == .resetAtRandomByte ? "\(fault.rawValue) (\(seed))" : fault.rawValue
+        try run(name, Self.expected(fault), at: server.url("/\(fault.rawValue)"))
+      }
+      try run("refused", .failure(.connection), at: gone)
+      try run("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/"))
+      let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
+      try run("silent handshake", .failure(.timeout, saying: "Timeouts.connect"), at: secure)
+      try crossOrigins(grid, redirecting, other)
+      try leaks.check("redirect to another origin")
+      shutDown(transport)
+    }
+    assertNothingLeft(before)
+  }
+
+  /// Method and body go along to another origin, and nothing that is secret.
+  private func crossOrigins(_ grid: FaultGrid, _ server: LoopbackServer, _ other: LoopbackServer) throws {
+    let secrets: HTTPHeaders = [
+      "Authorization": "Bearer secret", "Cookie": "a=secret", "Proxy-Authorization": "Basic secret",
+      "X-Api-Key": "secret", "X-Marked": "secret",
+    ]
+    var options = Request.Options()
+    options.secrets = options.secrets.hiding("x-marked")
+    try grid.run(
+      "redirect to another origin", .answer("ok"), at: server.url("/"), Self.limits(.answer("")), headers: secrets,
+      options: options)
+    for (log, expected) in [(server.requests, secrets.count), (other.requests, 0)] {
+      XCTAssertEqual(log.filter { $0.method == "GET" }.map(\.body), [[], [], []])
+      let posts = log.filter { $0.method == "POST" }
+      XCTAssertEqual(posts.count, 3)
+      XCTAssert(posts.allSatisfy { Data($0.body) == FaultGrid.body }, "\(posts.map(\.body.count))")
+      XCTAssertEqual(
+        Set(log.map { "\($0.method) \($0.header("X-Cell") ?? "")" }).count, 6, "each of the six, once")
+      for request in log {
+        XCTAssertEqual(request.headers.filter { $0.value.contains("secret") }.count, expected, "\(request.headers)")
+      }
+    }
+  }
+
+  func testAKeptConnectionThatDiesUnderARequestIsReplacedWhereThatIsSafe() throws {
+    for mode in FaultGrid.Mode.allCases {
+      for method in [HTTPMethod.get, .post] {
+        // Every connection dies under its second request.
+        let seen = Locked<Set<Int>>([])
+        let server = try LoopbackServer { request in
+          seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .closeBeforeHead
+        }
+        let transport = try makeTransport()
+        let grid = try FaultGrid(self, transport, next: server.url("/"))
+        defer { try? FileManager.default.removeItem(at: grid.folder) }
+        let first = FaultGrid.Cell(.data, .get, in: grid)
+        first.start(server.url("/"), Request.Timeouts())
+        try first.check(.answer("ok"), "first")
+        let second = FaultGrid.Cell(mode, method, in: grid)
+        let limits = method == .get ? Request.Timeouts() : diedUnderAPost.limits
+        second.start(server.url("/"), limits)
+        try second.check(method == .get ? .answer("ok") : diedUnderAPost.expected, "\(mode) \(method)")
+        // The one that dies, and its repetition.
+        XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, "\(mode) \(method)")
+        shutDown(transport)
+      }
+    }
+  }
+
+  /// What the system's libraries open once is no leak.
+  private func warmUp() throws {
+    let before = Resources.now
+    let server = try LoopbackServer { _ in .text("ok") }
+    let transport = try makeTransport()
+    let grid = try FaultGrid(self, transport, next: server.url("/"))
+    defer { try? FileManager.default.removeItem(at: grid.folder) }
+    try grid.run("warm-up", .answer("ok"), at: server.url("/"), Request.Timeouts())
+    shutDown(transport)
+    LeakCheck.wait { Resources.now.transportThreads <= before.transportThreads }
+  }
+
+  private func autoreleased(_ body: () throws -> Void) throws {
+    #if canImport(ObjectiveC)
+      try autoreleasepool { try body() }
+    #else
+      try body()
+    #endif
+  }
+
+  private func assertNothingLeft(_ before: Resources) {
+    LeakCheck.wait {
+      let now = Resources.now
+      return now.descriptors <= before.descriptors && now.transportThreads <= before.transportThreads
+    }
+    XCTAssertLessThanOrEqual(Resources.now.descriptors, before.descriptors)
+    XCTAssertLessThanOrEqual(Resources.now.transportThreads, before.transportThreads)
+  }
+}

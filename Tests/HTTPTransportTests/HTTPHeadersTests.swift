@@ -1,0 +1,55 @@
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+final class HTTPHeadersTests: XCTestCase {
+  private func lines(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
+
+  func test_blanksAroundAValueAreNoPartOfItAndLineBreaksStayToBeRefused() {
+    var headers: HTTPHeaders = ["A": " \t b c\t ", "B": "\r\nx\n ", "C": " \t ", "D": "é\t"]
+    headers.append("E", " e ")
+    headers["F"] = "\tf"
+    XCTAssertEqual(lines(headers), ["A: b c", "B: \r\nx\n", "C: ", "D: é", "E: e", "F: f"])
+    var field = HTTPHeaders.Field(name: "A", value: "a")
+    field.value = " b "
+    XCTAssertEqual(field.value, "b")
+  }
+
+  func test_aDictionarysNamesAreUniqueWithoutCaseAndTheLastCounts() {
+    XCTAssertEqual(lines(["Accept": "a", "X": "x", "accept": "b"]), ["accept: b", "X: x"])
+    XCTAssertEqual(lines(HTTPHeaders(["Accept": "a", "accept": "b", "B": "c"])), ["accept: b", "B: c"])
+  }
+
+  func test_fieldsAndAppendKeepDuplicates() {
+    var headers = HTTPHeaders([.init(name: "A", value: "1"), .init(name: "a", value: "2")])
+    headers.append("A", "3")
+    XCTAssertEqual(headers.count, 3)
+    XCTAssertEqual(headers["a"], "1, 2, 3")
+    XCTAssertEqual(headers.values(of: "A"), ["1", "2", "3"])
+    XCTAssertEqual(headers.dictionary, ["A": "1, 2, 3"])
+    headers["a"] = nil
+    XCTAssertTrue(headers.isEmpty)
+    XCTAssertTrue(HTTPHeaders().isEmpty)
+  }
+
+  func test_sortedGoesByNameWithoutCaseAndKeepsDuplicatesInOrder() {
+    let headers = HTTPHeaders(["b": "1", "C": "2", "a": "3"].map { .init(name: $0.key, value: $0.value) })
+    XCTAssertEqual(lines(headers.sorted()), ["a: 3", "b: 1", "C: 2"])
+    let twice = HTTPHeaders([
+      .init(name: "b", value: "2"), .init(name: "A", value: "1"), .init(name: "B", value: "1"),
+    ])
+    XCTAssertEqual(lines(twice.sorted()), ["A: 1", "b: 2", "B: 1"])
+  }
+
+  func test_authorizationValuesAreMadeOfCredentials() {
+    XCTAssertEqual(HTTPHeaders.basic(user: "test", password: "test"), "Basic dGVzdDp0ZXN0")
+    XCTAssertEqual(HTTPHeaders.basic(user: "ü", password: "a:b"), "Basic w7w6YTpi")
+    XCTAssertEqual(HTTPHeaders.bearer("abc"), "Bearer abc")
+  }
+
+  func test_equalityGoesByTheSpelling() {
+    XCTAssertEqual(["A": "1"] as HTTPHeaders, ["A": "1"])
+    XCTAssertNotEqual(["A": "1"] as HTTPHeaders, ["a": "1"])
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import NetLayer
+import Streams
+
+@testable import HTTPTransport
+
+/// A transport in front of another that counts how often each request ends.
+final class OnceTransport: Transport {
+  private struct State {
+    var open = 0
+    var problems: [String] = []
+  }
+
+  private let transport: any Transport
+  private let state = Locked(State())
+
+  init(_ transport: any Transport) { self.transport = transport }
+
+  /// The requests that have not ended.
+  var open: Int { state.withLock { $0.open } }
+  var problems: [String] { state.withLock { $0.problems } }
+
+  func send(
+    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    state.withLock { $0.open += 1 }
+    let ends = Locked(0)
+    return transport.send(request) { [self] result in
+      let isFirst = ends.withLock { ends in
+        ends += 1
+        return ends == 1
+      }
+      state.withLock { state in
+        if isFirst {
+          state.open -= 1
+        } else {
+          state.problems.append("a request of call \(request.headers["X-Call"] ?? "?") has ended twice")
+        }
+      }
+      completion(result)
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import Foundation
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+final class RedirectPolicyTests: XCTestCase {
+  private func url(_ text: String) throws -> URL { try XCTUnwrap(URL(string: text)) }
+
+  private func decide(
+    _ from: String, _ status: Int, _ location: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:],
+    hops: Int = 0, policy: RedirectPolicy = .follow(), secrets: Redaction = .standard
+  ) throws -> RedirectPolicy.Decision {
+    var request = Request(method: method, url: try url(from), headers: headers, body: .data(Data([1])))
+    request.options.redirects = policy
+    request.options.secrets = secrets
+    return RedirectPolicy.decide(
+      original: request, hop: request, status: status, headers: ["Location": location], trail: try trail(hops),
+      cookies: nil)
+  }
+
+  /// As many redirects, of as many URLs.
+  private func trail(_ count: Int) throws -> RedirectTrail {
+    try (0..<count).reduce(RedirectTrail()) { trail, index in
+      let url = try url("http://before/\(index)")
+      return trail.adding(Redirect(url: url, status: 302), to: Request(url: url), cookies: nil)
+    }
+  }
+
+  private func followed(_ decision: RedirectPolicy.Decision) throws -> Request {
+    if case .follow(let next, _) = decision { return next }
+    throw NetworkError(kind: .redirect, reason: "not followed: \(decision)")
+  }
+
+  func testRelativeLocationsResolve() throws {
+    for (location, target) in [
+      ("/c", "http://h/c"), ("c", "http://h/a/c"), ("//g/c", "http://g/c"), ("?q=1", "http://h/a/b?q=1"),
+      ("../c", "http://h/c"), ("https://g/", "https://g/"),
+    ] {
+      XCTAssertEqual(try followed(decide("http://h/a/b", 302, location)).url.absoluteString, target)
+    }
+  }
+
+  func testFromHTTPSToHTTPIsRefused() throws {
+    guard case .refuse(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
+    XCTAssertEqual(error.kind, .redirect)
+    XCTAssert(error.reason.contains("https to http"), error.reason)
+  }
+
+  func testADowngradeIsFollowedWhereItIsAllowed() throws {
+    _ = try followed(decide("https://h/", 302, "http://h/", policy: .follow(downgrade: true)))
+  }
+
+  func testALimitOfOnesOwn() throws {
+    _ = try followed(decide("http://h/", 302, "/a", hops: 1, policy: .follow(limit: 2)))
+    guard case .refuse(let error) = try decide("http://h/", 302, "/a", hops: 2, policy: .follow(limit: 2)) else {
+      return XCTFail("followed")
+    }
+    XCTAssert(error.reason.contains("more than 2"), error.reason)
+  }
+
+  func testWhatIsNotFollowedIsDelivered() throws {
+    let some = RedirectPolicy.decide { step in step.target.path == "/yes" && step.status == 302 && step.count == 3 }
+    let cases: [(RedirectPolicy, String, Bool)] = [
+      (.none, "/a", false), (.sameOrigin, "/a", true), (.sameOrigin, "http://g/a", false),
+      (.sameOrigin, "https://h/a", false), (some, "/yes", true), (some, "/no", false),
+    ]
+    for (policy, location, isFollowed) in cases {
+      let decision = try decide("http://h/", 302, location, hops: 3, policy: policy)
+      if case .deliver = decision { XCTAssertFalse(isFollowed, location) } else { _ = try followed(decision) }
+    }
+  }
+
+  func testATargetThatMustNotBeCalledIsRefused() throws {
+    for location in [
+      "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://u@h%2fevil/", "//a%20b/",
+    ] {
+      guard case .refuse(let error) = try decide("http://h/", 302, location) else {
+        XCTFail("followed to \(location)")
+        continue
+      }
+      XCTAssertEqual(error.kind, .redirect)
+      XCTAssert(error.reason.contains("http://h/ redirects to \(location.debugDescription)"), error.reason)
+    }
+  }
+
+  func testWhereNoneIsFollowedTheLocationMayBeAnything() throws {
+    for location in ["http://[", "http://a b:c/", "file:///etc/passwd", "", "\u{0}"] {
+      guard case .deliver = try decide("http://h/", 302, location, policy: .none) else {
+        XCTFail("not delivered: \(location)")
+        continue
+      }
+    }
+    guard case .refuse(let error) = try decide("http://h/", 302, "http://[", policy: .sameOrigin) else {
+      return XCTFail("followed")
+    }
+    XCTAssertEqual(error.kind, .redirect)
+  }
+
+  func testFieldsMarkedAsSecretStayWithTheirOrigin() throws {
+    let headers: HTTPHeaders = ["X-Tenant": "t", "A": "b"]
+    let secrets = Redaction(names: ["x-tenant"])
+    let there = try followed(decide("http://h/", 302, "http://g/", headers: headers, secrets: secrets))
+    XCTAssertEqual(there.headers, ["A": "b"])
+    let here = try followed(decide("http://h/", 302, "/x", headers: headers, secrets: secrets))
+    XCTAssertEqual(here.headers, headers)
+  }
+
+  func testFieldsThatASecretWordNamesStayWithTheirOrigin() throws {
+    let headers: HTTPHeaders = [
+      "X-User-Token": "t", "X-Goog-Api-Key": "k", "DPoP": "d", "Idempotency-Key": "i", "X-Keyboard": "b",
+    ]
+    let there = try followed(decide("http://h/", 302, "http://g/", headers: headers))
+    XCTAssertEqual(there.headers, ["Idempotency-Key": "i", "X-Keyboard": "b"])
+  }
+
+  func testABodyThatExistsOnceIsNotSentAgain() throws {
+    var request = Request(method: .put, url: try url("http://h/"))
+    for (body, isFollowed) in [
+      (Request.BodyStream(once: { nil }), false), (Request.BodyStream(open: { { nil } }), true),
+    ] {
+      request.body = .stream(body)
+      let decision = RedirectPolicy.decide(
+        original: request, hop: request, status: 307, headers: ["Location": "/x"], trail: RedirectTrail(),
+        cookies: nil)
+      if case .refuse = decision { XCTAssertFalse(isFollowed) } else { _ = try followed(decision) }
+    }
+  }
+
+  func testTheNetworksSecretsAreItsRedactions() throws {
+    let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding("X-Tenant")))
+    let stub = StubTransport { _ in .json(#"{"code":200,"message":"","data":1}"#) }
+    _ = try network.with { $0.transport = stub }.json(.get, "/a").toBlocking().first()
+    XCTAssertEqual(stub.requests.first?.options.secrets.hides("x-tenant"), true)
+  }
+
+  func testAnOriginIsSchemeHostAndPort() throws {
+    let origin = Origin(try url("http://h/"))
+    for same in [
+      "http://H:80/x", "HTTP://h./", "http://h", "http://h:80/", "http://user@h/", "http://h?x", "http://h#a/b",
+    ] { XCTAssertEqual(Origin(try url(same)), origin, same) }
+    for (one, other) in [
+      ("http://h:8080/", "http://H:8080/x"), ("https://h:443", "https://h/"), ("http://h:443/", "http://h:0443/"),
+    ] {
+      XCTAssertEqual(Origin(try url(one)), Origin(try url(other)), one)
+      XCTAssertNotEqual(Origin(try url(one)), origin)
+    }
+    XCTAssertEqual(Origin(try url("http://[::1]/")), Origin(try url("HTTP://[::1]:80")))
+    XCTAssertNotEqual(Origin(try url("https://h/")), origin)
+    XCTAssertNotEqual(Origin(try url("http://h.evil/")), origin)
+  }
+
+  func testAnUpgradeToHTTPSIsAnotherOriginToo() throws {
+    let next = try followed(decide("http://h/", 301, "https://h/", headers: ["Authorization": "x", "A": "b"]))
+    XCTAssertNil(next.headers["Authorization"])
+    XCTAssertEqual(next.headers["A"], "b")
+  }
+
+  func testMethodRules() throws {
+    let rules: [(Int, HTTPMethod, HTTPMethod)] = [
+      (301, .post, .get), (302, .post, .get), (303, .post, .get), (307, .post, .post), (308, .post, .post),
+      (301, .put, .put), (302, .delete, .delete), (303, .put, .get), (303, .head, .head), (302, .head, .head),
+    ]
+    for (status, sent, expected) in rules {
+      let next = try followed(decide("http://h/", status, "/x", method: sent, headers: ["Content-Type": "a/b"]))
+      XCTAssertEqual(next.method, expected, "\(status) \(sent)")
+      XCTAssertEqual(next.headers["Content-Type"], sent == expected ? "a/b" : nil)
+      if sent != expected { XCTAssertTrue(next.body.isEmpty) }
+    }
+  }
+
+  func testAPolicyMayKeepTheMethodOn301And302() throws {
+    let policy = RedirectPolicy.follow(keepsMethod: true)
+    for (status, expected) in [(301, HTTPMethod.post), (302, .post), (303, .get), (307, .post)] {
+      let next = try followed(
+        decide("http://h/", status, "/x", method: .post, headers: ["Content-Type": "a/b"], policy: policy))
+      XCTAssertEqual(next.method, expected, "\(status)")
+      XCTAssertEqual(next.headers["Content-Type"], expected == .post ? "a/b" : nil, "\(status)")
+      XCTAssertEqual(next.body.isEmpty, expected == .get, "\(status)")
+    }
+  }
+
+  func testALocationWithoutAFragmentInheritsThatOfItsURL() throws {
+    for (from, location, target) in [
+      ("http://h/a#orig", "/c", "http://h/c#orig"), ("http://h/a#orig", "/c#own", "http://h/c#own"),
+      ("http://h/a#orig", "/c#", "http://h/c#"), ("http://h/a#orig", "?q=1", "http://h/a?q=1#orig"),
+      ("http://h/a#a%20b/?c", "http://g", "http://g#a%20b/?c"), ("http://h/a", "/c", "http://h/c"),
+    ] {
+      XCTAssertEqual(try followed(decide(from, 302, location)).url.absoluteString, target, "\(from) to \(location)")
+    }
+  }
+
+  func testARequestThatWasSentBeforeIsACycle() throws {
+    var trail = RedirectTrail()
+    let paths = ["/a#1", "/b", "/c"]
+    for (path, location) in zip(paths, paths.dropFirst()) {
+      let request = Request(url: try url("http://h" + path))
+      let decision = RedirectPolicy.decide(
+        original: request, hop: request, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
+      guard case .follow(_, let longer) = decision else { return XCTFail("not followed") }
+      trail = longer
+    }
+    XCTAssertEqual(trail.redirects.map(\.url.absoluteString), ["http://h/a#1", "http://h/b"])
+    for location in ["/a", "/a#2", "/b", "/c", "http://h/a"] {
+      let last = Request(url: try url("http://h/c"))
+      let decision = RedirectPolicy.decide(
+        original: last, hop: last, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
+      guard case .refuse(let error) = decision else {
+        XCTFail("followed to \(location)")
+        continue
+      }
+      XCTAssertEqual(error.kind, .redirect)
+      XCTAssert(error.reason.contains("http://h/c redirects to \(location)"), error.reason)
+      XCTAssert(error.reason.contains("already requested GET http://h/"), error.reason)
+      XCTAssertEqual(error.response?.redirects, trail.redirects)
+      XCTAssertEqual(error.response?.status, 302)
+    }
+  }
+
+  func testAnotherMethodOrQueryIsNoCycle() throws {
+    XCTAssertEqual(try followed(decide("http://h/a", 303, "/a", method: .post)).method, .get)
+    _ = try followed(decide("http://h/a?q=1", 302, "?q=2"))
+    guard case .refuse = try decide("http://h/a", 307, "/a", method: .post) else { return XCTFail("followed") }
+  }
+
+  func testOtherStatusesAreDelivered() throws {
+    for status in [200, 300, 304, 305, 306, 400] {
+      guard case .deliver = try decide("http://h/", status, "/x") else { return XCTFail("\(status)") }
+    }
+  }
+
+  func testTheEleventhHopIsRefused() throws {
+    guard case .refuse = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
+    _ = try followed(decide("http://h/", 302, "/x", hops: 9))
+  }
+
+  func test_backEndsOwnHeadersAndSignatureStayWithItsOrigin() throws {
+    struct Stamp: Signer {
+      func sign(_ content: SignedContent) throws -> Signature { Signature(headers: ["X-Stamp": "s"]) }
+    }
+    let builder = RequestBuilder(
+      baseURL: try url("https://h"), headers: ["X-Tuchong": "t", "User-Agent": "app"], signer: Stamp())
+    let call = Call(.get, "/a", parameters: nil, encoding: .url, headers: ["X-Caller": "c"])
+    let request = try builder.request(for: call)
+    func names(after location: String) throws -> [String] {
+      try followed(
+        RedirectPolicy.decide(
+          original: request, hop: request, status: 302, headers: ["Location": location],
+          trail: RedirectTrail(), cookies: nil)
+      ).headers.map(\.name).sorted()
+    }
+    XCTAssertEqual(try names(after: "/b"), ["User-Agent", "X-Caller", "X-Stamp", "X-Tuchong"])
+    XCTAssertEqual(try names(after: "https://evil/b"), ["User-Agent", "X-Caller"])
+  }
+
+  func test_everyHeaderThatIsSecretByItsNameStaysWithItsOrigin() throws {
+    let headers: HTTPHeaders = ["X-Api-Key": "a", "access-token": "b", "X-Signature": "c", "Accept": "d"]
+    let request = Request(url: try XCTUnwrap(URL(string: "https://h/a")), headers: headers)
+    for (location, count) in [("https://h/b", 4), ("https://evil/b", 1)] {
+      let decision = RedirectPolicy.decide(
+        original: request, hop: request, status: 302, headers: ["Location": location],
+        trail: RedirectTrail(), cookies: nil)
+      guard case .follow(let next, _) = decision else { return XCTFail("not followed") }
+      XCTAssertEqual(next.headers.count, count)
+    }
+  }
+}

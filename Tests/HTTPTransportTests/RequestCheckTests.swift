@@ -1,0 +1,82 @@
+import Foundation
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+/// The URLs that are let through, of the plain kind and of the others.
+final class RequestCheckTests: XCTestCase {
+  private func failure(_ url: String) throws -> String? {
+    RequestCheck.failure(of: Request(url: try XCTUnwrap(URL(string: "http://h/"))), url: url)?.reason
+  }
+
+  private func reason(_ request: Request) -> String {
+    let failure = RequestCheck.failure(of: request, url: request.url.absoluteString)
+    if let failure { XCTAssertEqual(failure.kind, .invalidRequest) }
+    return failure?.reason ?? "sent"
+  }
+
+  func testATraceWithABodyIsRefused() throws {
+    var trace = Request(method: .trace, url: try XCTUnwrap(URL(string: "http://h/")))
+    XCTAssertEqual(reason(trace), "sent")
+    trace.body = .data(Data())
+    XCTAssertEqual(reason(trace), "sent")
+    for body in [Request.Body.data(Data([1])), .stream(.init(open: { { nil } }))] {
+      trace.body = body
+      XCTAssert(reason(trace).contains("TRACE carries no body"), reason(trace))
+    }
+  }
+
+  func testConnectIsRefusedWithTheWayToAProxy() throws {
+    let connect = Request(method: .connect, url: try XCTUnwrap(URL(string: "http://h/p")))
+    XCTAssert(reason(connect).contains("CONNECT"), reason(connect))
+    XCTAssert(reason(connect).contains("Configuration.proxy"), reason(connect))
+  }
+
+  func testLimitsThatAreNotSecondsAreRefusedAndNamed() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    for (limits, words) in [
+      (Request.Timeouts(connect: -1), "Timeouts.connect is -1.0"), (.init(idle: -0.5), "Timeouts.idle is -0.5"),
+      (.init(total: -.infinity), "Timeouts.total is -inf"), (.init(connect: .nan), "Timeouts.connect is nan"),
+      (.init(idle: .nan), "Timeouts.idle is nan"), (.init(total: .nan), "Timeouts.total is nan"),
+    ] {
+      let refusal = reason(Request(url: url, timeouts: limits))
+      XCTAssert(refusal.contains(words), refusal)
+    }
+    for limits in [Request.Timeouts(connect: 0, idle: 0, total: 0), .init(connect: 0.1, idle: -0.0, total: .infinity)] {
+      XCTAssertEqual(reason(Request(url: url, timeouts: limits)), "sent")
+    }
+  }
+
+  func testCredentialsForAProxyDoNotGoToTheServerOfAnHTTPSURL() throws {
+    for (url, isSent) in [("http://h/", true), ("https://h/", false), ("HTTPS://h/", false)] {
+      let headers: HTTPHeaders = ["proxy-authorization": "Basic c2VjcmV0"]
+      let refusal = reason(Request(url: try XCTUnwrap(URL(string: url)), headers: headers))
+      XCTAssertEqual(refusal == "sent", isSent, refusal)
+      XCTAssert(isSent || refusal.contains("Configuration.proxy"), refusal)
+      XCTAssertFalse(refusal.contains("c2VjcmV0"), refusal)
+    }
+  }
+
+  func testURLsThatAreFineAreLetThrough() throws {
+    let label = String(repeating: "a", count: 63)
+    for url in [
+      "http://h", "https://h", "http://127.0.0.1:8080/x?y#z", "http://EXAMPLE.com?q", "http://h:/x", "http://a.b./",
+      "http://h:65535/", "http://\(label).com/", "http://user:secret@h/", "http://[::1]:80/", "HTTP://h/", "http://_a/",
+      "http://h/a\\b", "http://h/\u{e9}",
+    ] {
+      XCTAssertNil(try failure(url), url)
+    }
+  }
+
+  func testURLsThatAreNotAreRefused() throws {
+    for url in [
+      "http:/h", "http://", "https:///x", "http://?x", "http://:80/", "http://h:0/", "http://h:65536/", "http://h:8o/",
+      "http://h:80a/", "http://h:1:2/", "http://a..b/", "http://.a/", "http://\(String(repeating: "a", count: 64)).b/",
+      "http://\(String(repeating: "a.", count: 130))b/", "http://h/ x", "http://h/\u{7f}", "http://h/\r\nX: y",
+      "http://h\\@evil/", "http://a b/", "http://h\0/", "ftp://h/", "http:h", "httpx://h/", "http://a,b\"/",
+    ] {
+      XCTAssertNotNil(try failure(url), url)
+    }
+  }
+}

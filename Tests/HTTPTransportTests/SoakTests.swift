@@ -1,0 +1,46 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// A small version of `NetworkSoak`: faults and cancellations among many requests at once.
+  final class SoakTests: XCTestCase {
+    func testEveryRequestAmongFaultsAndCancellationsEndsOnceAndAsItMust() throws {
+      let faults: [LoopbackServer.Fault] = [
+        .closeBeforeHead, .resetBeforeHead, .headCutShort, .lengthTooLong, .twoLengths, .brokenChunkSize,
+        .chunkCutShort,
+        .resetAtRandomByte, .corruptGzip, .redirectToFile,
+      ]
+      let server = try LoopbackServer { request in
+        request.path.split(separator: "/").last.flatMap { LoopbackServer.Fault(rawValue: String($0)) }?.response()
+          ?? .text("fine")
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 32))
+      let before = Resources.now.descriptors
+      for _ in 0..<4 {
+        let flights = (0..<400).map { _ in Flight(self) }
+        for (index, flight) in flights.enumerated() {
+          let path = index % 20 == 0 ? "/\(faults[index / 20 % faults.count].rawValue)" : "/"
+          let sent = flight.send(Request(url: server.url(path)), on: transport)
+          if index % 10 == 3 { sent.dispose() }
+        }
+        for (index, flight) in flights.enumerated() {
+          switch try flight.outcome() {
+          case .success(let response):
+            XCTAssertNotEqual(index % 20, 0)
+            XCTAssertEqual(response.body, Data("fine".utf8))
+          case .failure(let error):
+            XCTAssert(index % 20 == 0 || index % 10 == 3, "\(error)")
+          }
+        }
+      }
+      // Both ends of every connection that may be kept are here.
+      XCTAssertLessThanOrEqual(Resources.now.descriptors, before + 64)
+    }
+  }
+#endif

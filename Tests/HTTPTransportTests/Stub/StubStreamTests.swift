@@ -1,0 +1,141 @@
+import Foundation
+import NetLayer
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+final class StubStreamTests: XCTestCase {
+  private let scheduler = TestScheduler()
+  private let log = Log()
+
+  private final class Log: Sendable {
+    private let kept = Locked<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+    /// Without their times.
+    var events: [String] { lines.map { String($0.split(separator: " ", maxSplits: 1)[1]) } }
+    func append(_ line: String) { kept.withLock { $0.append(line) } }
+  }
+
+  private func start(
+    _ transport: any Transport, answer: @escaping @Sendable (Data) -> BodyFlow = { _ in .continue }
+  ) throws -> any StreamControl {
+    let url = try XCTUnwrap(URL(string: "https://api.example/events"))
+    let (log, scheduler) = (log, scheduler)
+    @Sendable func note(_ event: String) { log.append("\(scheduler.clock) \(event)") }
+    return transport.stream(
+      Request(url: url), progress: nil, head: { note("head \($0.status)") },
+      chunk: { data in
+        note(String(decoding: data, as: UTF8.self))
+        return answer(data)
+      },
+      completion: { result in
+        switch result {
+        case .success(let response): note("end \(response.status) \(response.body.count)")
+        case .failure(let error): note("\(error.kind)")
+        }
+      })
+  }
+
+  private func stub(_ answer: StubTransport.Answer) -> StubTransport { StubTransport(on: scheduler) { _ in answer } }
+
+  private let pieces = ["a", "b", "c"].map { Data($0.utf8) }
+
+  func testChunksComeOneAfterTheOther() throws {
+    _ = try start(stub(.chunks(pieces, every: 2)))
+    scheduler.start()
+    XCTAssertEqual(log.lines, ["0 head 200", "2 a", "4 b", "6 c", "6 end 200 0"])
+  }
+
+  func testAFailureFollowsTheChunks() throws {
+    _ = try start(stub(.chunks(pieces, failing: .connection)))
+    scheduler.start()
+    XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "connection"])
+  }
+
+  func testAnyAnswerIsOneChunk() throws {
+    _ = try start(stub(.json("{}", status: 201, after: 3)))
+    scheduler.start()
+    XCTAssertEqual(log.events, ["head 201", "{}", "end 201 0"])
+  }
+
+  func testWhoDoesNotStreamGetsTheWholeAtTheEnd() throws {
+    let log = log
+    let scheduler = scheduler
+    let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/events")))
+    _ = stub(.chunks(pieces, every: 2)).send(request) { result in
+      let text = (try? result.get().body).map { String(decoding: $0, as: UTF8.self) }
+      log.append("\(scheduler.clock) \(text ?? "")")
+    }
+    scheduler.start()
+    XCTAssertEqual(log.lines, ["6 abc"])
+  }
+
+  func testAPauseHoldsTheNextChunkBack() throws {
+    let control = try start(stub(.chunks(pieces))) { _ in .pause }
+    scheduler.start()
+    XCTAssertEqual(log.lines.count, 2)
+    control.resume()
+    control.resume()
+    scheduler.start()
+    XCTAssertEqual(log.lines.count, 3)
+    control.resume()
+    scheduler.start()
+    control.resume()
+    scheduler.start()
+    XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "end 200 0"])
+  }
+
+  func testManyChunksNeedNoDeepStack() throws {
+    let flight = StreamFlight(self)
+    let answer = StubTransport.Answer.chunks([Data](repeating: Data([1]), count: 100_000))
+    flight.start(
+      Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: StubTransport { _ in answer })
+    _ = try flight.outcome().get()
+    XCTAssertEqual(flight.chunks, 100_000)
+  }
+
+  func testDisposingEndsWithCancelled() throws {
+    let control = try start(stub(.chunks(pieces, every: 2)))
+    scheduler.advanceTo(3)
+    control.dispose()
+    control.dispose()
+    scheduler.start()
+    XCTAssertEqual(log.events, ["head 200", "a", "cancelled"])
+  }
+
+  func testATransportThatKnowsNoStreamsGivesOneChunk() throws {
+    let fake = FakeTransport(json: "[1]")
+    let flight = StreamFlight(self) { _ in .pause }
+    flight.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: fake)
+    XCTAssertEqual(try flight.outcome().get().body, Data())
+    XCTAssertEqual(flight.order, ["head", "chunk", "completion"])
+    XCTAssertEqual(flight.body, Data("[1]".utf8))
+  }
+
+  func testARecordingKeepsWhatWasStreamed() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let answers = StubTransport { [pieces] _ in .chunks(pieces) }
+    let flight = StreamFlight(self)
+    let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/")))
+    flight.start(request, on: try RecordingTransport(answers, to: file))
+    _ = try flight.outcome().get()
+    let replayed = Flight(self)
+    _ = replayed.send(request, on: try StubTransport(replaying: file))
+    XCTAssertEqual(try replayed.outcome().get().body, Data("abc".utf8))
+  }
+
+  #if os(Linux)
+    func testAStreamThatCannotBeRecordedFails() throws {
+      let answers = StubTransport { _ in .json("7") }
+      let transport = try RecordingTransport(answers, to: URL(filePath: "/dev/full"))
+      let streamed = StreamFlight(self)
+      streamed.start(Request(url: try XCTUnwrap(URL(string: "http://h/"))), on: transport)
+      XCTAssertEqual(TransportSuite.kind(try streamed.outcome()), .file)
+      XCTAssertEqual(streamed.order, ["head", "chunk", "completion"])
+    }
+  #endif
+}

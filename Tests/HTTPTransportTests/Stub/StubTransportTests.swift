@@ -1,0 +1,55 @@
+import Foundation
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+final class StubTransportTests: XCTestCase {
+  private func request(_ method: HTTPMethod = .get, _ path: String) throws -> NetLayer.Request {
+    Request(method: method, url: try XCTUnwrap(URL(string: "https://api.example\(path)")))
+  }
+
+  private func perform(
+    _ request: NetLayer.Request, on transport: StubTransport
+  ) throws -> Result<NetLayer.Response, NetworkError> {
+    let flight = Flight(self)
+    _ = flight.send(request, on: transport)
+    return try flight.outcome()
+  }
+
+  func testTheFirstStubThatMatchesAnswers() throws {
+    let transport = StubTransport([
+      .init(.get, "/a", .json(#"{"n":1}"#)), .init(nil, "/a", .response(status: 201)),
+      .init(.get, "/b", .failure(.timeout)),
+    ])
+    XCTAssertEqual(try perform(request(.get, "/a?q=1"), on: transport).get().body, Data(#"{"n":1}"#.utf8))
+    XCTAssertEqual(try perform(request(.post, "/a"), on: transport).get().status, 201)
+    XCTAssertEqual(TransportSuite.kind(try perform(request(.get, "/b"), on: transport)), .timeout)
+    XCTAssertEqual(transport.requests.count, 3)
+  }
+
+  func testARequestWithoutAStubIsNamed() throws {
+    let outcome = try perform(request(.delete, "/nowhere"), on: StubTransport([]))
+    guard case .failure(let error) = outcome else { return XCTFail("answered") }
+    XCTAssert(error.reason.contains("DELETE https://api.example/nowhere"), error.reason)
+  }
+
+  func testADelayedAnswerCanBeCancelled() throws {
+    let transport = StubTransport { _ in .json("{}", after: 3600) }
+    let flight = Flight(self)
+    flight.send(try request(.get, "/"), on: transport).dispose()
+    XCTAssertEqual(TransportSuite.kind(try flight.outcome()), .cancelled)
+  }
+
+  func testADelayedAnswerArrives() throws {
+    let transport = StubTransport { _ in .json("{}", after: 0.01) }
+    XCTAssertEqual(try perform(request(.get, "/"), on: transport).get().status, 200)
+  }
+
+  func testItRefusesWhatARealTransportRefuses() throws {
+    var bad = try request(.get, "/")
+    bad.headers["X"] = "a\r\nb"
+    let outcome = try perform(bad, on: StubTransport { _ in .json("{}") })
+    XCTAssertEqual(TransportSuite.kind(outcome), .invalidRequest)
+  }
+}

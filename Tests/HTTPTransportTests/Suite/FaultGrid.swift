@@ -1,0 +1,141 @@
+import Foundation
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+/// One fault, met by every use of a transport at once: {data, stream, file} × {GET, POST with a body}.
+struct FaultGrid {
+  /// What must come of a fault.
+  enum Expected {
+    /// Status 200 and this text.
+    case answer(String)
+    /// An error of this kind, or of `or` where versions differ, the reason of which says so: for a timeout, the limit
+    /// that was reached. Words that differ by version are separated by `|`.
+    case failure(NetworkError.Kind, or: NetworkError.Kind? = nil, saying: String = "")
+  }
+
+  enum Mode: CaseIterable { case data, stream, file }
+
+  /// Not only zeros: what is cut or swapped on its way shows.
+  static let body = Data(TestRoutes.pattern(100_000))
+
+  let test: XCTestCase
+  let transport: any Transport
+  /// Answers every request with "ok".
+  let next: URL
+  /// Where downloads go; the owner removes it.
+  let folder: URL
+  /// Fields of the requests that must succeed.
+  var nextHeaders = HTTPHeaders()
+
+  init(_ test: XCTestCase, _ transport: any Transport, next: URL) throws {
+    self.test = test
+    self.transport = transport
+    self.next = next
+    folder = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  /// Sends all six at once, then what must succeed on the same transport, each in its mode and method.
+  func run(
+    _ name: String, _ expected: Expected, at url: URL, _ limits: Request.Timeouts, headers: HTTPHeaders = [:],
+    options: Request.Options = Request.Options()
+  ) throws {
+    let cells = Self.cells { Cell($0, $1, in: self) }
+    for cell in cells { cell.start(url, limits, headers, options) }
+    for cell in cells { try cell.check(expected, "\(name) \(cell.mode) \(cell.method)") }
+    let later = Self.cells { Cell($0, $1, in: self) }
+    for cell in later { cell.start(next, Request.Timeouts(), nextHeaders) }
+    for cell in later { try cell.check(.answer("ok"), "after \(name): \(cell.mode) \(cell.method)") }
+    // Now, as a second end may come late.
+    for cell in cells { XCTAssertEqual(cell.ends, 1, "\(name) \(cell.mode) \(cell.method)") }
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [], name)
+  }
+
+  private static func cells(_ make: (Mode, HTTPMethod) -> Cell) -> [Cell] {
+    Mode.allCases.flatMap { mode in [HTTPMethod.get, .post].map { make(mode, $0) } }
+  }
+
+  /// One request.
+  final class Cell {
+    let mode: Mode
+    let method: HTTPMethod
+    private let transport: any Transport
+    private let folder: URL
+    /// The one of both that the mode needs.
+    private let flight: Flight?
+    private let stream: StreamFlight?
+    private var begin = ContinuousClock.now
+    /// Seconds within which it must end.
+    private var patience = 0.0
+
+    init(_ mode: Mode, _ method: HTTPMethod, in grid: FaultGrid) {
+      self.mode = mode
+      self.method = method
+      transport = grid.transport
+      folder = grid.folder.appending(path: UUID().uuidString)
+      flight = mode == .stream ? nil : Flight(grid.test)
+      stream = mode == .stream ? StreamFlight(grid.test) : nil
+    }
+
+    func start(
+      _ url: URL, _ limits: Request.Timeouts, _ headers: HTTPHeaders = [:],
+      _ options: Request.Options = Request.Options()
+    ) {
+      // A session that does not tell when it is connected adds both. A loaded machine is late, by less than this.
+      patience = Swift.min(limits.connect + limits.idle, limits.total) + 10
+      begin = .now
+      var request = Request(method: method, url: url, headers: headers, timeouts: limits)
+      request.headers["X-Cell"] = "\(mode)"
+      if method == .post { request.body = .data(FaultGrid.body) }
+      request.options = options
+      request.options.maxBodySize = 1 << 20
+      switch mode {
+      case .data: _ = flight?.send(request, on: transport)
+      case .stream: stream?.start(request, on: transport)
+      case .file:
+        XCTAssertNoThrow(try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true))
+        request.destination = folder.appending(path: "body")
+        _ = flight?.send(request, on: transport)
+      }
+    }
+
+    /// Waits for the end, which must be the expected one, and leave the files of a success and no others.
+    func check(_ expected: Expected, _ what: String) throws {
+      let outcome = try XCTUnwrap(try stream?.outcome() ?? flight?.outcome())
+      let end = try XCTUnwrap(stream?.endedAt ?? flight?.endedAt)
+      XCTAssertLessThan((end - begin) / Duration.seconds(1), patience, what)
+      var files: [String] = []
+      switch (expected, outcome) {
+      case (.answer(let text), .success(let response)):
+        XCTAssertEqual(response.status, 200, what)
+        XCTAssertEqual(String(decoding: try body(of: response), as: UTF8.self), text, what)
+        if mode == .stream { XCTAssertEqual(stream?.heads.map(\.status), [200], what) }
+        if mode == .file { files = ["body"] }
+      case (.failure(let kind, let other, let words), .failure(let error)):
+        if error.kind != other { XCTAssertEqual(error.kind, kind, "\(what): \(error.reason)") }
+        let isSaid = words.isEmpty || words.split(separator: "|").contains { error.reason.contains($0) }
+        XCTAssert(isSaid, "\(what): \(error.reason)")
+      case (.answer, .failure(let error)): XCTFail("\(what): \(error.reason)")
+      case (.failure(let kind, _, _), .success(let response)): XCTFail("\(what): no \(kind), but \(response.status)")
+      }
+      guard mode == .file else { return }
+      XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), files, what)
+      try FileManager.default.removeItem(at: folder)
+    }
+
+    /// How often it has ended.
+    var ends: Int { flight?.ends ?? stream?.order.count { $0 == "completion" } ?? 0 }
+
+    private func body(of response: Response) throws -> Data {
+      switch mode {
+      case .data: return response.body
+      case .stream: return stream?.body ?? Data()
+      case .file:
+        XCTAssertEqual(response.body, Data())
+        return try Data(contentsOf: try XCTUnwrap(response.file))
+      }
+    }
+  }
+}

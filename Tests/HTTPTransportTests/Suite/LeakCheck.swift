@@ -1,0 +1,96 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+
+/// What a transport may hold while nothing is under way, and its process with it: from the first moment on, not only when
+/// it is shut down.
+final class LeakCheck {
+  private let transport: any Transport
+  private let servers: [LoopbackServer]
+  private let keptConnections: Int
+  private let test: XCTestCase
+  private let url: URL
+  private let base: Resources
+  private var handles = 0
+
+  /// Begins with what is there now, once `url` has answered. `servers` are those in this process, and at most
+  /// `keptConnections` are kept to each.
+  init(
+    _ test: XCTestCase, _ transport: any Transport, asking url: URL, _ servers: [LoopbackServer] = [],
+    keptConnections: Int = 0
+  ) throws {
+    self.test = test
+    self.transport = transport
+    self.servers = servers
+    self.keptConnections = keptConnections
+    self.url = url
+    #if canImport(CCurl)
+      if let transport = transport as? CurlTransport {
+        // Its thread may be about to start.
+        _ = try transport.held(test, asking: url)
+        if Resources.now.ifKnown != nil { XCTAssertGreaterThan(Resources.now.transportThreads, 0) }
+      }
+    #endif
+    var now = Resources.now
+    now.descriptors -= 2 * servers.map(\.openConnectionCount).reduce(0, +)
+    base = now
+  }
+
+  /// Nothing may be left of `what` but kept connections.
+  func check(_ what: String) throws {
+    #if canImport(CCurl)
+      if let transport = transport as? CurlTransport {
+        let held = try transport.held(test, asking: url)
+        XCTAssertEqual(held.live, 0, "transfers, after \(what)")
+        XCTAssert(held.isQueueAtRest, "after \(what)")
+        // An easy handle that is lost never comes back to those that wait for use.
+        XCTAssertGreaterThanOrEqual(held.idleHandles, handles, "handles, after \(what)")
+        handles = held.idleHandles
+      }
+    #endif
+    guard Resources.now.ifKnown != nil else { return }
+    // Both ends of a kept connection are in this process.
+    func spare() -> Int { base.descriptors + 2 * kept.reduce(0, +) - Resources.now.descriptors }
+    // A worker of Dispatch that the transport's thread was the first to need has its name until it runs and takes its own.
+    func areThreadsGone() -> Bool { Resources.now.transportThreads <= base.transportThreads }
+    Self.wait { spare() >= 0 && self.kept.allSatisfy { $0 <= self.keptConnections } && areThreadsGone() }
+    // The first leak is the one to look for; the others would take a wait each.
+    if spare() < 0 { throw Leak(description: "\(-spare()) descriptors are left of \(what)") }
+    XCTAssertLessThanOrEqual(kept.max() ?? 0, keptConnections, "connections, after \(what)")
+    XCTAssertLessThanOrEqual(Resources.now.transportThreads, base.transportThreads, "threads, after \(what)")
+  }
+
+  private struct Leak: Error, CustomStringConvertible { let description: String }
+
+  private var kept: [Int] { servers.map(\.openConnectionCount) }
+
+  /// Waits until `condition` holds, which a server may see a moment later than its client; the caller asserts it.
+  static func wait(until condition: @escaping () -> Bool) {
+    if condition() { return }
+    let met = XCTNSPredicateExpectation(predicate: NSPredicate { _, _ in condition() }, object: nil)
+    _ = XCTWaiter().wait(for: [met], timeout: 20)
+  }
+}
+
+#if canImport(CCurl)
+  extension CurlTransport {
+    /// What the loop holds as a request to `url` ends, seen from its own thread.
+    fileprivate func held(
+      _ test: XCTestCase, asking url: URL
+    ) throws -> (live: Int, isQueueAtRest: Bool, idleHandles: Int) {
+      let seen = Locked<(live: Int, isQueueAtRest: Bool, idleHandles: Int)?>(nil)
+      let ended = test.expectation(description: "ended")
+      let sent = send(Request(url: url)) { [self] _ in
+        seen.withLock { $0 = (loop.live.count, loop.queue.isAtRest, loop.idle.count) }
+        ended.fulfill()
+      }
+      XCTAssertEqual(XCTWaiter().wait(for: [ended], timeout: 90), .completed)
+      sent.dispose()
+      return try XCTUnwrap(seen.withLock { $0 })
+    }
+  }
+#endif

@@ -1,0 +1,228 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import Synchronization
+import XCTest
+
+@testable import HTTPTransport
+
+/// Bodies that are made while they are sent: by sequences, and how they end with their request.
+extension TransportSuite {
+  private static func sequence(_ count: Int, of size: Int) -> AsyncStream<Data> {
+    AsyncStream { continuation in
+      for index in 0..<count { continuation.yield(Data(repeating: UInt8(truncatingIfNeeded: index), count: size)) }
+      continuation.finish()
+    }
+  }
+
+  func testABodyOfASequenceArrives() throws {
+    for (count, size) in [(0, 0), (1, 1), (3, 100), (300, 4_000), (7, 300_000)] {
+      let whole = Data((0..<count).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) })
+      for length in [nil, Int64(count * size)] {
+        for stream in [
+          Request.BodyStream(count: length, sequence: { Self.sequence(count, of: size) }),
+          Request.BodyStream(once: Self.sequence(count, of: size), count: length),
+        ] {
+          let answer = try response(request(.put, "/echo", body: .stream(stream)))
+          XCTAssertEqual(answer.body, whole, "\(count) × \(size)")
+          if let length { XCTAssertEqual(answer.headers["X-Length"], "\(length)") }
+        }
+      }
+    }
+  }
+
+  func testABodyOfASequenceFollowsARedirectWhereItIsRepeatable() throws {
+    let stream = Request.BodyStream(sequence: { Self.sequence(20, of: 10_000) })
+    XCTAssertEqual(try response(request(.post, "/redirect/307", body: .stream(stream))).body.count, 200_000)
+    let once = Request.BodyStream(once: Self.sequence(20, of: 10_000))
+    try failure(request(.post, "/redirect/307", body: .stream(once)), .redirect)
+    try assertStillServes()
+  }
+
+  func testASequenceThatThrowsOrIsOfAnotherLengthFailsItsRequest() throws {
+    struct Broken: Error {}
+    let failing = Request.BodyStream(sequence: {
+      AsyncThrowingStream<Data, any Error> { continuation in
+        continuation.yield(Data(count: 1000))
+        continuation.finish(throwing: Broken())
+      }
+    })
+    let error = try failure(request(.put, "/echo", body: .stream(failing)), .invalidRequest)
+    XCTAssert(error.reason.contains("Broken"), error.reason)
+    for length in [Int64(999), 1001] {
+      let wrong = Request.BodyStream(count: length, sequence: { Self.sequence(1, of: 1000) })
+      try failure(request(.put, "/echo", body: .stream(wrong)), .invalidRequest)
+    }
+    try assertStillServes()
+  }
+
+  func testACancelledCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
+    let waiting = WaitingChunks(self)
+    let flight = Flight(self)
+    let body = Request.Body.stream(.init(once: waiting.chunks))
+    let sent = flight.send(request(.put, "/echo", body: body), on: transport)
+    wait(for: [waiting.awaited], timeout: 20)
+    sent.dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    wait(for: [waiting.cancelled], timeout: 20)
+    try assertStillServes()
+  }
+
+  func testATimedOutCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
+    let waiting = WaitingChunks(self)
+    let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.3)
+    let body = Request.Body.stream(.init(once: waiting.chunks))
+    let error = try failure(request(.put, "/echo", body: body, timeouts: limits), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    wait(for: [waiting.awaited, waiting.cancelled], timeout: 20)
+    try assertStillServes()
+  }
+
+  func testAShutdownCancelsTheTaskThatAwaitsTheNextChunk() throws {
+    let waiting = WaitingChunks(self)
+    let mine = try makeTransport()
+    let flight = Flight(self)
+    _ = flight.send(request(.put, "/echo", body: .stream(.init(once: waiting.chunks))), on: mine)
+    wait(for: [waiting.awaited], timeout: 20)
+    shutDown(mine)
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    wait(for: [waiting.cancelled], timeout: 20)
+  }
+
+  func testASilentMakerFailsItsRequestAtItsOwnLimit() throws {
+    let unlimited = Request.Timeouts(connect: 30, idle: 0.2, total: 0)
+    let waiting = WaitingChunks(self)
+    var sequence = Request.BodyStream(once: waiting.chunks)
+    sequence.chunkTimeout = 0.5
+    let error = try failure(request(.put, "/echo", body: .stream(sequence), timeouts: unlimited), .timeout)
+    XCTAssert(error.reason.contains("BodyStream.chunkTimeout"), error.reason)
+    wait(for: [waiting.awaited, waiting.cancelled], timeout: 20)
+
+    let blocked = DispatchSemaphore(value: 0)
+    defer { blocked.signal() }
+    var reader = Request.BodyStream(open: {
+      {
+        blocked.wait()
+        return nil
+      }
+    })
+    reader.chunkTimeout = 0.2
+    let second = try failure(request(.put, "/echo", body: .stream(reader), timeouts: unlimited), .timeout)
+    XCTAssert(second.reason.contains("BodyStream.chunkTimeout"), second.reason)
+    try assertStillServes()
+  }
+
+  func testALimitOrALengthBelowZeroIsRefused() throws {
+    let negative = Request.BodyStream(count: -1, open: { { nil } })
+    let length = try failure(request(.put, "/echo", body: .stream(negative)), .invalidRequest)
+    XCTAssert(length.reason.contains("BodyStream.count is -1"), length.reason)
+    for limit in [-1, Double.nan] {
+      var stream = Request.BodyStream(open: { { nil } })
+      stream.chunkTimeout = limit
+      let error = try failure(request(.put, "/echo", body: .stream(stream)), .invalidRequest)
+      XCTAssert(error.reason.contains("BodyStream.chunkTimeout is \(limit)"), error.reason)
+    }
+    XCTAssertEqual(server.requestCount, 0)
+  }
+
+  func testACancelledUploadLetsGoOfItsMakerAndWaitsForNone() throws {
+    let maker = CountedMaker(self)
+    let blocked = DispatchSemaphore(value: 0)
+    let stream = Request.BodyStream(open: maker.open { _ in blocked.wait() })
+    let flight = Flight(self)
+    let sent = flight.send(request(.put, "/echo", body: .stream(stream)), on: transport)
+    wait(until: "the maker is asked") { maker.calls == 1 }
+    sent.dispose()
+    // While the maker still blocks its thread.
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    try assertStillServes()
+    blocked.signal()
+    wait(for: [maker.released], timeout: 20)
+    XCTAssertEqual(maker.calls, 1)
+  }
+
+  func testUploadsThatAreCancelledAtAnyMomentEndOnceAndLetGoOfTheirSequences() throws {
+    let count = 60
+    let released = expectation(description: "every sequence is released")
+    released.expectedFulfillmentCount = count
+    let flights = (0..<count).map { _ in Flight(self) }
+    let queue = DispatchQueue(label: "callers", attributes: .concurrent)
+    for (index, flight) in flights.enumerated() {
+      let sent = Locked<(any Disposable)?>(nil)
+      let token = Token(released)
+      let asked = Atomic<Int>(0)
+      let body = Request.Body.stream(
+        .init(
+          once: AsyncStream(unfolding: {
+            withExtendedLifetime(token) {}
+            let call = asked.add(1, ordering: .acquiringAndReleasing).newValue
+            // Some in the middle of their body, from a thread of their own.
+            if index % 3 == 1, call == index % 8 { queue.async { sent.withLock { $0 }?.dispose() } }
+            return call <= 20 ? Data(count: 5_000) : nil
+          })))
+      let control = flight.send(request(.put, "/echo", body: body), on: transport)
+      sent.withLock { $0 = control }
+      if index % 3 == 0 { control.dispose() }
+    }
+    for (index, flight) in flights.enumerated() {
+      switch try flight.outcome() {
+      case .success(let response): XCTAssertEqual(response.body.count, 100_000)
+      case .failure(let error):
+        XCTAssertEqual(error.kind, .cancelled, error.reason)
+        XCTAssertNotEqual(index % 3, 2, error.reason)
+      }
+    }
+    // What the outcomes hold of their requests goes with them.
+    for flight in flights { flight.forget() }
+    wait(for: [released], timeout: 20)
+    try assertStillServes()
+  }
+
+  func testAnUploadThatIsOverIsMadeNoFurther() throws {
+    for isCancelled in [true, false] {
+      let maker = CountedMaker(self)
+      // As fast as it is taken, without end.
+      let stream = Request.BodyStream(open: maker.open { _ in })
+      let flight = Flight(self)
+      let limits = Request.Timeouts(connect: 30, idle: 30, total: isCancelled ? 0 : 0.3)
+      let sent = flight.send(request(.put, "/never", body: .stream(stream), timeouts: limits), on: transport)
+      if isCancelled {
+        wait(until: "chunks are made") { maker.calls >= 3 }
+        sent.dispose()
+      }
+      XCTAssertEqual(Self.kind(try flight.outcome()), isCancelled ? .cancelled : .timeout)
+      // Released, it can't be called.
+      wait(for: [maker.released], timeout: 20)
+    }
+  }
+}
+
+/// Tells when it is let go of.
+private final class Token: Sendable {
+  private let released: XCTestExpectation
+  init(_ released: XCTestExpectation) { self.released = released }
+  deinit { released.fulfill() }
+}
+
+/// A maker without end that counts its calls, and tells when it is let go of.
+private final class CountedMaker: Sendable {
+  let released: XCTestExpectation
+  private let count = Atomic<Int>(0)
+
+  init(_ test: XCTestCase) { released = test.expectation(description: "the maker is released") }
+
+  var calls: Int { count.load(ordering: .acquiring) }
+
+  /// Opens a reader that calls `pause` before each of its chunks.
+  func open(_ pause: @escaping @Sendable (Int) -> Void) -> @Sendable () -> Request.BodyStream.Reader {
+    { [self] in
+      let token = Token(released)
+      return { [self] in
+        withExtendedLifetime(token) {}
+        pause(count.add(1, ordering: .acquiringAndReleasing).newValue)
+        return Data(count: 1 << 12)
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+/// A download for which there is no room.
+extension TransportSuite {
+  func testADirectoryIsRefusedAsADestinationBeforeAnythingIsSent() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "folder-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: directory) }
+    let before = server.requests.count
+    for destination in [directory, try XCTUnwrap(URL(string: "http://h/x"))] {
+      var request = request(.get, "/bytes/1000")
+      request.destination = destination
+      let error = try failure(request, .file)
+      XCTAssertTrue(
+        error.reason.contains(destination == directory ? "is a directory" : "needs a file URL"), error.reason)
+      XCTAssertNotNil(error.request)
+    }
+    XCTAssertEqual(server.requests.count, before)
+  }
+
+  func testADownloadOntoAFullDiskFailsNamingItsFileAndLeavesNothing() throws {
+    let disk = FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: disk) }
+    try SmallDisk.mount(at: disk, for: self)
+    let file = disk.appending(path: "body")
+    func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: disk.path) }
+    // Full at the first write, in the middle of a long body, and with the old file in the way.
+    for (path, old) in [("/bytes/100000", nil), ("/bytes/3000000", nil), ("/bytes/100000", "old")] {
+      if let old { try Data(old.utf8).write(to: file) }
+      var request = request(.get, path)
+      request.destination = file
+      let error = try failure(request, .file)
+      XCTAssert(error.reason.contains(file.path), error.reason)
+      XCTAssert(error.reason.contains("No space left"), error.reason)
+      XCTAssertNotNil(error.metrics)
+      XCTAssertEqual(try files(), old == nil ? [] : ["body"])
+      if let old { XCTAssertEqual(try Data(contentsOf: file), Data(old.utf8)) }
+    }
+    // With room again, the disk is used.
+    var small = request(.get, "/bytes/1000")
+    small.destination = file
+    XCTAssertEqual(try response(small).file, file)
+    XCTAssertEqual(try Data(contentsOf: file).count, 1000)
+    XCTAssertEqual(try files(), ["body"])
+  }
+}

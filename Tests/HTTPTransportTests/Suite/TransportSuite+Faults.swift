@@ -1,0 +1,137 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import XCTest
+
+@testable import HTTPTransport
+
+/// Broken servers, wrong addresses, requests that would inject: the right kind, once, and the next request succeeds.
+extension TransportSuite {
+  func testAConnectionClosedBeforeTheHead() throws {
+    try failure(request(.get, "/close"), .connection)
+    try assertStillServes()
+    // Now over a connection that was kept.
+    try failure(request(.get, "/close"), .connection)
+    try assertStillServes()
+  }
+
+  func testAConnectionResetBeforeTheHead() throws {
+    try failure(request(.get, "/reset"), .connection)
+    try assertStillServes()
+  }
+
+  func testAConnectionResetInTheBody() throws {
+    try failure(request(.get, "/reset-body"), .connection)
+    try assertStillServes()
+  }
+
+  func testABodyCutShortNamesTheBytes() throws {
+    let error = try failure(request(.get, "/cut-body"), .connection)
+    XCTAssert(error.reason.contains("body cut short"), error.reason)
+    XCTAssert(error.reason.contains("100 of 1000 bytes"), error.reason)
+    try assertStillServes()
+  }
+
+  func testAnAnswerThatIsNotHTTP() throws {
+    try failure(request(.get, "/nonsense"), .connection)
+    try assertStillServes()
+  }
+
+  func testARefusedPortNamesHostAndPort() throws {
+    let closed = try LoopbackServer { _ in .status(200) }
+    let url = closed.url("/")
+    closed.stop()
+    let error = try failure(Request(url: url), .connection)
+    XCTAssert(error.reason.contains("127.0.0.1:\(closed.port)"), error.reason)
+    XCTAssertNotNil(error.underlying)
+    try assertStillServes()
+  }
+
+  func testAnUnknownHostIsNamed() throws {
+    let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
+    let error = try failure(Request(url: url), .unknownHost)
+    XCTAssert(error.reason.contains("nosuchhost.invalid"), error.reason)
+    try assertStillServes()
+  }
+
+  func testTLSWithAServerThatHasNone() throws {
+    let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+    try failure(Request(url: url), .tls)
+    try assertStillServes()
+  }
+
+  func testWhatWouldInjectIsRefusedAndNamed() throws {
+    let cases: [(HTTPMethod, HTTPHeaders, String)] = [
+      ("GET\r\nX: y", [:], "method"), ("", [:], "method"), ("GE T", [:], "method"), ("GE\0T", [:], "method"),
+      (.get, ["X-Bad\r\nX": "y"], "header name"), (.get, ["X\0Bad": "y"], "header name"),
+      (.get, ["": "y"], "header name"), (.get, ["X Y": "y"], "header name"),
+      (.get, ["X-Value": "a\r\nX-Injected: b"], "X-Value"), (.get, ["X-Value": "a\nb"], "X-Value"),
+      (.get, ["X-Value": "a\0b"], "X-Value"), (.get, ["X-Value": "a\u{1B}b"], "0x1b at byte 1"),
+      (.get, ["X-Value": "a\u{7F}"], "0x7f at byte 1"), (.get, ["X-Value": "a\r\n"], "CR at byte 1"),
+      (.post, ["Transfer-Encoding": "chunked"], "Transfer-Encoding"),
+      (.post, ["Content-Length": "7"], "Content-Length"), (.post, ["Content-Length": "+0"], "Content-Length"),
+    ]
+    for (method, headers, place) in cases {
+      let error = try failure(request(method, "/echo", headers: headers), .invalidRequest)
+      XCTAssert(error.reason.contains(place), error.reason)
+    }
+    XCTAssertEqual(server.requestCount, 0)
+    try assertStillServes()
+  }
+
+  func testACarriageReturnWithinAReceivedFieldIsNoLineBreak() throws {
+    let server = try LoopbackServer { _ in
+      .init(body: .raw([.init("HTTP/1.1 200 OK\r\nX-A: a\rX-Evil: 1\r\nContent-Length: 2\r\n\r\nok")]))
+    }
+    guard case .success(let answer) = try perform(Request(url: server.url("/"))) else { return }
+    XCTAssertNil(answer.headers["X-Evil"])
+    XCTAssertFalse(answer.headers.contains { $0.value.contains("\r") || $0.value.contains("\n") }, "\(answer.headers)")
+  }
+
+  func testRequestsThatHTTPDoesNotKnowAreRefused() throws {
+    let negative = Request.Timeouts(total: -1)
+    try failure(request(.trace, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
+    try failure(request(.connect, "/echo"), .invalidRequest)
+    try failure(request(.get, "/echo", timeouts: negative), .invalidRequest)
+    XCTAssertEqual(server.requestCount, 0)
+    XCTAssertEqual(try response(request(.trace, "/echo")).headers["X-Method"], "TRACE")
+  }
+
+  func testAPipeThatNobodyWritesToIsRefusedAndHoldsNothing() throws {
+    let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
+    XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)
+    defer { try? FileManager.default.removeItem(at: pipe) }
+    let error = try failure(request(.put, "/echo", body: .file(pipe)), .invalidRequest)
+    XCTAssert(error.reason.contains(pipe.path), error.reason)
+    try assertStillServes()
+  }
+
+  func testALengthThatContradictsAFileIsRefused() throws {
+    let file = try temporaryFile(Data("12345".utf8))
+    let error = try failure(
+      request(.put, "/echo", headers: ["Content-Length": "4"], body: .file(file)), .invalidRequest)
+    XCTAssert(error.reason.contains("5 bytes"), error.reason)
+    XCTAssertEqual(server.requestCount, 0)
+  }
+
+  func testAHostThatHidesControlCharactersIsRefused() {
+    for host in ["a%0d%0aX", "a%00", "a%7f", "a%20b", "a%0", "a%zz"] {
+      let failure = RequestCheck.failure(of: request(.get, "/"), url: "http://\(host)/")
+      XCTAssertEqual(failure?.kind, .invalidRequest, host)
+      XCTAssert(failure?.reason.contains("host") == true, host)
+    }
+    XCTAssertNil(RequestCheck.failure(of: request(.get, "/"), url: "http://a%41b/%0d%00"))
+  }
+
+  func testURLsThatAreNotHTTPAreRefusedAndNamed() throws {
+    for text in [
+      "ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c", "gopher://127.0.0.1/x",
+      "dict://127.0.0.1/x",
+      "ldap://127.0.0.1/x", "smb://127.0.0.1/x", "ws://127.0.0.1/x",
+    ] {
+      let url = try XCTUnwrap(URL(string: text))
+      let error = try failure(Request(url: url), .invalidRequest)
+      XCTAssert(error.reason.contains(text), error.reason)
+    }
+  }
+}

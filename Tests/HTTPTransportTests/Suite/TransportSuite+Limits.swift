@@ -1,0 +1,110 @@
+import Foundation
+import NetLayer
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+@testable import LoopbackServer
+
+/// Time limits in fractions of a second, and cancellation.
+extension TransportSuite {
+  func testTheTotalLimitNamesItself() throws {
+    let error = try failure(
+      request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.25)), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    XCTAssert(error.reason.contains("0.25 s"), error.reason)
+    XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
+    try assertStillServes()
+  }
+
+  func testTheTotalLimitEndsASlowButSteadyBody() throws {
+    let error = try failure(
+      request(.get, "/drip/20", timeouts: .init(connect: 30, idle: 30, total: 0.35)), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    try assertStillServes()
+  }
+
+  func testTheTotalLimitSpansRedirects() throws {
+    let path = "/redirect/302?to=/never"
+    let error = try failure(request(.get, path, timeouts: .init(connect: 30, idle: 30, total: 0.3)), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+  }
+
+  func testTheIdleLimitEndsAStalledBody() throws {
+    let error = try failure(
+      request(.get, "/stall", timeouts: .init(connect: 30, idle: 0.25, total: 30)), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
+    XCTAssert(error.reason.contains("0.25 s"), error.reason)
+    try assertStillServes()
+  }
+
+  func testTheIdleLimitEndsAMissingAnswer() throws {
+    let error = try failure(
+      request(.get, "/never", timeouts: .init(connect: 1, idle: 0.25, total: 30)), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
+  }
+
+  func testTheConnectLimitEndsASilentHandshake() throws {
+    // The system takes the connection, and no one ever speaks TLS on it.
+    let listener = try Socket.listenOnLoopback()
+    defer { listener.close() }
+    let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(try listener.localPort())/"))
+    let limits = Request.Timeouts(connect: 0.25, idle: 0.25, total: 30)
+    let error = try failure(Request(url: url, timeouts: limits), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.connect"), error.reason)
+    try assertStillServes()
+  }
+
+  func testWaitingForAConnectionDoesNotCountAsConnecting() throws {
+    let limits = Request.Timeouts(connect: 0.5, idle: 30, total: 60)
+    let flights = (0..<12).map { _ in Flight(self) }
+    for flight in flights { _ = flight.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
+    for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+  }
+
+  func testASteadyBodyDoesNotReachTheIdleLimit() throws {
+    let answer = try response(request(.get, "/drip/2", timeouts: .init(connect: 30, idle: 1.5, total: 60)))
+    XCTAssertEqual(answer.body.count, 400)
+  }
+
+  func testCancelledBeforeItStarts() throws {
+    let flight = Flight(self)
+    flight.send(request(.get, "/never"), on: transport).dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    try assertStillServes()
+  }
+
+  func testCancelledWhileTheServerThinks() throws {
+    let flight = Flight(self)
+    let disposable = flight.send(request(.get, "/never"), on: transport)
+    let server: LoopbackServer = self.server
+    wait(until: "the request has arrived") { server.requestCount == 1 }
+    disposable.dispose()
+    disposable.dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    wait(until: "its connection is closed") { server.openConnectionCount == 0 }
+    try assertStillServes()
+  }
+
+  func testCancelledWhileTheBodyComes() throws {
+    let flight = Flight(self)
+    let disposable = flight.send(request(.get, "/stall"), on: transport)
+    let server: LoopbackServer = self.server
+    wait(until: "the request has arrived") { server.requestCount == 1 }
+    disposable.dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    try assertStillServes()
+  }
+
+  func testCancellingAFinishedRequestDoesNothing() throws {
+    let flight = Flight(self)
+    let disposable = flight.send(request(.get, "/text"), on: transport)
+    XCTAssertEqual(try flight.outcome().get().status, 200)
+    disposable.dispose()
+    try assertStillServes()
+  }
+
+  static func kind(_ outcome: Outcome) -> NetworkError.Kind? {
+    if case .failure(let error) = outcome { error.kind } else { nil }
+  }
+}

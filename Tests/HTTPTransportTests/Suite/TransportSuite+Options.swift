@@ -1,0 +1,155 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+
+/// What a request may ask for beside the exchange: bodies made while they are sent, cookies, limits, metrics.
+extension TransportSuite {
+  /// Chunks of `size` bytes, `count` of them.
+  private func chunks(_ count: Int, of size: Int) -> @Sendable () -> Request.BodyStream.Reader {
+    {
+      let left = Locked(count)
+      return {
+        left.withLock { left in
+          guard left > 0 else { return nil }
+          left -= 1
+          return Data(repeating: UInt8(truncatingIfNeeded: left), count: size)
+        }
+      }
+    }
+  }
+
+  func testABodyMadeWhileItIsSentArrives() throws {
+    for (count, size) in [(0, 0), (1, 1), (3, 100), (300, 4_000), (7, 300_000)] {
+      let open = chunks(count, of: size)
+      let whole = Data(
+        (0..<count).reversed().flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) })
+      for length in [nil, Int64(count * size)] {
+        for stream in [Request.BodyStream(count: length, open: open), Request.BodyStream(once: open(), count: length)] {
+          let answer = try response(request(.put, "/echo", body: .stream(stream)))
+          XCTAssertEqual(answer.body, whole, "\(count) × \(size)")
+          if let length { XCTAssertEqual(answer.headers["X-Length"], "\(length)") }
+        }
+      }
+    }
+  }
+
+  func testABodyMadeWhileItIsSentFollowsARedirect() throws {
+    let stream = Request.BodyStream(open: chunks(20, of: 10_000))
+    XCTAssertEqual(try response(request(.post, "/redirect/307", body: .stream(stream))).body.count, 200_000)
+    let once = Request.BodyStream(once: chunks(20, of: 10_000)())
+    let error = try failure(request(.post, "/redirect/307", body: .stream(once)), .redirect)
+    XCTAssert(error.reason.contains("BodyStream"), error.reason)
+    try assertStillServes()
+  }
+
+  func testABodyThatFailsWhileItIsMadeFailsItsRequest() throws {
+    struct Broken: Error {}
+    let failing = Request.BodyStream(open: {
+      let count = Locked(0)
+      return {
+        guard
+          count.withLock({ count in
+            count += 1
+            return count < 3
+          })
+        else { throw Broken() }
+        return Data(count: 1000)
+      }
+    })
+    let error = try failure(request(.put, "/echo", body: .stream(failing)), .invalidRequest)
+    XCTAssert(error.reason.contains("Broken"), error.reason)
+    for length in [Int64(999), 1001] {
+      let wrong = Request.BodyStream(count: length, open: chunks(1, of: 1000))
+      try failure(request(.put, "/echo", body: .stream(wrong)), .invalidRequest)
+    }
+    try assertStillServes()
+  }
+
+  func testAMakerThatWaitsHoldsNothingElseUp() throws {
+    let gate = DispatchSemaphore(value: 0)
+    let slow = Request.BodyStream(open: {
+      let isOver = Locked(false)
+      return {
+        guard
+          isOver.withLock({ over in
+            defer { over = true }
+            return !over
+          })
+        else { return nil }
+        gate.wait()
+        return Data("late".utf8)
+      }
+    })
+    let flight = Flight(self)
+    // Waiting for the maker is no silence of the server's.
+    let limits = Request.Timeouts(connect: 30, idle: 0.3, total: 60)
+    _ = flight.send(request(.put, "/echo", body: .stream(slow), timeouts: limits), on: transport)
+    try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.5)), .timeout)
+    try assertStillServes()
+    gate.signal()
+    XCTAssertEqual(try flight.outcome().get().body, Data("late".utf8))
+  }
+
+  func testPiecesOfFilesAndDataAreSentInOrder() throws {
+    let file = try temporaryFile(Data(TestRoutes.pattern(100_000)))
+    let parts: [Request.Body.Part] = [.data(Data("a".utf8)), .file(file), .data(Data("b".utf8)), .file(file)]
+    let whole = Data("a".utf8) + TestRoutes.pattern(100_000) + Data("b".utf8) + TestRoutes.pattern(100_000)
+    for path in ["/echo", "/redirect/308"] {
+      XCTAssertEqual(try response(request(.post, path, body: .parts(parts))).body, whole)
+    }
+  }
+
+  func testCookiesAreKeptWhereAskedForAcrossRedirects() throws {
+    let jar = CookieJar()
+    var set = request(.get, "/cookies/set")
+    set.options.cookies = jar
+    var text = String(decoding: try response(set).body, as: UTF8.self)
+    XCTAssert(text.contains("Cookie: sid=1"), text)
+    XCTAssertEqual(Set(jar.cookies.map(\.name)), ["sid", "theme"])
+    var own = request(.get, "/headers", headers: ["Cookie": "own=1"])
+    own.options.cookies = jar
+    text = String(decoding: try response(own).body, as: UTF8.self)
+    XCTAssert(text.contains("Cookie: own=1") && !text.contains("sid=1"), text)
+    var drop = request(.get, "/cookies/drop")
+    drop.options.cookies = jar
+    _ = try response(drop)
+    XCTAssertFalse(jar.cookies.map(\.name).contains("sid"))
+    XCTAssertFalse(String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self).contains("Cookie:"))
+  }
+
+  func testALimitOfTheRequestsOwnHoldsForMemoryStreamAndFile() throws {
+    let file = try temporaryFile(Data())
+    for (path, count) in [("/bytes/5000", 5000), ("/gzip", TestRoutes.message.utf8.count)] {
+      for destination in [nil, file] {
+        var request = request(.get, path)
+        request.destination = destination
+        request.options.maxBodySize = count
+        _ = try response(request)
+        request.options.maxBodySize = count - 1
+        let error = try failure(request, .tooLarge)
+        XCTAssert(error.reason.contains("maxBodySize"), error.reason)
+      }
+      var request = request(.get, path)
+      request.options.maxBodySize = count - 1
+      let flight = StreamFlight(self)
+      flight.start(request, on: transport)
+      XCTAssertEqual(Self.kind(try flight.outcome()), .tooLarge)
+    }
+    try assertStillServes()
+  }
+
+  func testTheResponseSaysWhatTheExchangeTook() throws {
+    let sent = request(.post, "/redirect/307", body: .data(Data(count: 5000)))
+    let metrics = try XCTUnwrap(try response(sent).metrics)
+    XCTAssertEqual(metrics.redirects, 1)
+    XCTAssertEqual(metrics.bytesReceived, 5000)
+    XCTAssertEqual(metrics.bytesSent, 5000)
+    XCTAssertGreaterThan(metrics.total, 0)
+    XCTAssert(metrics.description.contains("1 redirects"), metrics.description)
+    XCTAssertNotNil(try failure(request(.get, "/cut-body"), .connection).metrics)
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+extension TransportSuite {
+  private struct Report {
+    var progress: TransferProgress
+    /// The transport's own time of it in nanoseconds, which nothing delays; `nil` where it tells none.
+    var time: UInt64?
+  }
+
+  private func timedReports(_ request: NetLayer.Request) throws -> [Report] {
+    let seen = Locked<[Report]>([])
+    let completed = expectation(description: "completed")
+    let result = Locked<Outcome?>(nil)
+    let transport: any Transport = self.transport
+    let progress: ProgressHandler = { report in
+      var time: UInt64?
+      #if canImport(CCurl)
+        // Called on the loop's thread.
+        time = (transport as? CurlTransport)?.loop.now
+      #endif
+      seen.withLock { $0.append(Report(progress: report, time: time)) }
+    }
+    let completion: @Sendable (Outcome) -> Void = { outcome in
+      result.withLock { $0 = outcome }
+      completed.fulfill()
+    }
+    let sent =
+      request.destination.map { transport.download(request, to: $0, progress: progress, completion: completion) }
+      ?? transport.send(request, progress: progress, completion: completion)
+    wait(for: [completed], timeout: 30)
+    sent.dispose()
+    _ = try XCTUnwrap(result.withLock { $0 }).get()
+    return seen.withLock { $0 }
+  }
+
+  private func reports(_ request: NetLayer.Request) throws -> [TransferProgress] {
+    try timedReports(request).map(\.progress)
+  }
+
+  /// At least 50 ms lie between any two but the last two.
+  private func assertSpaced(_ reports: [Report], file: StaticString = #filePath, line: UInt = #line) {
+    let times = reports.dropLast().compactMap(\.time)
+    for (earlier, later) in zip(times, times.dropFirst()) {
+      XCTAssertGreaterThanOrEqual(later - earlier, 50_000_000, file: file, line: line)
+    }
+  }
+
+  /// A body that takes 0.2 s at least to be made.
+  private var slowBody: Request.Body {
+    .stream(
+      Request.BodyStream(count: 800_000) {
+        let left = Locked(40)
+        return {
+          Thread.sleep(forTimeInterval: 0.005)
+          return left.withLock { left in
+            left -= 1
+            return left >= 0 ? Data(repeating: 7, count: 20_000) : nil
+          }
+        }
+      })
+  }
+
+  func test_row_1_8_progressOfADownloadGrowsAndEndsWithTheWhole() throws {
+    let file = try temporaryFile(Data())
+    let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 1, count: 3_000_000)) }
+    for destination in [nil, file] {
+      var request = Request(url: server.url("/"))
+      request.destination = destination
+      let reports = try reports(request)
+      XCTAssertEqual(reports.map(\.received), reports.map(\.received).sorted())
+      XCTAssertEqual(reports.last?.received, 3_000_000)
+      XCTAssertEqual(reports.last?.fractionReceived, 1)
+    }
+  }
+
+  func test_row_1_8_progressOfAnUploadGrowsAndEndsWithTheWhole() throws {
+    let file = try temporaryFile(Data(repeating: 2, count: 2_000_000))
+    let server = try LoopbackServer { _ in .text("ok") }
+    let request = Request(method: .post, url: server.url("/"), body: .file(file))
+    let reports = try reports(request)
+    XCTAssertEqual(reports.map(\.sent), reports.map(\.sent).sorted())
+    XCTAssertEqual(reports.last?.sent, 2_000_000)
+    XCTAssertEqual(reports.last?.fractionSent, 1)
+    XCTAssertEqual(reports.last?.received, 2)
+  }
+
+  func test_row_1_8_reportsAreAtLeast50MillisecondsApart() throws {
+    let chunks = (0..<40).map { _ in LoopbackServer.Response.Chunk([UInt8](repeating: 0, count: 100), after: 0.005) }
+    let server = try LoopbackServer { _ in .stream(chunks) }
+    let reports = try timedReports(Request(url: server.url("/")))
+    // 0.2 s at least; a slow machine takes longer and then may report more often.
+    XCTAssertGreaterThan(reports.count, 1)
+    XCTAssertLessThan(reports.count, 39)
+    XCTAssertEqual(reports.last?.progress.received, 4000)
+    assertSpaced(reports)
+  }
+
+  func test_row_1_8_reportsOfAnUploadAreAtLeast50MillisecondsApart() throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    let reports = try timedReports(Request(method: .post, url: server.url("/"), body: slowBody))
+    XCTAssertGreaterThan(reports.count, 1)
+    XCTAssertEqual(reports.last?.progress.sent, 800_000)
+    assertSpaced(reports)
+  }
+
+  func test_row_1_8_progressDoesNotGoBackWhereARedirectSendsTheBodyAgainOrDropsIt() throws {
+    for status in [307, 303] {
+      let reports = try reports(request(.post, "/redirect/\(status)", body: slowBody))
+      XCTAssertGreaterThan(reports.count, 1)
+      XCTAssertEqual(reports.map(\.sent), reports.map(\.sent).sorted(), "\(status)")
+      XCTAssertEqual(reports.map(\.received), reports.map(\.received).sorted(), "\(status)")
+      // Behind a 303 nothing is sent, and the last that was reported before stays.
+      if status == 307 { XCTAssertEqual(reports.last?.sent, 800_000) }
+      XCTAssertEqual(reports.last?.fractionSent, 1, "\(status)")
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+/// Redirects: RFC 9110 §15.4, and what must not leak.
+extension TransportSuite {
+  func testRedirectsThatTurnPostIntoGet() throws {
+    for status in [301, 302, 303] {
+      let body = Request.Body.data(Data("content".utf8))
+      let answer = try response(request(.post, "/redirect/\(status)", headers: ["Content-Type": "a/b"], body: body))
+      XCTAssertEqual(answer.headers["X-Method"], "GET", "\(status)")
+      XCTAssertEqual(answer.headers["X-Length"], "none", "\(status)")
+      XCTAssertEqual(answer.headers["Content-Type"], "none", "\(status)")
+      XCTAssertEqual(answer.url, server.url("/echo"))
+      XCTAssertEqual(answer.request.method, .post)
+    }
+  }
+
+  func testRedirectsThatKeepMethodAndBody() throws {
+    let content = Data(TestRoutes.pattern(100_000))
+    let file = try temporaryFile(content)
+    for status in [307, 308] {
+      for body in [Request.Body.data(content), .data(Data("small".utf8)), .file(file)] {
+        let answer = try response(request(.post, "/redirect/\(status)", body: body))
+        XCTAssertEqual(answer.headers["X-Method"], "POST", "\(status)")
+        if case .data(let data) = body {
+          XCTAssertEqual(answer.body, data)
+        } else {
+          XCTAssertEqual(answer.body, content)
+        }
+      }
+    }
+  }
+
+  func testARedirectedGetKeepsItsHeadersOnTheSameOrigin() throws {
+    let answer = try response(request(.get, "/redirect/302?to=/headers", headers: ["Authorization": "Bearer secret"]))
+    XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("Authorization: Bearer secret"))
+  }
+
+  func testSecretsStayWithTheirOrigin() throws {
+    let other = try LoopbackServer(routes: TestRoutes.make())
+    defer { other.stop() }
+    let secrets: HTTPHeaders = [
+      "Authorization": "Bearer secret", "Cookie": "session=secret", "Proxy-Authorization": "Basic secret",
+      "X-Kept": "yes",
+    ]
+    for status in [301, 307] {
+      let path = "/redirect/\(status)?to=\(other.url("/headers").absoluteString)"
+      let answer = try response(request(.get, path, headers: secrets))
+      let text = String(decoding: answer.body, as: UTF8.self)
+      XCTAssertFalse(text.contains("secret"), text)
+      XCTAssert(text.contains("X-Kept: yes"), text)
+      XCTAssert(text.contains("Host: 127.0.0.1:\(other.port)"), text)
+      XCTAssertEqual(answer.url, other.url("/headers"))
+    }
+  }
+
+  func testTenHopsAreFollowedAndElevenAreNot() throws {
+    XCTAssertEqual(try response(request(.get, "/hops/10")).body, Data("arrived".utf8))
+    let error = try failure(request(.get, "/hops/11"), .redirect)
+    XCTAssert(error.reason.contains("10 redirects"), error.reason)
+  }
+
+  func testACycleIsRefusedAtOnceAndNamed() throws {
+    let error = try failure(request(.get, "/loop"), .redirect)
+    XCTAssert(error.reason.contains("already requested GET \(server.url("/loop"))"), error.reason)
+    XCTAssertEqual(server.requestCount, 1)
+    XCTAssertEqual(error.response?.redirects, [])
+    let long = try LoopbackServer { .redirect(to: ["/a": "/b", "/b": "/c"][$0.path] ?? "/a") }
+    let longer = try failure(Request(url: long.url("/a")), .redirect)
+    XCTAssertEqual(long.requests.map(\.path), ["/a", "/b", "/c"])
+    XCTAssertEqual(longer.response?.redirects.map(\.url), [long.url("/a"), long.url("/b")])
+    XCTAssertEqual(longer.metrics?.redirects, 2)
+    try assertStillServes()
+  }
+
+  func testURLsThatChangeForeverReachTheLimit() throws {
+    let server = try LoopbackServer { request in .redirect(to: "\(request.path)x") }
+    let error = try failure(Request(url: server.url("/")), .redirect)
+    XCTAssert(error.reason.contains("more than 10 redirects"), error.reason)
+    XCTAssertEqual(server.requestCount, 11)
+    XCTAssertEqual(error.response?.redirects.count, 10)
+  }
+
+  func testAnURLIsVisitedAgainWhileTheJarsCookiesChange() throws {
+    // A login: /home leads to /login, which sets a cookie and leads back.
+    let server = try LoopbackServer { request in
+      if request.path == "/login" { return LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") }
+      return request.header("Cookie") == "sid=1" ? .text("welcome") : .redirect(to: "/login")
+    }
+    var login = Request(url: server.url("/home"))
+    login.options.cookies = CookieJar()
+    let answer = try response(login)
+    XCTAssertEqual(answer.body, Data("welcome".utf8))
+    XCTAssertEqual(server.requests.map(\.path), ["/home", "/login", "/home"])
+    login.options.cookies = nil
+    try failure(login, .redirect)
+    XCTAssertEqual(server.requestCount, 5)
+  }
+
+  func testAnURLIsNotVisitedAgainWithTheSameCookies() throws {
+    let server = try LoopbackServer { request in
+      request.path == "/login"
+        ? LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") : .redirect(to: "/login")
+    }
+    var login = Request(url: server.url("/home"))
+    login.options.cookies = CookieJar()
+    let error = try failure(login, .redirect)
+    XCTAssertEqual(server.requests.map(\.path), ["/home", "/login", "/home", "/login"])
+    XCTAssert(error.reason.contains("with the same cookies"), error.reason)
+  }
+
+  func testTheResponseHasTheRedirectsThatLedToIt() throws {
+    let begin = server.url("/redirect/307?to=/hops/1%23own#orig")
+    let expected = [begin, try XCTUnwrap(URL(string: server.url("/hops/1").absoluteString + "#own"))]
+    let answer = try response(Request(url: begin))
+    XCTAssertEqual(answer.redirects.map(\.url), expected)
+    XCTAssertEqual(answer.redirects.map(\.status), [307, 302])
+    XCTAssertEqual(answer.redirects.map { $0.headers["Location"] }, ["/hops/1#own", "/hops/0"])
+    XCTAssertEqual(answer.url.absoluteString, server.url("/hops/0").absoluteString + "#own")
+    XCTAssertEqual(answer.metrics?.redirects, 2)
+    let stream = StreamFlight(self)
+    stream.start(Request(url: begin), on: transport)
+    XCTAssertEqual(try stream.outcome().get().redirects.map(\.url), expected)
+    XCTAssertEqual(stream.heads.first?.redirects.map(\.url), expected)
+    XCTAssertEqual(try response(request(.get, "/text")).redirects, [])
+  }
+
+  func testTheFragmentSurvivesARedirect() throws {
+    let answer = try response(Request(url: server.url("/redirect/302?to=/text#orig")))
+    XCTAssertEqual(answer.url.absoluteString, server.url("/text").absoluteString + "#orig")
+  }
+
+  func testAPolicyKeepsMethodAndBodyOn301And302() throws {
+    for status in [301, 302] {
+      var post = request(.post, "/redirect/\(status)", body: .data(Data("content".utf8)))
+      post.options.redirects = .follow(keepsMethod: true)
+      let answer = try response(post)
+      XCTAssertEqual(answer.headers["X-Method"], "POST", "\(status)")
+      XCTAssertEqual(answer.body, Data("content".utf8), "\(status)")
+    }
+  }
+
+  func testOtherSchemesAreNotFollowed() throws {
+    for target in [
+      "file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)", "gopher://127.0.0.1:70/x", "dict://127.0.0.1/x",
+    ] {
+      let error = try failure(request(.get, "/redirect/302?to=\(target)"), .redirect)
+      XCTAssert(error.reason.contains(target), error.reason)
+    }
+  }
+
+  func testPoliciesHoldOnTheWire() throws {
+    var none = request(.get, "/redirect/302")
+    none.options.redirects = .none
+    XCTAssertEqual(try response(none).status, 302)
+    let other = try LoopbackServer(routes: TestRoutes.make())
+    var same = request(.get, "/redirect/302?to=\(other.url("/text").absoluteString)")
+    same.options.redirects = .sameOrigin
+    XCTAssertEqual(try response(same).status, 302)
+    XCTAssertEqual(other.requestCount, 0)
+    var two = request(.get, "/hops/3")
+    two.options.redirects = .follow(limit: 2)
+    try failure(two, .redirect)
+  }
+
+  func testATargetThatMustNotBeCalledIsARedirectError() throws {
+    for target in ["http://a%250d%250aX/", "http://h:99999/", "http://%5B/"] {
+      let request = request(.get, "/redirect/302?to=\(target)")
+      try failure(request, .redirect)
+      let stream = StreamFlight(self)
+      stream.start(request, on: transport)
+      XCTAssertEqual(Self.kind(try stream.outcome()), .redirect, target)
+      XCTAssertEqual(stream.order, ["completion"])
+    }
+    try assertStillServes()
+  }
+
+  func testWhereNoneIsFollowedEveryRedirectIsAnAnswer() throws {
+    for target in ["http://a%250d%250aX/", "http://%5B/", "file:///etc/passwd"] {
+      var request = request(.get, "/redirect/302?to=\(target)")
+      request.options.redirects = .none
+      XCTAssertEqual(try response(request).status, 302, target)
+      let stream = StreamFlight(self)
+      stream.start(request, on: transport)
+      XCTAssertEqual(try stream.outcome().get().status, 302, target)
+      XCTAssertEqual(stream.heads.map(\.status), [302])
+    }
+  }
+
+  func testARedirectsLongBodyIsNotReadToItsEnd() throws {
+    let server = try LoopbackServer { request in
+      guard request.path == "/" else { return .text("arrived") }
+      var answer = LoopbackServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
+      answer.status = 302
+      return answer.header("Location", "/there")
+    }
+    let answer = try response(Request(url: server.url("/")))
+    XCTAssertEqual(answer.body, Data("arrived".utf8))
+  }
+
+  func testARedirectWithoutLocationIsAResponse() throws {
+    XCTAssertEqual(try response(request(.get, "/status/302")).status, 302)
+  }
+}

@@ -1,0 +1,319 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+
+/// Answers that are handed out while they come in.
+extension TransportSuite {
+  func testAStreamIsHeadThenChunksThenCompletion() throws {
+    for path in ["/bytes/1000000", "/chunked", "/gzip", "/status/404", "/bytes/1"] {
+      let flight = StreamFlight(self)
+      flight.start(request(.get, path), on: transport)
+      let answer = try flight.outcome().get()
+      let whole = try response(request(.get, path))
+      XCTAssertEqual(flight.body, whole.body, path)
+      XCTAssertEqual(answer.status, whole.status)
+      XCTAssertEqual(answer.headers["Content-Type"], whole.headers["Content-Type"])
+      XCTAssertEqual(answer.body, Data())
+      XCTAssertEqual(flight.heads.map(\.status), [whole.status])
+      XCTAssertEqual(flight.order.first, "head")
+      XCTAssertEqual(flight.order.last, "completion")
+    }
+  }
+
+  func testAStreamWithoutABodyIsHeadAndCompletion() throws {
+    for (method, path) in [(HTTPMethod.get, "/empty"), (.head, "/text"), (.get, "/bytes/0"), (.get, "/status/304")] {
+      let flight = StreamFlight(self)
+      flight.start(request(method, path), on: transport)
+      _ = try flight.outcome().get()
+      XCTAssertEqual(flight.order, ["head", "completion"], path)
+    }
+  }
+
+  func testAStreamsHeadAndFirstBytesComeBeforeTheRest() throws {
+    let flight = StreamFlight(self)
+    let control = flight.start(request(.get, "/stall"), on: transport)
+    wait(until: "the first bytes have come") { flight.body.count == 100 }
+    XCTAssertEqual(flight.heads.map(\.status), [200])
+    control.dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(flight.body.count, 100)
+    try assertStillServes()
+  }
+
+  func testAStreamFollowsRedirectsUnseen() throws {
+    let flight = StreamFlight(self)
+    flight.start(request(.get, "/hops/3"), on: transport)
+    XCTAssertEqual(try flight.outcome().get().url, server.url("/hops/0"))
+    XCTAssertEqual(flight.heads.map(\.url), [server.url("/hops/0")])
+    XCTAssertEqual(flight.body, Data("arrived".utf8))
+  }
+
+  func testAStreamThatBreaksHasItsBytesAndThenAnError() throws {
+    let flight = StreamFlight(self)
+    flight.start(request(.get, "/cut-body"), on: transport)
+    XCTAssertEqual(Self.kind(try flight.outcome()), .connection)
+    XCTAssertEqual(flight.body.count, 100)
+    XCTAssertEqual(flight.heads.count, 1)
+    let refused = StreamFlight(self)
+    refused.start(request(.get, "/loop"), on: transport)
+    XCTAssertEqual(Self.kind(try refused.outcome()), .redirect)
+    XCTAssertEqual(refused.order, ["completion"])
+    try assertStillServes()
+  }
+
+  func testAPauseReachesTheServer() throws {
+    let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
+    let flight = StreamFlight(self) { _ in .pause }
+    let control = flight.start(Request(url: server.url("/")), on: transport)
+    wait(until: "the first chunk has come") { flight.chunks == 1 }
+    waitForStandstill { server.sentByteCount }
+    XCTAssertEqual(flight.chunks, 1)
+    let sent = server.sentByteCount
+    // Two sockets' buffers on Linux.
+    XCTAssertLessThan(sent, 20_000_000)
+    for expected in 2...400 {
+      control.resume()
+      wait(until: "the next chunk has come") { flight.chunks >= expected }
+    }
+    XCTAssertEqual(flight.chunks, 400)
+    control.dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    wait(until: "its connection is closed") { server.openConnectionCount == 0 }
+    try assertStillServes()
+  }
+
+  func testAConsumerThatPausesAtEveryChunkGetsTheWhole() throws {
+    for path in ["/bytes/300000", "/gzip", "/chunked"] {
+      let flight = StreamFlight(self) { _ in .pause }
+      let control = flight.start(request(.get, path), on: transport)
+      wait(until: "the stream is over") {
+        control.resume()
+        return flight.isOver
+      }
+      _ = try flight.outcome().get()
+      XCTAssertEqual(flight.body, try response(request(.get, path)).body)
+    }
+  }
+
+  func testAResumeThatOvertakesItsPauseCounts() throws {
+    let control = Locked<(any StreamControl)?>(nil)
+    let flight = StreamFlight(self) { _ in
+      var taken = control.withLock { $0 }
+      while taken == nil { taken = control.withLock { $0 } }
+      taken?.resume()
+      return .pause
+    }
+    let started = flight.start(request(.get, "/bytes/500000"), on: transport)
+    control.withLock { $0 = started }
+    _ = try flight.outcome().get()
+    XCTAssertEqual(flight.body.count, 500_000)
+    control.withLock { $0 = nil }
+  }
+
+  func testAPauseIsNoSilence() throws {
+    let flight = StreamFlight(self) { _ in .pause }
+    let limits = Request.Timeouts(connect: 1, idle: 0.2, total: 30)
+    let server = try LoopbackServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
+    let control = flight.start(Request(url: server.url("/"), timeouts: limits), on: transport)
+    wait(until: "the first chunk has come") { flight.chunks == 1 }
+    // Twice the idle limit, without a clock of the test's own: another request's limit passes.
+    try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.45)), .timeout)
+    XCTAssertFalse(flight.isOver)
+    wait(until: "the stream is over") {
+      control.resume()
+      return flight.isOver
+    }
+    XCTAssertEqual(try flight.outcome().get().status, 200)
+    XCTAssertEqual(flight.body.count, 2_000_000)
+  }
+
+  func testNoChunkFollowsADisposalInAChunk() throws {
+    let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
+    let control = Locked<(any StreamControl)?>(nil)
+    let flight = StreamFlight(self) { _ in
+      var taken = control.withLock { $0 }
+      while taken == nil { taken = control.withLock { $0 } }
+      taken?.dispose()
+      return .continue
+    }
+    let started = flight.start(Request(url: server.url("/")), on: transport)
+    control.withLock { $0 = started }
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(flight.chunks, 1)
+    control.withLock { $0 = nil }
+  }
+
+  func testADisposalInTheHeadIsNoSuccessWithoutABody() throws {
+    for _ in 0..<5 {
+      let control = Locked<(any StreamControl)?>(nil)
+      let flight = StreamFlight(self)
+      let started = flight.start(request(.get, "/bytes/100"), on: transport) {
+        var taken = control.withLock { $0 }
+        while taken == nil { taken = control.withLock { $0 } }
+        taken?.dispose()
+      }
+      control.withLock { $0 = started }
+      XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+      XCTAssertEqual(flight.chunks, 0)
+      control.withLock { $0 = nil }
+    }
+  }
+
+  func testALimitHoldsForAConsumerThatPausesAtEveryChunk() throws {
+    for count in [20_000, 50_000, 200_000, 300_000] {
+      var request = request(.get, "/bytes/\(count)")
+      request.options.maxBodySize = count - 1
+      let flight = StreamFlight(self) { _ in .pause }
+      let control = flight.start(request, on: transport)
+      wait(until: "the stream is over") {
+        control.resume()
+        return flight.isOver
+      }
+      guard case .failure(let error) = try flight.outcome() else { return XCTFail("\(count) bytes were let through") }
+      XCTAssert(error.reason.contains("maxBodySize"), error.reason)
+    }
+  }
+
+  func testShutdownEndsAPausedStream() throws {
+    for path in ["/bytes/3000000", "/bytes/10"] {
+      let mine = try makeTransport()
+      let flight = StreamFlight(self) { _ in .pause }
+      flight.start(request(.get, path), on: mine)
+      wait(until: "the first chunk has come") { flight.chunks == 1 }
+      shutDown(mine)
+      if case .failure(let error) = try flight.outcome() { XCTAssertEqual(error.kind, .cancelled) }
+      XCTAssertEqual(flight.chunks, 1)
+    }
+  }
+
+  func testADownloadWaitsForItsDiskAndArrives() throws {
+    let content = [UInt8](repeating: 7, count: 20_000_000)
+    let server = try LoopbackServer { _ in .bytes(content) }
+    let file = try temporaryFile(Data("old".utf8))
+    var request = Request(url: server.url("/"))
+    request.destination = file
+    let answer = try response(request)
+    XCTAssertEqual(answer.file, file)
+    XCTAssertEqual(answer.body, Data())
+    XCTAssertEqual(try Data(contentsOf: file), Data(content))
+  }
+
+  func testADownloadThatFailsLeavesNothing() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var request = request(.get, "/cut-body")
+    request.destination = folder.appending(path: "file")
+    try failure(request, .connection)
+    request = self.request(.get, "/status/404")
+    request.destination = folder.appending(path: "file")
+    XCTAssertEqual(try response(request).body, Data("body".utf8))
+    request = self.request(.get, "/stall")
+    request.destination = folder.appending(path: "file")
+    let flight = Flight(self)
+    let sent = flight.send(request, on: transport)
+    wait(until: "it is being written") {
+      (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.count == 1
+    }
+    sent.dispose()
+    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
+    request = self.request(.get, "/bytes/100")
+    request.destination = folder.appending(path: "no/such/folder/file")
+    try failure(request, .file)
+    try assertStillServes()
+  }
+
+  /// Waits until `value` has been the same for ten looks.
+  private func waitForStandstill(_ value: @escaping @Sendable () -> Int) {
+    let last = Locked((value: -1, times: 0))
+    wait(until: "nothing moves any more") {
+      let now = value()
+      usleep(20_000)
+      return last.withLock { last in
+        last = now == last.value ? (now, last.times + 1) : (now, 0)
+        return last.times >= 10
+      }
+    }
+  }
+}
+
+/// One streamed answer, noted down.
+final class StreamFlight: Sendable {
+  private struct State {
+    var order: [String] = []
+    var heads: [NetLayer.Response] = []
+    var body = Data()
+    var chunks = 0
+    var outcomes: [TransportSuite.Outcome] = []
+    var end: ContinuousClock.Instant?
+    var isOnMain = false
+  }
+
+  private let state = Locked(State())
+  private let completed: XCTestExpectation
+  private let answer: @Sendable (Data) -> BodyFlow
+
+  init(_ test: XCTestCase, answer: @escaping @Sendable (Data) -> BodyFlow = { _ in .continue }) {
+    completed = test.expectation(description: "stream completed")
+    completed.assertForOverFulfill = true
+    self.answer = answer
+  }
+
+  @discardableResult
+  func start(
+    _ request: NetLayer.Request, on transport: any Transport, onHead: @escaping @Sendable () -> Void = {}
+  ) -> any StreamControl {
+    transport.stream(
+      request, progress: nil,
+      head: { [self] head in
+        state.withLock { state in
+          state.order.append("head")
+          state.heads.append(head)
+          if Thread.isMainThread { state.isOnMain = true }
+        }
+        onHead()
+      },
+      chunk: { [self] data in
+        state.withLock { state in
+          if state.order.last != "chunk" { state.order.append("chunk") }
+          state.body.append(data)
+          state.chunks += 1
+        }
+        return answer(data)
+      },
+      completion: { [self] outcome in
+        state.withLock { state in
+          state.order.append("completion")
+          state.outcomes.append(outcome)
+          state.end = .now
+          if Thread.isMainThread { state.isOnMain = true }
+        }
+        completed.fulfill()
+      })
+  }
+
+  /// What came, in order, chunks in a row as one.
+  var order: [String] { state.withLock { $0.order } }
+  var heads: [NetLayer.Response] { state.withLock { $0.heads } }
+  var body: Data { state.withLock { $0.body } }
+  var chunks: Int { state.withLock { $0.chunks } }
+  var endedAt: ContinuousClock.Instant? { state.withLock { $0.end } }
+  var isOver: Bool { state.withLock { !$0.outcomes.isEmpty } }
+
+  func outcome() throws -> TransportSuite.Outcome {
+    guard XCTWaiter().wait(for: [completed], timeout: 90) == .completed else {
+      XCTFail("the stream was not completed")
+      throw XCTSkip("no outcome to look at")
+    }
+    let end = state.withLock { $0 }
+    XCTAssertFalse(end.isOnMain, "called on the main thread")
+    XCTAssertEqual(end.outcomes.count, 1)
+    XCTAssertEqual(end.order.last, "completion", "\(end.order)")
+    return end.outcomes[0]
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import Synchronization
+import XCTest
+
+@testable import HTTPTransport
+
+/// What every transport must do, on the loopback server; run for the default transport here and for others in
+/// subclasses, which name what their platform can't do in `gaps`.
+class TransportSuite: XCTestCase {
+  typealias Outcome = Result<NetLayer.Response, NetworkError>
+
+  private(set) var server: LoopbackServer!
+  private(set) var transport: (any Transport)!
+
+  func makeTransport() throws -> any Transport { DefaultTransport.make() }
+
+  func shutDown(_ transport: any Transport) {
+    #if canImport(CCurl)
+      (transport as? CurlTransport)?.shutdown()
+    #endif
+    (transport as? URLSessionTransport)?.shutdown()
+  }
+
+  /// Tests that can't pass on this platform, with the reason.
+  var gaps: [String: String] { [:] }
+
+  override func setUpWithError() throws {
+    let test = name.split(separator: ".").last.map(String.init) ?? name
+    if let reason = gaps[test.trimmingCharacters(in: CharacterSet(charactersIn: "]"))] {
+      throw XCTSkip("known gap: \(reason)")
+    }
+    server = try LoopbackServer(routes: TestRoutes.make())
+    transport = try makeTransport()
+  }
+
+  override func tearDown() {
+    transport = nil
+    server?.stop()
+    server = nil
+  }
+
+  // MARK: Sending
+
+  func request(
+    _ method: HTTPMethod = .get, _ path: String, headers: HTTPHeaders = [:], body: Request.Body = .none,
+    timeouts: Request.Timeouts = Request.Timeouts()
+  ) -> NetLayer.Request {
+    Request(method: method, url: server.url(path), headers: headers, body: body, timeouts: timeouts)
+  }
+
+  /// Sends and waits; a completion that is called twice fails the test.
+  func perform(_ request: NetLayer.Request, on transport: (any Transport)? = nil) throws -> Outcome {
+    let flight = Flight(self)
+    _ = flight.send(request, on: transport ?? self.transport)
+    return try flight.outcome()
+  }
+
+  func response(_ request: NetLayer.Request) throws -> NetLayer.Response { try perform(request).get() }
+
+  /// The error of `request`, which must be of `kind`.
+  @discardableResult
+  func failure(
+    _ request: NetLayer.Request, _ kind: NetworkError.Kind, file: StaticString = #filePath, line: UInt = #line
+  ) throws -> NetworkError {
+    switch try perform(request) {
+    case .success(let response):
+      XCTFail("expected \(kind), got status \(response.status)", file: file, line: line)
+      throw XCTSkip("no error to look at")
+    case .failure(let error):
+      XCTAssertEqual(error.kind, kind, "\(error)", file: file, line: line)
+      XCTAssertEqual(error.request?.url, request.url, file: file, line: line)
+      XCTAssertFalse(error.message.isEmpty, file: file, line: line)
+      return error
+    }
+  }
+
+  /// That the transport is as good as new.
+  func assertStillServes(file: StaticString = #filePath, line: UInt = #line) throws {
+    XCTAssertEqual(try response(request(.get, "/text")).status, 200, file: file, line: line)
+  }
+
+  /// Waits until `condition` holds: for what the server sees a moment after the client.
+  func wait(until what: String, _ condition: @escaping @Sendable () -> Bool) {
+    let met = XCTNSPredicateExpectation(
+      predicate: NSPredicate { _, _ in condition() }, object: nil)
+    met.expectationDescription = what
+    wait(for: [met], timeout: 20)
+  }
+
+  /// An empty file's URL in the temporary directory, removed behind the test.
+  func temporaryFile(_ content: Data) throws -> URL {
+    let file = FileManager.default.temporaryDirectory.appending(path: "transport-\(UUID().uuidString)")
+    try content.write(to: file)
+    addTeardownBlock { try? FileManager.default.removeItem(at: file) }
+    return file
+  }
+}
+
+/// One request and its completion, counted.
+final class Flight: Sendable {
+  private let outcomes = Mutex<[TransportSuite.Outcome]>([])
+  private let isOnMain = Mutex(false)
+  private let end = Mutex<ContinuousClock.Instant?>(nil)
+  let completed: XCTestExpectation
+
+  init(_ test: XCTestCase) {
+    completed = test.expectation(description: "completion called")
+    completed.assertForOverFulfill = true
+  }
+
+  func send(_ request: NetLayer.Request, on transport: any Transport) -> any Disposable {
+    let completion: @Sendable (TransportSuite.Outcome) -> Void = { [self] outcome in
+      isOnMain.withLock { $0 = $0 || Thread.isMainThread }
+      outcomes.withLock { $0.append(outcome) }
+      end.withLock { $0 = .now }
+      completed.fulfill()
+    }
+    return request.destination.map { transport.download(request, to: $0, completion: completion) }
+      ?? transport.send(request, completion: completion)
+  }
+
+  /// How often the completion was called.
+  var ends: Int { outcomes.withLock { $0.count } }
+
+  /// Lets go of the outcomes, and of what they hold.
+  func forget() { outcomes.withLock { $0 = [] } }
+
+  /// When it was called.
+  var endedAt: ContinuousClock.Instant? { end.withLock { $0 } }
+
+  func outcome() throws -> TransportSuite.Outcome {
+    // The longest limit in these tests is the default total of 60 s.
+    guard XCTWaiter().wait(for: [completed], timeout: 90) == .completed else {
+      XCTFail("the completion was not called")
+      throw XCTSkip("no outcome to look at")
+    }
+    XCTAssertFalse(isOnMain.withLock { $0 }, "called on the main thread")
+    let all = outcomes.withLock { $0 }
+    XCTAssertEqual(all.count, 1, "called \(all.count) times")
+    return all[0]
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A listener on 127.0.0.1 whose connections a closure serves, each on a thread of its own: for what no HTTP server does
+/// with its sockets.
+final class RawServer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+
+  /// `serve` gets each connection and its number, counted from 1; the connection is closed behind it.
+  init(_ serve: @escaping @Sendable (RawClient, Int) -> Void) throws {
+    (listener, port) = try Self.listen()
+    let thread = Thread { [listener] in
+      for number in 1... {
+        let descriptor = accept(listener, nil, nil)
+        // Closed here and not by who lets go: another listener could get its number meanwhile.
+        guard descriptor >= 0 else { return _ = close(listener) }
+        Thread { serve(RawClient(accepted: descriptor), number) }.start()
+      }
+    }
+    thread.start()
+  }
+
+  /// Ends the thread that accepts.
+  deinit { _ = shutdown(listener, Int32(SHUT_RDWR)) }
+
+  var url: URL { URL(string: "http://127.0.0.1:\(port)/") ?? URL(filePath: "/") }
+
+  private static func listen() throws -> (Int32, UInt16) {
+    #if canImport(Glibc)
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let listener = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    // What connections inherit. A reader that is slow is felt soon: the client's system keeps little, too, where
+    // segments are small.
+    var (size, segment): (Int32, Int32) = (1 << 12, 536)
+    setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(listener, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, length) == 0 && listen(listener, 16) == 0
+          && getsockname(listener, address, &length) == 0
+      }
+    }
+    guard result else { throw POSIXError(.EADDRINUSE) }
+    return (listener, UInt16(bigEndian: address.sin_port))
+  }
+
+  private static func listen(_ descriptor: Int32, _ backlog: Int32) -> Int32 {
+    #if canImport(Glibc)
+      Glibc.listen(descriptor, backlog)
+    #elseif canImport(Musl)
+      Musl.listen(descriptor, backlog)
+    #else
+      Darwin.listen(descriptor, backlog)
+    #endif
+  }
+}

@@ -1,0 +1,109 @@
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+final class JSONParameterEncoderTests: XCTestCase {
+  private func encode(_ parameters: Parameters, _ encoder: JSONParameterEncoder = .json) throws -> (String, Request) {
+    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/a")))
+    try encoder.encode(parameters, into: &request)
+    guard case .data(let body) = request.body else { return ("", request) }
+    return (String(decoding: body, as: UTF8.self), request)
+  }
+
+  func test_row_2_10_theBodyIsSortedJSONWithItsContentType() throws {
+    let (text, request) = try encode([
+      "b": ["y": 1, "x": [true, false]] as Parameters, "a": 1.0, "s": "q\"\\/\n\u{1}é😀", "n": nil,
+    ])
+    XCTAssertEqual(text, #"{"a":1.0,"b":{"x":[true,false],"y":1},"s":"q\"\\/\n\u0001é😀"}"#)
+    XCTAssertEqual(request.headers["Content-Type"], "application/json")
+    XCTAssertNoThrow(try JSON(parsing: text))
+  }
+
+  func test_noParametersAreAnEmptyObject() throws {
+    XCTAssertEqual(try encode([:]).0, "{}")
+  }
+
+  func test_anArrayIsABodyAndCommonParametersThenGoIntoTheQuery() throws {
+    XCTAssertEqual(try encode(Parameters([1, 2])).0, "[1,2]")
+    let (text, request) = try encode(Parameters([1, 2]).over(["token": "t"]))
+    XCTAssertEqual(text, "[1,2]")
+    XCTAssertEqual(request.url.absoluteString, "http://h/a?token=t")
+  }
+
+  func test_commonParametersJoinAnObject() throws {
+    struct Body: Encodable {
+      var token: String
+      var page: Int
+    }
+    XCTAssertEqual(
+      try encode(Parameters(Body(token: "own", page: 1)).over(["token": "t", "v": 2])).0,
+      #"{"page":1,"token":"own","v":2}"#)
+  }
+
+  func test_nullsInsideArraysAndDatesAreKept() throws {
+    XCTAssertEqual(try encode(["a": [1, nil, 3]]).0, #"{"a":[1,null,3]}"#)
+    XCTAssertEqual(
+      try encode(["d": Date(timeIntervalSince1970: 0)], .init(dates: .iso8601)).0, #"{"d":"1970-01-01T00:00:00Z"}"#)
+  }
+
+  func test_aClassThatEncodesItsParentThroughSuperEncoderKeepsBoth() throws {
+    struct Child: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ParameterKey.self)
+        try container.encode(1, forKey: ParameterKey("own"))
+        var nested = container.nestedUnkeyedContainer(forKey: ParameterKey("list"))
+        try nested.encode("a")
+        try nested.encodeNil()
+        var object = nested.nestedContainer(keyedBy: ParameterKey.self)
+        try object.encode(2, forKey: ParameterKey("k"))
+        try [3].encode(to: container.superEncoder())
+      }
+    }
+    XCTAssertEqual(try encode(Parameters(Child())).0, #"{"list":["a",null,{"k":2}],"own":1,"super":[3]}"#)
+  }
+
+  func test_aValueThatIsAllThereIsFollowsTheRulesOfTheEncoder() throws {
+    XCTAssertEqual(try encode(Parameters(try XCTUnwrap(Decimal(string: "12.50")))).0, "12.5")
+    XCTAssertEqual(try encode(Parameters(try XCTUnwrap(URL(string: "http://h/?a=b")))).0, #""http://h/?a=b""#)
+    let date = Date(timeIntervalSince1970: 0)
+    XCTAssertEqual(try encode(Parameters(date), .init(dates: .iso8601)).0, #""1970-01-01T00:00:00Z""#)
+    XCTAssertEqual(try encode(Parameters(date), .init(dates: .secondsSince1970)).0, "0.0")
+    XCTAssertEqual(try encode(Parameters(Data([1, 2, 255]))).0, #""AQL/""#)
+    XCTAssertEqual(try encode(Parameters(Data([1, 2])), .init(data: .deferred)).0, "[1,2]")
+    XCTAssertEqual(try encode(["d": Parameters(date)], .init(dates: .iso8601)).0, #"{"d":"1970-01-01T00:00:00Z"}"#)
+    let (text, request) = try encode(Parameters(Data([1])).over(["a": 1]))
+    XCTAssertEqual(text, #""AQ==""#)
+    XCTAssertEqual(request.url.absoluteString, "http://h/a?a=1")
+  }
+
+  func test_aValueThatEncodesNothingIsAnError() {
+    struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+    XCTAssertThrowsError(try encode(Parameters(Nothing()))) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+    }
+  }
+
+  func test_aNumberThatIsNoneIsAnErrorThatNamesThePlace() {
+    for value: any Sendable & Encodable in [Decimal.nan, Double.nan, Float.infinity] {
+      XCTAssertThrowsError(try encode(["a": value])) { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+        XCTAssertEqual((error as? NetworkError)?.codingPath, ["a"])
+      }
+    }
+  }
+
+  func test_membersWhoseNamesBecomeTheSameAreAnErrorThatNamesThem() {
+    XCTAssertThrowsError(try encode(["fooBar": 1, "foo_bar": 2], .init(keys: .snakeCase))) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
+      XCTAssertTrue((error as? NetworkError)?.reason.contains("foo_bar") == true)
+    }
+  }
+
+  func test_prettyPrintedIsTheSameForPeople() throws {
+    XCTAssertEqual(
+      try encode(["b": [1.0], "a": "x/y"], .init(prettyPrinted: true)).0,
+      "{\n  \"a\": \"x/y\",\n  \"b\": [\n    1.0\n  ]\n}")
+    XCTAssertEqual(try encode(Parameters(7), .init(prettyPrinted: true)).0, "7")
+  }
+}

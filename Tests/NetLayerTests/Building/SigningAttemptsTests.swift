@@ -1,0 +1,156 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// Signs with a nonce that counts, the token and the path; notes what it sees.
+private final class NonceSigner: Signer {
+  let nonce = Counter()
+  let seen = Notes()
+  let inParameters: Bool
+
+  init(inParameters: Bool) { self.inParameters = inParameters }
+
+  func sign(_ content: SignedContent) -> Signature {
+    let token = content.request.headers["Authorization"] ?? "none"
+    let sign = "\(nonce.next())"
+    seen.add(
+      "\(content.text) \(token) \(content.request.headers["X-Sign"] ?? "-") \(content.request.url.query() ?? "-")")
+    return inParameters ? Signature(parameters: ["sign": sign]) : Signature(headers: ["X-Sign": sign])
+  }
+}
+
+/// Every attempt has a signature of its own, which covers what interceptors have put into the request.
+final class SigningAttemptsTests: XCTestCase {
+  private func network(
+    _ virtual: VirtualNetwork, _ signer: any Signer, _ interceptors: any Interceptor...
+  ) -> Network {
+    virtual.network().with { backend in
+      backend.signer = signer
+      backend.interceptors = interceptors
+    }
+  }
+
+  private func retry(_ virtual: VirtualNetwork) -> RetryInterceptor {
+    RetryInterceptor(policy: RetryPolicy(scheduler: virtual.scheduler))
+  }
+
+  func test_aRequestThatIsSentOnceIsSignedOnce() {
+    for inParameters in [true, false] {
+      let virtual = VirtualNetwork(.json("ok"))
+      let signer = NonceSigner(inParameters: inParameters)
+      virtual.note("", network(virtual, signer, retry(virtual)).response(.get, "/x", parameters: ["a": 1]))
+      virtual.scheduler.start()
+      XCTAssertEqual(signer.seen.all, ["a=1 none - a=1"])
+    }
+  }
+
+  func test_eachAttemptHasANonceOfItsOwn() {
+    for inParameters in [true, false] {
+      let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .failure(.timeout), .json("ok")]))
+      let signer = NonceSigner(inParameters: inParameters)
+      virtual.note("", network(virtual, signer, retry(virtual)).response(.get, "/x", parameters: ["a": 1]))
+      virtual.scheduler.start()
+      let signs = virtual.stub.requests.map { request in
+        inParameters ? request.url.query() : request.headers["X-Sign"]
+      }
+      XCTAssertEqual(signs, inParameters ? ["a=1&sign=1", "a=1&sign=2", "a=1&sign=3"] : ["1", "2", "3"])
+      XCTAssertEqual(signer.seen.all, Array(repeating: "a=1 none - a=1", count: 3), "never the former signature")
+    }
+  }
+
+  func test_theSignerSeesTheTokenAlsoAfterARefresh() throws {
+    for inParameters in [true, false] {
+      let virtual = VirtualNetwork {
+        $0.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("", status: 401)
+      }
+      let signer = NonceSigner(inParameters: inParameters)
+      let authentication = AuthenticationInterceptor(
+        for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
+        scheduler: virtual.scheduler, refresh: { _ in .just(Token(access: "new")) })
+      virtual.note(
+        "", network(virtual, signer, authentication).response(.post, "/x", parameters: ["a": 1], encoding: .json))
+      virtual.scheduler.start()
+      XCTAssertEqual(
+        signer.seen.all, ["a=1 none - -", "a=1 Bearer old - -", "a=1 Bearer new - -"], "built, sent, and sent again")
+      XCTAssertEqual(
+        virtual.stub.requests.map { inParameters ? $0.text : $0.headers["X-Sign"] ?? "" },
+        inParameters ? [#"{"a":1,"sign":"2"}"#, #"{"a":1,"sign":"3"}"#] : ["2", "3"])
+      XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
+    }
+  }
+
+  func test_aURLThatAnInterceptorHasChangedStaysAndHasOneSignature() {
+    struct Traced: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        var request = request
+        request.url.append(queryItems: [URLQueryItem(name: "trace", value: "é&")])
+        return next(request)
+      }
+    }
+    let virtual = VirtualNetwork(.json("ok"))
+    let signer = NonceSigner(inParameters: true)
+    virtual.note("", network(virtual, signer, Traced()).response(.get, "/x", parameters: ["a": 1]))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.map { $0.url.query() }, ["a=1&trace=%C3%A9%26&sign=2"])
+    XCTAssertEqual(signer.seen.all.last, "a=1 none - a=1&trace=%C3%A9%26")
+  }
+
+  func test_aMultipartBodyIsSignedAnewWithItsOwnBoundary() throws {
+    struct Upload: Endpoint {
+      var path: String { "/up" }
+      var method: HTTPMethod { .put }
+      var task: HTTPTask { .multipart(MultipartForm([.field("f", "x")])) }
+    }
+    let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
+    let network = network(virtual, NonceSigner(inParameters: true), retry(virtual))
+    let call: Single<Response> = network.request(Upload())
+    virtual.note("", call)
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+    for (index, request) in virtual.stub.requests.enumerated() {
+      let type = try XCTUnwrap(request.headers["Content-Type"])
+      let boundary = try XCTUnwrap(type.split(separator: "boundary=").last)
+      XCTAssertEqual(request.text.components(separatedBy: boundary).count, 4, "two parts and the end")
+      XCTAssertTrue(request.text.contains("\r\n\r\n\(index + 1)\r\n"), request.text)
+    }
+  }
+
+  func test_aStreamedAnswersRequestIsSignedAnewWithItsToken() throws {
+    let virtual = VirtualNetwork(.chunks([Data("a".utf8), Data("b".utf8)]))
+    let signer = NonceSigner(inParameters: false)
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "t")),
+      scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
+    struct Get: Endpoint {
+      var path: String { "/x" }
+    }
+    _ = network(virtual, signer, authentication).stream(Get()).subscribe(onNext: { _ in })
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.map { $0.headers["X-Sign"] }, ["2"])
+    XCTAssertEqual(signer.seen.all.last, " Bearer t - -")
+  }
+
+  func test_aSignerThatFailsAtASecondAttemptFailsTheCall() throws {
+    final class Once: Signer {
+      let count = Counter()
+      func sign(_ content: SignedContent) throws -> Signature {
+        guard count.next() == 1 else { throw TestError("no key") }
+        return Signature(headers: ["X-Sign": "1"])
+      }
+    }
+    let virtual = VirtualNetwork(.json("busy", status: 503))
+    let errors = Locked<[NetworkError]>([])
+    _ = network(virtual, Once(), retry(virtual)).response(.get, "/x")
+      .subscribe(onError: { error in errors.withLock { $0.append(NetworkError.wrapping(error)) } })
+    virtual.scheduler.start()
+    let error = try XCTUnwrap(errors.withLock { $0 }.first)
+    XCTAssertEqual(error.kind, .encoding)
+    XCTAssertEqual(error.underlying as? TestError, TestError("no key"))
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+}

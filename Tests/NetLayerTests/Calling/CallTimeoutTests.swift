@@ -1,0 +1,79 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// `Timeouts.call`: the limit over all attempts of a call.
+final class CallTimeoutTests: XCTestCase {
+  private func retry(_ virtual: VirtualNetwork, attempts: Int = 5) -> RetryInterceptor {
+    RetryInterceptor(
+      policy: RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler))
+  }
+
+  func test_itCoversAttemptsAndPauses() throws {
+    let virtual = VirtualNetwork(.json("busy", status: 503, after: 1))
+    let network = virtual.network(retry(virtual)).with { $0.timeouts.call = 3.2 }
+    let errors = Locked<[NetworkError]>([])
+    virtual.note("", network.response(.get, "/x"))
+    _ = network.response(.get, "/x").subscribe(onError: { error in
+      errors.withLock { $0.append(NetworkError.wrapping(error)) }
+    })
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["timeout @3200"])
+    XCTAssertEqual(virtual.stub.requests.count, 4, "two attempts each; the third would be at 3.5 s")
+    let error = try XCTUnwrap(errors.withLock { $0 }.first)
+    XCTAssertTrue(error.reason.contains("Timeouts.call") && error.reason.contains("3.2 s"), error.reason)
+    XCTAssertEqual(error.request?.url.path, "/x")
+  }
+
+  func test_itCoversTheWaitForAPlaceAndForAToken() throws {
+    let virtual = VirtualNetwork(.never)
+    let limit = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    _ = limit.response(.get, "/x").subscribe()
+    virtual.note("limit ", limit.with { $0.timeouts.call = 1 }.response(.get, "/x"))
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))],
+      store: MemoryTokenStore(Token(access: "", expiry: virtual.scheduler.now.addingTimeInterval(-1))),
+      scheduler: virtual.scheduler, refresh: { _ in .never() })
+    virtual.note("token ", virtual.network(authentication).with { $0.timeouts.call = 2 }.response(.get, "/x"))
+    virtual.scheduler.advanceTo(3000)
+    XCTAssertEqual(virtual.notes.all, ["limit timeout @1000", "token timeout @2000"])
+  }
+
+  func test_withoutInterceptorsItHoldsToo() {
+    let virtual = VirtualNetwork(.json("late", after: 5))
+    virtual.note("", virtual.network().with { $0.timeouts.call = 1 }.response(.get, "/x"))
+    var request = Request(url: URL(filePath: "/"), timeouts: .init(call: 2))
+    request.url = URL(string: "http://h/x") ?? request.url
+    virtual.note("", virtual.network().send(request))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["timeout @1000", "timeout @2000"])
+  }
+
+  func test_whatIsInTimeIsNotTouchedAndLeavesNoTimer() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = 1.5 }.response(.get, "/x"))
+    virtual.note("", virtual.network(retry(virtual)).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1000", "200 ok @1000"])
+    XCTAssertEqual(virtual.scheduler.clock, 1000)
+  }
+
+  func test_aLimitThatIsNoneIsRefusedOrMeansNone() throws {
+    for limit in [-1, Double.nan] {
+      let network = Network(Backend(baseURL: URL(string: "http://127.0.0.1:1"), timeouts: .init(call: limit)))
+      let error = try failure(of: network.response(.get, "/x"))
+      XCTAssertEqual(error.kind, .invalidRequest)
+      XCTAssertTrue(error.reason.contains("Timeouts.call is \(limit)"), error.reason)
+    }
+    for limit in [0, Double.infinity, 1e300] {
+      let virtual = VirtualNetwork(.json("ok", after: 1))
+      virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = limit }.response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
+    }
+  }
+}

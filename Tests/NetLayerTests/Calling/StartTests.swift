@@ -1,0 +1,144 @@
+import LoopbackServer
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+private struct Get: TypedEndpoint {
+  typealias Response = Int
+  var path: String { "/a" }
+}
+
+final class StartTests: XCTestCase {
+  private func network(_ transport: any Transport) -> Network {
+    Network(Backend(baseURL: URL(string: "http://h"), transport: transport, timeouts: .init(total: 5)))
+  }
+
+  func test_row_0_13_aRequestIsStartedAndCancelledWithoutStreams() throws {
+    let request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
+    let answered = expectation(description: "answered")
+    request.start(on: network(FakeTransport(json: "7"))) { result in
+      if case .success(let response) = result, response.status == 200 { answered.fulfill() }
+    }
+    let cancelled = expectation(description: "cancelled")
+    let transport = FakeTransport { _ in .silence }
+    let running = network(transport).start(request) { result in
+      if case .failure(let error) = result, error.kind == .cancelled { cancelled.fulfill() }
+    }
+    running.cancel()
+    running.cancel()
+    XCTAssertTrue(running.isDisposed)
+    wait(for: [answered, cancelled], timeout: 10)
+    let refused = expectation(description: "refused")
+    network(FakeTransport(json: "{}", status: 404)).start(request) { result in
+      if case .failure(let error) = result, error.kind == .status { refused.fulfill() }
+    }
+    wait(for: [refused], timeout: 10)
+  }
+
+  func test_row_2_21_anEndpointIsStartedForAResult() {
+    let done = expectation(description: "done")
+    network(FakeTransport(json: "7")).start(Get()) { (result: Result<Int, NetworkError>) in
+      if case .success(7) = result { done.fulfill() }
+    }
+    let routed = expectation(description: "routed")
+    Router<Get>(network(FakeTransport(json: "8"))).request(Get()) { (result: Result<Int, NetworkError>) in
+      if case .success(8) = result { routed.fulfill() }
+    }
+    wait(for: [done, routed], timeout: 10)
+  }
+
+  func test_row_0_12_aSynchronousCallWaitsAlsoWhereItsDeliveryWouldBeBlocked() throws {
+    let onMain = network(FakeTransport(json: "7")).with {
+      $0.delivery = MainScheduler.instance
+      $0.mapping = MainScheduler.instance
+    }
+    XCTAssertTrue(MainThread.isCurrent)
+    XCTAssertEqual(try onMain.wait(for: Get()), 7)
+    let server = try LoopbackServer { _ in .json("8") }
+    XCTAssertEqual(try Network(Backend(baseURL: server.url)).wait(for: Get()), 8)
+    XCTAssertThrowsError(try network(FakeTransport { _ in .failure(.tls) }).wait(for: Get())) {
+      XCTAssertEqual(($0 as? NetworkError)?.kind, .tls)
+    }
+  }
+
+  func test_row_0_12_manyCallersOnTheGlobalQueueAllGetTheirResults() throws {
+    let server = try LoopbackServer { _ in LoopbackServer.Response.json("8").delayed(by: 0.05) }
+    let transport = DefaultTransport.make()
+    let network = Network(Backend(baseURL: server.url, transport: transport, timeouts: .init(total: 10)))
+    let count = 100
+    let failures = Locked<[String]>([])
+    let done = expectation(description: "all callers are back")
+    done.expectedFulfillmentCount = count
+    for _ in 0..<count {
+      // All of them block threads of the pool that mapping on a concurrent queue would need.
+      DispatchQueue.global().async {
+        do {
+          let value = try network.wait(for: Get())
+          if value != 8 { failures.withLock { $0.append("\(value)") } }
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+        done.fulfill()
+      }
+    }
+    wait(for: [done], timeout: 120)
+    XCTAssertEqual(failures.withLock { $0 }, [])
+  }
+
+  func test_row_0_12_aCallThatWouldWaitForItselfIsAnErrorNotADeadlock() throws {
+    /// Breaks its contract: answers on the main queue, which waits.
+    struct OnMain: Transport {
+      func send(
+        _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      ) -> any Disposable {
+        DispatchQueue.main.async { completion(.success(Response(request: request))) }
+        return Disposables.create()
+      }
+    }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: OnMain(), timeouts: .init(total: 0.01)))
+    XCTAssertThrowsError(try network.wait(for: Get())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .timeout) }
+
+    let inner = self.network(FakeTransport(json: "1"))
+    let nested = Locked<NetworkError.Kind?>(nil)
+    let outer = self.network(FakeTransport { _ in .failure(.tls) }).with { backend in
+      backend.onError = { _ in
+        do { _ = try inner.wait(for: Get()) } catch { nested.withLock { $0 = (error as? NetworkError)?.kind } }
+      }
+    }
+    XCTAssertThrowsError(try outer.wait(for: Get()))
+    XCTAssertEqual(nested.withLock { $0 }, .invalidRequest)
+  }
+}
+
+/// Completions and cancellations from many threads at once.
+final class RouterRaceTests: XCTestCase {
+  private enum API: Endpoint {
+    case a
+    var path: String { "/a" }
+  }
+
+  func test_row_2_11_cancellingWhileAnswersArriveCallsEachCompletionOnce() {
+    let router = Router<API>(
+      Network(Backend(baseURL: URL(string: "http://h"), transport: FakeTransport(json: "1"))))
+    let count = 200
+    let called = Counter()
+    let done = expectation(description: "all completed")
+    done.expectedFulfillmentCount = count
+    done.assertForOverFulfill = true
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+      let running = router.request(.a) { _ in
+        called.next()
+        done.fulfill()
+      }
+      if index % 3 == 0 { running.cancel() }
+      if index % 50 == 0 { router.cancel() }
+    }
+    wait(for: [done], timeout: 20)
+    XCTAssertEqual(called.value, count)
+    router.cancel()
+  }
+}

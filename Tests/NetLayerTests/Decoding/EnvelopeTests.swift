@@ -1,0 +1,118 @@
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+final class EnvelopeTests: XCTestCase {
+  private struct User: Decodable, Equatable {
+    var id: Int
+    var name: String
+  }
+
+  private func accepted(_ text: String, _ envelope: Envelope? = nil) throws -> JSON {
+    try JSON(parsing: text).accepted(by: envelope)
+  }
+
+  private func failure(
+    _ work: () throws -> some Any, file: StaticString = #filePath, line: UInt = #line
+  ) throws -> NetworkError {
+    do {
+      _ = try work()
+    } catch let error as NetworkError {
+      return error
+    }
+    XCTFail("no error", file: file, line: line)
+    throw CancellationError()
+  }
+
+  func test_row_0_16_acceptsTheCodeThatMeansSuccessAsNumberOrDigits() throws {
+    for code in ["200", "\"200\"", "200.0", "2e2", "\"200.0\""] {
+      XCTAssertNoThrow(try accepted("{\"code\":\(code)}"), code)
+    }
+  }
+
+  func test_row_0_16_everyOtherCodeIsARefusalInTheServersWords() throws {
+    let error = try failure { try accepted(#"{"code":40301,"message":"请先登录"}"#) }
+    XCTAssertEqual(error.kind, .business)
+    XCTAssertEqual(error.code, 40301)
+    XCTAssertEqual(error.message, "请先登录")
+    XCTAssertEqual(error.localizedDescription, "请先登录")
+    let silent = try failure { try accepted(#"{"code":"500"}"#) }
+    XCTAssertEqual(silent.code, 500)
+    XCTAssertEqual(silent.message, Messages.localized.badRequest)
+    let word = try failure { try accepted(#"{"code":"E1","message":"no"}"#) }
+    XCTAssertEqual(word.kind, .business)
+    XCTAssertEqual(word.code, -1212)
+    XCTAssertTrue(word.reason.contains("E1"))
+  }
+
+  func test_row_0_17_theNamesAndTheRuleBelongToTheBackEnd() throws {
+    let shop = Envelope(code: "status", success: 0, message: "msg", data: "result")
+    XCTAssertEqual(try accepted(#"{"status":0,"result":7}"#, shop).payload(Int.self), 7)
+    XCTAssertEqual(try failure { try accepted(#"{"status":1,"msg":"no"}"#, shop) }.message, "no")
+    XCTAssertNoThrow(try accepted(#"{"code":"ok"}"#, Envelope(success: "ok")))
+    XCTAssertNoThrow(try accepted(#"{"code":true}"#, Envelope(success: true)))
+    XCTAssertEqual(try failure { try accepted(#"{"code":false}"#, Envelope(success: true)) }.kind, .business)
+    XCTAssertNoThrow(try accepted(#"{"code":201}"#, Envelope(success: [200, 201])))
+    XCTAssertNoThrow(try accepted(#"{"code":299}"#, Envelope(success: .init { $0.int.map { $0 < 300 } ?? false })))
+  }
+
+  func test_anAnswerWithoutAnEnvelopeIsAParseErrorThatSaysWhatIsMissing() throws {
+    for (text, path) in [("[1]", []), ("{}", ["code"]), (#"{"code":null}"#, ["code"]), (#"{"code":[]}"#, ["code"])] {
+      let error = try failure { try accepted(text) }
+      XCTAssertEqual(error.kind, .parse, text)
+      XCTAssertEqual(error.code, -1213, text)
+      XCTAssertEqual(error.codingPath, path, text)
+    }
+  }
+
+  func test_aSecondJudgementChangesNothing() throws {
+    let once = try accepted(#"{"code":200,"data":1}"#)
+    XCTAssertEqual(try once.accepted(by: Envelope(code: "other", success: 0)).payload(Int.self), 1)
+  }
+
+  func test_row_0_21_thePayloadMayBeAnyDecodable() throws {
+    let json = try accepted(#"{"code":200,"data":{"id":1,"name":"n"}}"#)
+    XCTAssertEqual(try json.payload(User.self), User(id: 1, name: "n"))
+    XCTAssertEqual(try accepted(#"{"code":200,"data":"text"}"#).payload(String.self), "text")
+    XCTAssertEqual(try accepted(#"{"code":200,"data":[1,2]}"#).payload([Int].self), [1, 2])
+    XCTAssertNil(try accepted(#"{"code":200,"data":null}"#).payload(User?.self))
+    XCTAssertNil(try accepted(#"{"code":200}"#).payload(User?.self))
+  }
+
+  func test_aPayloadThatIsMissingNullOrWrongHasItsPlaceInTheError() throws {
+    XCTAssertEqual(try failure { try accepted(#"{"code":200}"#).payload(User.self) }.codingPath, ["data"])
+    XCTAssertEqual(try failure { try accepted(#"{"code":200,"data":null}"#).payload(User.self) }.codingPath, ["data"])
+    let nested = try failure {
+      try accepted(#"{"code":200,"data":[{"id":1,"name":"n"},{"id":"x","name":"n"}]}"#).payload([User].self)
+    }
+    XCTAssertEqual(nested.kind, .parse)
+    XCTAssertEqual(nested.codingPath, ["data", "1", "id"])
+    XCTAssertTrue(nested.underlying is DecodingError)
+    let absent = try failure { try accepted(#"{"code":200,"data":{"id":1}}"#).payload(User.self) }
+    XCTAssertEqual(absent.codingPath, ["data", "name"])
+  }
+
+  func test_row_0_22_aListComesWithItsCursorAsTextNumberOrNothing() throws {
+    func page(_ cursor: String) throws -> Page<Int> {
+      try accepted("{\"code\":200,\"data\":[1,2]\(cursor)}").page(of: Int.self)
+    }
+    XCTAssertEqual(try page(#","cursor":"abc""#), Page(items: [1, 2], cursor: "abc"))
+    XCTAssertEqual(try page(#","cursor":12345678901234567890"#).cursor, "12345678901234567890")
+    for none in ["", #","cursor":null"#, #","cursor":"""#] { XCTAssertNil(try page(none).cursor, none) }
+    XCTAssertEqual(try failure { try page(#","cursor":{}"#) }.codingPath, ["cursor"])
+    XCTAssertEqual(
+      try failure { try accepted(#"{"code":200,"data":{}}"#).page(of: Int.self) }.codingPath, ["data"])
+  }
+
+  func test_row_0_23_boolLooksAtThePayload() throws {
+    func flag(_ data: String) throws -> Bool { try accepted("{\"code\":200\(data)}").flag() }
+    for yes in ["", "null", "true", "1", "2", "\"\"", "\"true\"", "\"1\"", "{}", "[]"] {
+      XCTAssertTrue(try flag(yes.isEmpty ? "" : ",\"data\":\(yes)"), yes)
+    }
+    for no in ["false", "0", "0.0", "\"false\"", "\"0\"", "\"FALSE\""] {
+      XCTAssertFalse(try flag(",\"data\":\(no)"), no)
+    }
+    XCTAssertEqual(try failure { try flag(",\"data\":\"maybe\"") }.codingPath, ["data"])
+  }
+}

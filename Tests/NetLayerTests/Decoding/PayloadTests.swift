@@ -1,0 +1,28 @@
+import Foundation
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// What the envelope's members may hold.
+final class PayloadTests: XCTestCase {
+  func test_aBadItemOfALossyListIsLeftOut() throws {
+    var left: [Int] = []
+    let page = try JSON(parsing: #"{"code":200,"data":["a","\ud800","c"]}"#).page(of: String.self) { index, _ in
+      left.append(index)
+    }
+    XCTAssertEqual(page.items, ["a", "c"])
+    XCTAssertEqual(left, [1])
+  }
+
+  func test_aBadCursorIsNotTheEndOfAList() throws {
+    XCTAssertThrowsError(try JSON(parsing: #"{"code":200,"data":[1],"cursor":"\ud800"}"#).page(of: Int.self))
+  }
+
+  func test_aJSONIsAParameterAsItStands() throws {
+    var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h")))
+    try JSONParameterEncoder().encode(Parameters(["a": JSON(parsing: "[1,2.50]")]), into: &request)
+    XCTAssertEqual(request.text, #"{"a":[1,2.5]}"#)
+  }
+}

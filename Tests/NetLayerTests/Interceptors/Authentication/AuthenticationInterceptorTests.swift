@@ -1,0 +1,396 @@
+import Foundation
+import LoopbackServer
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+extension VirtualNetwork {
+  fileprivate func after(_ delay: Duration, _ token: Token) -> Single<Token> {
+    Single.just(token).delaySubscription(delay, scheduler: scheduler)
+  }
+}
+
+/// A store that tells what it is about to save.
+private final class HookedStore: TokenStore {
+  private let memory: MemoryTokenStore
+  let hook = Locked<(@Sendable (Token?) -> Void)?>(nil)
+
+  init(_ token: Token?) { memory = MemoryTokenStore(token) }
+
+  func load() -> Token? { memory.load() }
+
+  func save(_ token: Token?) {
+    hook.withLock { $0 }?(token)
+    memory.save(token)
+  }
+}
+
+final class AuthenticationInterceptorTests: XCTestCase {
+  private let refreshes = Notes()
+
+  /// A server that takes only the token that `good` says.
+  private func server(_ good: @escaping @Sendable () -> String, after delay: Double = 0) -> VirtualNetwork {
+    VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer \(good())"
+        ? .json("ok", after: delay) : .json("who?", status: 401, after: delay)
+    }
+  }
+
+  private func interceptor(
+    _ virtual: VirtualNetwork, _ token: Token? = Token(access: "old"), store: (any TokenStore)? = nil, max: Int = 5,
+    refresh: @escaping AuthenticationInterceptor.Refresh
+  ) throws -> AuthenticationInterceptor {
+    let refreshes = refreshes
+    return AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store ?? MemoryTokenStore(token), maxRefreshes: max,
+      scheduler: virtual.scheduler
+    ) { old in
+      refreshes.add(old?.access ?? "none")
+      return try refresh(old)
+    }
+  }
+
+  func test_manyRefusalsMakeOneRefreshAndEachRequestIsSentOnceMore() throws {
+    let virtual = server({ "new" }, after: 0.1)
+    let network = virtual.network(
+      try interceptor(virtual) { _ in virtual.after(.seconds(1), Token(access: "new")) })
+    for index in 0..<100 { virtual.note("", network.response(.get, "/\(index)")) }
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["old"])
+    XCTAssertEqual(virtual.notes.all, Array(repeating: "200 ok @1200", count: 100))
+    XCTAssertEqual(virtual.stub.requests.count, 200)
+  }
+
+  func test_aRequestSentWithAReplacedTokenIsRepeatedWithoutARefresh() throws {
+    let virtual = VirtualNetwork { request in
+      let isNew = request.headers["Authorization"] == "Bearer new"
+      return isNew ? .json("ok") : .json("who?", status: 401, after: request.url.path == "/slow" ? 5 : 1)
+    }
+    let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
+    virtual.note("slow ", network.response(.get, "/slow"))
+    virtual.note("fast ", network.response(.get, "/fast"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["fast 200 ok @1000", "slow 200 ok @5000"])
+    XCTAssertEqual(refreshes.all, ["old"])
+  }
+
+  func test_aSecondRefusalIsTheAnswer() throws {
+    let virtual = server { "another" }
+    let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+  }
+
+  func test_aRefreshThatFailsFailsAllThatWaitWithItsCauseAndPoisonsNoLaterOne() throws {
+    let virtual = server { "new" }
+    let isDown = Locked(true)
+    let network = virtual.network(
+      try interceptor(virtual) { _ in
+        guard isDown.withLock({ $0 }) else { return .just(Token(access: "new")) }
+        return virtual.after(.seconds(1), Token(access: "")).map { _ in throw TestError("down") }
+      })
+    let errors = Locked<[NetworkError]>([])
+    for _ in 0..<3 {
+      _ = network.response(.get, "/x").subscribe(onError: { error in
+        errors.withLock { $0.append(NetworkError.wrapping(error)) }
+      })
+    }
+    virtual.scheduler.start()
+    let seen = errors.withLock { $0 }
+    XCTAssertEqual(seen.map(\.kind), [.authentication, .authentication, .authentication])
+    XCTAssertEqual(seen.map { $0.underlying as? TestError }, Array(repeating: TestError("down"), count: 3))
+    XCTAssertEqual(seen.map { $0.request?.url.path }, ["/x", "/x", "/x"])
+    XCTAssertEqual(seen.map { $0.response?.status }, [401, 401, 401])
+    XCTAssertEqual(refreshes.all, ["old"])
+    isDown.withLock { $0 = false }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
+  }
+
+  func test_theRefreshsOwnRequestsAreNotInterceptedEvenWhenTheyAreRetried() throws {
+    let tokenCalls = Counter()
+    let virtual = VirtualNetwork { request in
+      if request.url.path == "/token" {
+        return tokenCalls.next() == 1 ? .failure(.connection) : .json(#"{"access":"new"}"#)
+      }
+      return request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401)
+    }
+    let network = Locked<Network?>(nil)
+    let authentication = try interceptor(virtual) { _ in
+      guard let network = network.withLock({ $0 }) else { throw TestError() }
+      return network.request(.get, "/token", as: Token.self)
+    }
+    let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: virtual.scheduler))
+    network.withLock { $0 = virtual.network(retry, authentication) }
+    virtual.note("", try XCTUnwrap(network.withLock { $0 }).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @500"])
+    XCTAssertEqual(virtual.paths, ["/x", "/token", "/token", "/x"])
+    XCTAssertEqual(
+      virtual.stub.requests.map { $0.headers["Authorization"] }, ["Bearer old", nil, nil, "Bearer new"])
+  }
+
+  func test_refreshesAreLimitedInAWindow() throws {
+    let virtual = server { "never" }
+    let number = Counter()
+    let network = virtual.network(
+      try interceptor(virtual, max: 2) { _ in .just(Token(access: "\(number.next())")) })
+    for _ in 0..<3 {
+      virtual.note("", network.response(.get, "/x"))
+      virtual.scheduler.start()
+    }
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0", "authentication @0"])
+    virtual.scheduler.advanceTo(60_000)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all.count, 3, "the window is over")
+  }
+
+  func test_signingInBeginsTheWindowOfRefreshesAnew() throws {
+    let virtual = server { "never" }
+    let authentication = try interceptor(virtual, max: 1) { _ in .just(Token(access: "useless")) }
+    let network = virtual.network(authentication)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    try authentication.setToken(Token(access: "of another user"))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["old", "of another user"])
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0"])
+  }
+
+  func test_aBodyThatExistsOnceIsNotSentAgainAfterARefusal() throws {
+    struct Recording: Endpoint {
+      let body: Request.BodyStream
+      var path: String { "/x" }
+      var method: HTTPMethod { .post }
+      var task: HTTPTask { .stream(body) }
+    }
+    for (body, result) in [
+      (Request.BodyStream(once: { nil }), "401 who? @0"), (Request.BodyStream(open: { { nil } }), "200 ok @0"),
+    ] {
+      let virtual = server { "new" }
+      let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
+      let response: Single<Response> = network.request(Recording(body: body))
+      virtual.note("", response)
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, [result])
+    }
+  }
+
+  func test_aTokenThatIsAboutToExpireIsReplacedBeforeItIsSent() throws {
+    let virtual = server { "new" }
+    let expiry = virtual.scheduler.now.addingTimeInterval(100)
+    let network = virtual.network(
+      try interceptor(virtual, Token(access: "new", expiry: expiry)) { _ in
+        virtual.after(.seconds(1), Token(access: "new"))
+      })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(69_999)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(70_000)
+    XCTAssertEqual(refreshes.all, [], "more than 30 s are left")
+    virtual.scheduler.advanceTo(70_001)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["new"])
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @69999", "200 ok @71001"])
+    XCTAssertEqual(virtual.stub.requests.count, 3)
+  }
+
+  func test_aProactiveRefreshThatFailsIsNoFailureAsLongAsTheTokenIsGood() throws {
+    let virtual = server { "old" }
+    let expiry = virtual.scheduler.now.addingTimeInterval(10)
+    let network = virtual.network(
+      try interceptor(virtual, Token(access: "old", expiry: expiry)) { _ in throw TestError() })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    virtual.scheduler.advanceTo(10_000)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "authentication @10000"])
+  }
+
+  func test_credentialsGoOnlyToTheOriginsTheyAreFor() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(try interceptor(virtual) { _ in throw TestError() })
+    for url in ["http://h/a", "http://H:80/a", "https://h/a", "http://h:81/a", "http://h.evil/a", "http://evil/h"] {
+      virtual.note("", network.response(.get, url))
+    }
+    virtual.note("", network.response(.get, "/own", headers: ["Authorization": "Basic mine"]))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.stub.requests.map { $0.headers["Authorization"] },
+      ["Bearer old", "Bearer old", nil, nil, nil, nil, "Basic mine"])
+  }
+
+  func test_aTokenUnderAnyNameIsLeftBehindByARedirectToAnotherOrigin() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let interceptor = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "s")),
+      scheduler: virtual.scheduler, apply: { $1.headers["X-Ticket"] = $0.access }, refresh: { _ in throw TestError() })
+    virtual.note("", virtual.network(interceptor).response(.get, "/x"))
+    virtual.scheduler.start()
+    let sent = try XCTUnwrap(virtual.stub.requests.first)
+    XCTAssertEqual(sent.headers["X-Ticket"], "s")
+    let decision = RedirectPolicy.decide(
+      original: sent, hop: sent, status: 307, headers: ["Location": "http://evil/"], trail: RedirectTrail(),
+      cookies: nil)
+    guard case .follow(let next, _) = decision else { return XCTFail("\(decision)") }
+    XCTAssertNil(next.headers["X-Ticket"])
+  }
+
+  func test_withoutATokenARequestIsSentBareAndARefusalAsksForTheFirst() throws {
+    let virtual = server { "new" }
+    let network = virtual.network(try interceptor(virtual, nil) { _ in .just(Token(access: "new")) })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, ["none"])
+    XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, [nil, "Bearer new"])
+  }
+
+  func test_aRefreshGoesOnWhenThoseWhoWaitAreCancelled() throws {
+    let virtual = server { "new" }
+    let store = MemoryTokenStore(Token(access: "old"))
+    let network = virtual.network(
+      try interceptor(virtual, store: store) { _ in virtual.after(.seconds(1), Token(access: "new")) })
+    let subscription = virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    subscription.dispose()
+    virtual.scheduler.start()
+    XCTAssertEqual(store.load(), Token(access: "new"))
+    XCTAssertEqual(virtual.stub.requests.count, 1, "what was cancelled is not sent again")
+  }
+
+  func test_signingOutDuringARefreshIsNotUndoneByIt() throws {
+    let virtual = server { "new" }
+    let store = MemoryTokenStore(Token(access: "old"))
+    let authentication = try interceptor(virtual, store: store) { _ in
+      virtual.after(.seconds(1), Token(access: "new"))
+    }
+    virtual.note("", virtual.network(authentication).response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(nil)
+    virtual.scheduler.start()
+    XCTAssertNil(authentication.token)
+    XCTAssertNil(store.load())
+    XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
+  }
+
+  func test_signingOutWhileTheNewTokenIsSavedEndsWithNothingSaved() throws {
+    let virtual = server { "new" }
+    let store = HookedStore(Token(access: "old"))
+    let authentication = try interceptor(virtual, store: store) { _ in .just(Token(access: "new")) }
+    store.hook.withLock { $0 = { token in if token != nil { try? authentication.setToken(nil) } } }
+    virtual.note("", virtual.network(authentication).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertNil(authentication.token)
+    XCTAssertNil(store.load())
+  }
+
+  func test_whatOneUserAskedForIsNotRepeatedAsAnother() throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
+    let authentication = try interceptor(virtual, Token(access: "anna")) { _ in throw TestError() }
+    virtual.note("", virtual.network(authentication).response(.post, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "bert"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["401 who? @1000"])
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_signingInDuringARefreshMakesItOfNoAccount() throws {
+    let virtual = server { "bert" }
+    let authentication = try interceptor(virtual, Token(access: "anna")) { _ in
+      virtual.after(.seconds(1), Token(access: "")).map { _ in throw TestError() }
+    }
+    let network = virtual.network(authentication)
+    virtual.note("anna ", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "bert"))
+    virtual.note("bert ", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["bert 200 ok @500", "anna 401 who? @1000"])
+  }
+
+  func test_aRefusalByAnotherOriginBehindARedirectIsNoReasonToRefresh() throws {
+    struct Redirected: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        next(request).map { response in
+          var response = response
+          response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
+          return response
+        }
+      }
+    }
+    let virtual = server { "new" }
+    let network = virtual.network(try interceptor(virtual) { _ in throw TestError() }, Redirected())
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
+    XCTAssertEqual(refreshes.all, [])
+  }
+
+  func test_aRefreshThatNeverEndsIsGivenUp() throws {
+    let virtual = server { "new" }
+    virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
+  }
+
+  func test_anUploadIsSentAgainByteForByteAfterARefresh() throws {
+    let bodies = Locked<[[UInt8]]>([])
+    let server = try LoopbackServer(handler: { request in
+      bodies.withLock { $0.append(request.body) }
+      let isNew = request.headers.contains { $0.value == "Bearer new" }
+      return .init(status: isNew ? 200 : 401)
+    })
+    defer { server.stop() }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID().uuidString)")
+    try Data(repeating: 9, count: 200_000).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let authentication = AuthenticationInterceptor(
+      for: [server.url], store: MemoryTokenStore(Token(access: "old")), refresh: { _ in .just(Token(access: "new")) })
+    struct Upload: Endpoint {
+      let form: MultipartForm
+      var path: String { "/up" }
+      var method: HTTPMethod { .post }
+      var task: HTTPTask { .multipart(form) }
+    }
+    let form = MultipartForm([.file(file, name: "f"), .field("a", "b")])
+    let network = Network(Backend(baseURL: server.url, interceptors: [authentication]))
+    let answer: Single<Response> = network.request(Upload(form: form))
+    XCTAssertEqual(record(answer.asObservable()).elements.map(\.status), [200])
+    let sent = bodies.withLock { $0 }
+    XCTAssertEqual(sent.count, 2)
+    XCTAssertEqual(sent.first, sent.last)
+    XCTAssertGreaterThan(sent.last?.count ?? 0, 200_000)
+  }
+
+  func test_aHundredParallelRefusalsOnThreadsMakeOneRefresh() throws {
+    let transport = FakeTransport { request in
+      request.headers["Authorization"] == "Bearer new" ? .answer("ok") : .answer("who?", status: 401)
+    }
+    let count = Counter()
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old"))
+    ) { _ in
+      _ = count.next()
+      return Single.just(Token(access: "new")).delaySubscription(
+        .milliseconds(1), scheduler: ConcurrentDispatchQueueScheduler(qos: .utility))
+    }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [authentication]))
+    let all = Observable.range(start: 0, count: 100)
+      .flatMap { _ in network.response(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
+    XCTAssertEqual(record(all).elements.map(\.status), Array(repeating: 200, count: 100))
+    XCTAssertEqual(count.value, 1)
+  }
+}

@@ -1,0 +1,280 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// Tokens whose time the clocks disagree about, that live shortly, or that several processes share.
+final class TokenSharingTests: XCTestCase {
+  private let refreshes = Notes()
+
+  private func network(
+    _ virtual: VirtualNetwork, _ store: any TokenStore, max: Int = 5,
+    refresh: @escaping AuthenticationInterceptor.Refresh
+  ) throws -> (Network, AuthenticationInterceptor) {
+    let refreshes = refreshes
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store, maxRefreshes: max, scheduler: virtual.scheduler
+    ) { old in
+      refreshes.add(old?.access ?? "none")
+      return try refresh(old)
+    }
+    return (virtual.network(authentication), authentication)
+  }
+
+  private func calls(_ count: Int, every step: Int, _ virtual: VirtualNetwork, _ network: Network) {
+    for _ in 0..<count {
+      virtual.note("", network.response(.get, "/x"))
+      virtual.scheduler.advanceBy(step)
+    }
+  }
+
+  // MARK: Clocks
+
+  func test_aClockThatIsAheadMakesNoRefreshesOfTokensThatAreGood() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let past = virtual.scheduler.now.addingTimeInterval(-600)
+    let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old", expiry: past))) { _ in
+      .just(Token(access: "new", expiry: past))
+    }
+    calls(10, every: 1000, virtual, network)
+    XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 10, "\(virtual.notes.all)")
+    XCTAssertEqual(refreshes.all, ["old"], "the first, as nobody knows when it was got; then the server decides")
+  }
+
+  func test_tokensThatLiveShorterThanTheLeewayAreReplacedAtHalfTheirTime() throws {
+    let virtual = VirtualNetwork { request in
+      .json(request.headers["Authorization"] ?? "none", status: request.headers["Authorization"] == nil ? 401 : 200)
+    }
+    let number = Counter()
+    let scheduler = virtual.scheduler
+    let (network, _) = try network(virtual, MemoryTokenStore()) { _ in
+      .just(Token(access: "\(number.next())", expiry: scheduler.now.addingTimeInterval(10)))
+    }
+    calls(31, every: 2000, virtual, network)
+    XCTAssertEqual(
+      virtual.notes.all.prefix(5),
+      ["200 Bearer 1 @0", "200 Bearer 1 @2000", "200 Bearer 1 @4000", "200 Bearer 2 @6000", "200 Bearer 2 @8000"])
+    XCTAssertEqual(virtual.notes.all.count, 31)
+    XCTAssertFalse(virtual.notes.all.contains { !$0.hasPrefix("200") }, "\(virtual.notes.all)")
+    XCTAssertGreaterThan(number.value, 5, "more than maxRefreshes, as each was of help")
+  }
+
+  func test_aNewTokenOfAnHourIsReplacedTheLeewayBeforeItsEnd() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let (network, authentication) = try network(virtual, MemoryTokenStore()) { _ in .just(Token(access: "new")) }
+    try authentication.setToken(Token(access: "hour", expiry: virtual.scheduler.now.addingTimeInterval(3600)))
+    virtual.scheduler.advanceTo(3_569_999)
+    virtual.note("", network.response(.get, "/x"))
+    XCTAssertEqual(refreshes.all, [])
+    virtual.scheduler.advanceTo(3_570_000)
+    virtual.note("", network.response(.get, "/x"))
+    XCTAssertEqual(refreshes.all, ["hour"])
+  }
+
+  // MARK: What counts as of no help
+
+  func test_refreshesThatHelpAreNotCounted() throws {
+    // Each token is good for one request.
+    let used = Locked<Set<String>>([])
+    let virtual = VirtualNetwork { request in
+      let token = request.headers["Authorization"] ?? ""
+      return used.withLock { $0.insert(token).inserted } && token != "Bearer old"
+        ? .json("ok") : .json("who?", status: 401)
+    }
+    let number = Counter()
+    let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old")), max: 2) { _ in
+      .just(Token(access: "\(number.next())"))
+    }
+    calls(10, every: 1, virtual, network)
+    XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 10, "\(virtual.notes.all)")
+  }
+
+  func test_refreshesThatTheServerRefusesAreCountedAndThoseWithoutANetworkAreNot() throws {
+    for (kind, expected) in [(NetworkError.Kind.status, 2), (.connection, 6), (.timeout, 6)] {
+      let virtual = VirtualNetwork(.json("who?", status: 401))
+      let count = Counter()
+      let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old")), max: 2) { _ in
+        count.next()
+        throw NetworkError(kind: kind, reason: "invalid_grant")
+      }
+      calls(6, every: 1, virtual, network)
+      XCTAssertEqual(count.value, expected, "\(kind)")
+      XCTAssertEqual(Set(virtual.notes.all.map { $0.prefix(14) }), ["authentication"])
+    }
+  }
+
+  func test_manyWhoAreRefusedWithOneNewTokenCountAsOne() throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
+    let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old")), max: 2) { _ in
+      .just(Token(access: "new"))
+    }
+    for _ in 0..<20 { virtual.note("", network.response(.get, "/x")) }
+    virtual.scheduler.start()
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(Set(virtual.notes.all.map { $0.prefix(3) }), ["401"], "the second refresh is within the limit")
+  }
+
+  // MARK: One store, several processes
+
+  /// A server with rotating refresh tokens (RFC 9700 §4.14.2): each may be used once.
+  private final class RotatingServer: Sendable {
+    private let state = Locked((number: 0, used: Set<String>()))
+
+    func token() -> Token {
+      let number = state.withLock { state in
+        state.number += 1
+        return state.number
+      }
+      return Token(access: "a\(number)", refresh: "r\(number)")
+    }
+
+    func refresh(_ old: Token?) throws -> Token {
+      let isNew = state.withLock { $0.used.insert(old?.refresh ?? "none").inserted }
+      guard isNew else { throw NetworkError(kind: .status, code: 400, reason: "invalid_grant") }
+      return token()
+    }
+
+    func takes(_ authorization: String?) -> Bool { authorization == "Bearer a\(state.withLock { $0.number })" }
+  }
+
+  private func sharedFile() throws -> URL {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("tokens-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: directory) }
+    return directory.appendingPathComponent("token")
+  }
+
+  func test_twoProgramsOnOneFileUseEachOthersTokens() throws {
+    let server = RotatingServer()
+    let virtual = VirtualNetwork {
+      server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
+    }
+    let file = try sharedFile()
+    try FileTokenStore(file).save(server.token())
+    let (one, _) = try network(virtual, FileTokenStore(file)) { .just(try server.refresh($0)) }
+    let (two, _) = try network(virtual, FileTokenStore(file)) { .just(try server.refresh($0)) }
+    for round in 0..<6 {
+      calls(1, every: 1, virtual, one)
+      calls(1, every: 1, virtual, two)
+      // What both have is refused from now on.
+      if round % 2 == 0 { try FileTokenStore(file).save(try server.refresh(FileTokenStore(file).load())) }
+    }
+    XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 12, "\(virtual.notes.all)")
+    XCTAssertEqual(refreshes.all, [], "the file always had the newest")
+  }
+
+  func test_twoProgramsThatAreRefusedAtOnceMakeOneRefresh() throws {
+    let server = RotatingServer()
+    let virtual = VirtualNetwork {
+      server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
+    }
+    let file = try sharedFile()
+    try FileTokenStore(file).save(Token(access: "dead", refresh: "r"))
+    for index in 0..<2 {
+      let (network, _) = try network(virtual, FileTokenStore(file)) { old in
+        virtual.scheduler.runs(after: .seconds(1)) { try server.refresh(old) }
+      }
+      virtual.note("\(index) ", network.response(.get, "/x"))
+    }
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(refreshes.all, ["dead"])
+    XCTAssertEqual(virtual.notes.all, ["0 200 ok @1000", "1 200 ok @1000"])
+  }
+
+  func test_aProgramThatHoldsTheLockForEverIsNotWaitedForForEver() throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401))
+    let store = FileTokenStore(try sharedFile())
+    let lock = try XCTUnwrap(try store.lockForRefresh())
+    XCTAssertNil(try store.lockForRefresh())
+    let (network, _) = try network(virtual, store) { _ in .just(Token(access: "new")) }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(59_999)
+    XCTAssertEqual(virtual.notes.all, [])
+    virtual.scheduler.advanceTo(60_000)
+    XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
+    lock.dispose()
+    XCTAssertNotNil(try store.lockForRefresh())
+  }
+
+  func test_aStoreThatCanNotSaveDoesNotGiveTheDeadTokenBack() throws {
+    final class FullDisk: TokenStore {
+      func load() -> Token? { Token(access: "dead", refresh: "r0") }
+      func save(_ token: Token?) throws { throw TestError("full") }
+    }
+    let server = RotatingServer()
+    let virtual = VirtualNetwork {
+      server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
+    }
+    let (network, _) = try network(virtual, FullDisk()) { .just(try server.refresh($0)) }
+    calls(1, every: 1, virtual, network)
+    _ = server.token()
+    calls(1, every: 1, virtual, network)
+    XCTAssertEqual(refreshes.all, ["dead", "a1"], "the one in memory, not the one that the disk still has")
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @1"])
+  }
+
+  func test_whatAnotherProgramHasSavedAndIsOverIsRefreshedInItsTurn() throws {
+    let server = RotatingServer()
+    let virtual = VirtualNetwork {
+      server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
+    }
+    let store = MemoryTokenStore(Token(access: "dead", refresh: "r"))
+    let (network, _) = try network(virtual, store) { .just(try server.refresh($0)) }
+    calls(1, every: 1, virtual, network)
+    store.save(Token(access: "over", refresh: "newer", expiry: virtual.scheduler.now.addingTimeInterval(-1)))
+    _ = server.token()
+    calls(1, every: 1, virtual, network)
+    XCTAssertEqual(refreshes.all, ["dead", "over"])
+  }
+
+  func test_theFileStoreKeepsATokenForItsOwnerAlone() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let store = FileTokenStore(file)
+    XCTAssertNil(try store.load())
+    let token = Token(access: "a", refresh: "r", expiry: Date(timeIntervalSinceReferenceDate: 5))
+    try store.save(token)
+    XCTAssertEqual(try FileTokenStore(file).load(), token)
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    XCTAssertEqual(mode, 0o600)
+    try Data("no token".utf8).write(to: file)
+    XCTAssertThrowsError(try store.load()) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .file)
+      XCTAssertTrue("\(error)".contains(file.path), "\(error)")
+    }
+    try store.save(nil)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
+    XCTAssertEqual("\(token)".contains("r,"), false)
+  }
+
+  // MARK: A new token of the same user
+
+  func test_aTokenThatIsReplacedForTheSameUserRepeatsWhatTheFormerWasRefusedFor() throws {
+    let virtual = VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401, after: 1)
+    }
+    let (network, authentication) = try network(virtual, MemoryTokenStore(Token(access: "old"))) { _ in
+      throw TestError()
+    }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "new"), isSameUser: true)
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
+    XCTAssertEqual(refreshes.all, [])
+  }
+}
+
+extension TestScheduler {
+  /// What `work` gives, run after `delay`.
+  fileprivate func runs<Element: Sendable>(
+    after delay: Duration, _ work: @escaping @Sendable () throws -> Element
+  ) -> Single<Element> {
+    Single.just(()).delaySubscription(delay, scheduler: self).map(work)
+  }
+}

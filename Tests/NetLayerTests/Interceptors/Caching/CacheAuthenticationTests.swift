@@ -1,0 +1,116 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// The cache in front of an authenticator, without an `account`: the token tells users apart.
+final class CacheAuthenticationTests: XCTestCase {
+  private typealias Plain = CacheFixture.Plain
+
+  private func authenticator(
+    _ token: Token?, scheduler: TestScheduler? = nil, next: String = "new"
+  ) throws -> AuthenticationInterceptor {
+    AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(token),
+      scheduler: scheduler ?? TestScheduler()
+    ) { _ in .just(Token(access: next)) }
+  }
+
+  func test_eachTokenHasItsOwnAnswers() throws {
+    let authentication = try authenticator(Token(access: "ann"))
+    let fixture = CacheFixture(behind: [authentication], CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["1"], ["1"]])
+    try authentication.setToken(Token(access: "bob"))
+    XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["2"], ["2"]])
+    try authentication.setToken(nil)
+    XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["3"], ["3"]])
+    try authentication.setToken(Token(access: "ann"))
+    XCTAssertEqual(fixture.get().bodies, ["1"])
+    XCTAssertEqual(fixture.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann", "Bearer bob", nil])
+  }
+
+  func test_whatCameWithARefreshedTokenIsKeptForThat() throws {
+    let authentication = try authenticator(Token(access: "old"))
+    let fixture = CacheFixture(behind: [authentication]) { request in
+      request.headers["Authorization"] == "Bearer new"
+        ? .response(headers: ["Cache-Control": "max-age=60"]) : .response(status: 401)
+    }
+    XCTAssertEqual(fixture.get().origins, [.network])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    try authentication.setToken(Token(access: "old"))
+    XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
+  }
+
+  func test_anAnswerToOneUserIsNotKeptForWhoHasSignedInMeanwhile() throws {
+    let authentication = try authenticator(Token(access: "ann"))
+    let fixture = CacheFixture(behind: [authentication]) { _ in
+      .response(headers: ["Cache-Control": "max-age=60"], after: 2)
+    }
+    let call = fixture.network.response(.get, "/a").subscribe()
+    fixture.scheduler.advanceBy(1)
+    try authentication.setToken(Token(access: "bob"))
+    fixture.scheduler.start()
+    call.dispose()
+    XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
+    try authentication.setToken(Token(access: "ann"))
+    XCTAssertNil(fixture.get(.cacheOnly).failure, "it was sent as her, so it is hers")
+  }
+
+  func test_aConfirmationWithAnotherTokenGivesNobodyTheFormersAnswer() throws {
+    let authentication = try authenticator(Token(access: "ann"), next: "bob")
+    let fixture = CacheFixture(behind: [authentication]) { request in
+      switch (request.headers["Authorization"], request.headers["If-None-Match"]) {
+      case ("Bearer ann", nil): .response(headers: ["ETag": "\"1\""], body: Data("ann's".utf8))
+      case ("Bearer ann", _): .response(status: 401)
+      case (_, nil): .response(headers: ["ETag": "\"1\""], body: Data("bob's".utf8))
+      default: .response(status: 304, headers: ["ETag": "\"1\""])
+      }
+    }
+    fixture.get()
+    fixture.get()
+    XCTAssertEqual(authentication.token?.access, "bob")
+    XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
+    XCTAssertEqual(fixture.get().bodies, ["bob's"])
+  }
+
+  func test_aNewCookieKeepsAnAnswerOutAlsoBehindAnAuthenticator() throws {
+    let authentication = try authenticator(Token(access: "ann"))
+    let jar = CookieJar()
+    let fixture = CacheFixture(behind: [authentication]) { request in
+      jar.store(["Set-Cookie": "session=1"], from: request.url)
+      return .response(headers: ["Cache-Control": "max-age=60"])
+    }
+    let network = fixture.network.with { $0.options.cookies = jar }
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: 0, isStale: false)])
+  }
+
+  func test_endpointsFindWhatIsStoredForTheToken() throws {
+    let authentication = try authenticator(Token(access: "ann"))
+    let fixture = CacheFixture(
+      policy: .cacheFirst(seconds: 60), behind: [authentication], CacheFixture.counting([:]))
+    fixture.get()
+    func stored() -> String? {
+      let response = record(Plain().cachedResponse(on: fixture.network), scheduler: fixture.scheduler)
+      return response.map { String(decoding: $0.body, as: UTF8.self) }
+    }
+    XCTAssertEqual(stored(), "1")
+    try Plain().removeCachedResponse(on: fixture.network)
+    XCTAssertNil(stored())
+    fixture.get()
+    try authentication.setToken(Token(access: "bob"))
+    XCTAssertNil(stored())
+  }
+
+  private func record(_ single: Single<Response?>, scheduler: TestScheduler) -> Response? {
+    let observer = scheduler.createObserver(Response?.self)
+    let subscription = single.asObservable().subscribe(observer)
+    scheduler.start()
+    subscription.dispose()
+    return observer.events.compactMap(\.value.element).first.flatMap { $0 }
+  }
+}

@@ -1,0 +1,401 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// The cache as RFC 9111 has it, in virtual time.
+final class CacheInterceptorTests: XCTestCase {
+  private typealias Plain = CacheFixture.Plain
+
+  func test_aFreshAnswerIsGivenWithoutAskingAndSaysItsAge() throws {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    XCTAssertEqual(fixture.get().origins, [.network])
+    fixture.scheduler.advanceBy(59)
+    XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.cache(age: 59, isStale: false)]))
+    fixture.scheduler.advanceBy(1)
+    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.network]))
+    XCTAssertEqual(fixture.requests, 2)
+  }
+
+  func test_anAnswerOfTheCacheHasTheFieldsAndTheAgeOfTheStoredOne() throws {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Age": "7", "X": "1"]))
+    fixture.get()
+    fixture.scheduler.advanceBy(3)
+    let observer = fixture.scheduler.createObserver(Response.self)
+    let subscription = fixture.network.response(.get, "/a", headers: ["Y": "2"]).subscribe(observer)
+    fixture.scheduler.start()
+    subscription.dispose()
+    let response = try XCTUnwrap(observer.events.first?.value.element)
+    XCTAssertEqual(response.headers["Age"], "10")
+    XCTAssertEqual(response.headers["X"], "1")
+    XCTAssertEqual(response.request.headers["Y"], "2", "the request is the one that was made now")
+    XCTAssertEqual(fixture.requests, 1)
+  }
+
+  func test_aStaleAnswerIsConfirmedByItsEntityTag() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10", "ETag": "\"a\""]))
+    fixture.get()
+    fixture.scheduler.advanceBy(11)
+    XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.revalidated]))
+    XCTAssertEqual(fixture.stub.requests.map { $0.headers["If-None-Match"] }, [nil, "\"a\""])
+    fixture.scheduler.advanceBy(9)
+    XCTAssertEqual(fixture.get().origins, [.cache(age: 9, isStale: false)], "it is as new as its confirmation")
+  }
+
+  func test_noCacheIsConfirmedEachTime() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "no-cache, max-age=99", "ETag": "\"a\""]))
+    for origin in [Response.Origin.network, .revalidated, .revalidated] {
+      XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [origin]))
+    }
+  }
+
+  func test_aConfirmationOfAnotherAnswerIsNotTaken() {
+    let fixture = CacheFixture { request in
+      request.headers["If-None-Match"] == nil
+        ? .response(headers: ["ETag": "\"a\""], body: Data("a".utf8))
+        : .response(status: 304, headers: ["ETag": "\"b\""])
+    }
+    fixture.get()
+    XCTAssertEqual(fixture.get(), .init(bodies: ["a"], origins: [.network]))
+    XCTAssertEqual(fixture.requests, 3)
+  }
+
+  func test_theAnswerToAQuestionReplacesTheStoredOne() {
+    let fixture = CacheFixture { request in
+      request.headers["If-None-Match"] == nil
+        ? .response(headers: ["ETag": "\"1\"", "Cache-Control": "max-age=5"], body: Data("old".utf8))
+        : .response(headers: ["ETag": "\"2\"", "Cache-Control": "max-age=5"], body: Data("new".utf8))
+    }
+    fixture.get()
+    fixture.scheduler.advanceBy(6)
+    XCTAssertEqual(fixture.get().bodies, ["new"])
+    XCTAssertEqual(fixture.get(), .init(bodies: ["new"], origins: [.cache(age: 0, isStale: false)]))
+  }
+
+  func test_noStoreKeepsNothingAndRemovesWhatWasKept() {
+    let isSecret = Locked(false)
+    let fixture = CacheFixture { _ in
+      .response(headers: ["Cache-Control": isSecret.withLock { $0 } ? "no-store" : "max-age=10"])
+    }
+    fixture.get()
+    isSecret.withLock { $0 = true }
+    fixture.get(["Cache-Control": "no-cache"])
+    XCTAssertEqual(fixture.get().origins, [.network])
+    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["504 "])
+  }
+
+  func test_onlyIfCachedIs504WithoutAStoredAnswer() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10"]))
+    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["504 "])
+    XCTAssertEqual(fixture.requests, 0)
+    fixture.get()
+    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["1"])
+    fixture.scheduler.advanceBy(20)
+    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["504 "])
+    XCTAssertEqual(
+      fixture.get(["Cache-Control": "only-if-cached, max-stale"]),
+      .init(bodies: ["1"], origins: [.cache(age: 20, isStale: true)]))
+    XCTAssertEqual(fixture.requests, 1)
+  }
+
+  func test_answersThatHeaderFieldsChooseStandSideBySide() {
+    let fixture = CacheFixture { request in
+      .response(
+        headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-Theme"],
+        body: Data((request.headers["Accept-Language"] ?? "none").utf8))
+    }
+    for _ in 0..<2 {
+      for language in ["de", "zh", "en, de"] {
+        XCTAssertEqual(fixture.get(["Accept-Language": language]).bodies, [language])
+      }
+      XCTAssertEqual(fixture.get().bodies, ["none"])
+    }
+    XCTAssertEqual(fixture.requests, 4)
+    XCTAssertEqual(fixture.get(["Accept-Language": "en,  de"]).bodies, ["en, de"], "white space says nothing")
+    XCTAssertEqual(fixture.get(["Accept-Language": "de", "X-Theme": "dark"]).origins, [.network])
+  }
+
+  func test_varyOfAnythingIsNeverKept() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "*"]))
+    fixture.get()
+    XCTAssertEqual(fixture.get().bodies, ["2"])
+  }
+
+  func test_whatTheTransportNegotiatesByItselfDoesNotChoose() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "Accept-Encoding"]))
+    fixture.get()
+    XCTAssertEqual(fixture.get().bodies, ["1"])
+    XCTAssertEqual(fixture.get(["Accept-Encoding": "identity"]).bodies, ["2"], "unless the caller does")
+  }
+
+  func test_methodsThatChangeSomethingRemoveAllAnswersOfTheURL() {
+    for method in [HTTPMethod.post, .put, .patch, .delete] {
+      let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "Accept-Language"]))
+      fixture.get(["Accept-Language": "de"])
+      fixture.get(["Accept-Language": "zh"])
+      fixture.get(Plain(method: method))
+      XCTAssertEqual(fixture.get(["Accept-Language": "de"]).origins, [.network], "\(method)")
+      XCTAssertEqual(fixture.get(["Accept-Language": "zh"]).origins, [.network], "\(method)")
+    }
+  }
+
+  func test_aFailedOrSafeMethodRemovesNothing() {
+    let fixture = CacheFixture { request in
+      request.method == .get
+        ? .response(headers: ["Cache-Control": "max-age=60"]) : .response(status: request.method == .put ? 500 : 200)
+    }
+    fixture.get()
+    fixture.get(Plain(method: .put))
+    fixture.get(Plain(method: .options))
+    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+  }
+
+  func test_locationsOfTheSameOriginAreRemovedToo() {
+    let fixture = CacheFixture { request in
+      request.method == .get
+        ? .response(headers: ["Cache-Control": "max-age=60"])
+        : .response(
+          status: 201, headers: ["Location": "/b", "Content-Location": "http://other/c"])
+    }
+    fixture.get(path: "/b")
+    fixture.get(path: "http://other/c")
+    fixture.get(Plain(path: "/all", method: .post))
+    XCTAssertEqual(fixture.get(path: "/b").origins, [.network])
+    XCTAssertEqual(fixture.get(path: "http://other/c").origins, [.cache(age: 0, isStale: false)])
+  }
+
+  func test_staleWhileRevalidateGivesTheOldAnswerAndAsksOnceInTheBackground() {
+    let fixture = CacheFixture(
+      CacheFixture.counting(["Cache-Control": "max-age=10, stale-while-revalidate=20"]))
+    fixture.get()
+    fixture.scheduler.advanceBy(15)
+    let all = Observable.merge((0..<5).map { _ in fixture.network.responses(Call(Plain())) })
+    let seen = fixture.run(all)
+    XCTAssertEqual(seen.bodies, ["1", "1", "1", "1", "1"])
+    XCTAssertEqual(Set(seen.origins), [.cache(age: 15, isStale: true)])
+    XCTAssertEqual(fixture.requests, 2)
+    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: 0, isStale: false)]))
+  }
+
+  func test_whoeverGivesUpAStaleAnswerDoesNotStopItsRenewal() {
+    let count = Locked(0)
+    let fixture = CacheFixture { _ in
+      count.withLock { $0 += 1 }
+      return .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=20"], after: 2)
+    }
+    fixture.get()
+    fixture.scheduler.advanceBy(15)
+    let subscription = fixture.network.responses(Call(Plain())).subscribe()
+    subscription.dispose()
+    fixture.scheduler.start()
+    XCTAssertEqual(count.withLock { $0 }, 2)
+    XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)], "as old as it was long on its way")
+  }
+
+  func test_aFailedRenewalInTheBackgroundIsTriedAgainByTheNextCall() {
+    let turns = StubTransport.Answer.sequence([
+      .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=99"], body: Data("1".utf8)),
+      .failure(.connection), .response(headers: ["Cache-Control": "max-age=10"], body: Data("2".utf8)),
+    ])
+    let fixture = CacheFixture { _ in turns }
+    fixture.get()
+    fixture.scheduler.advanceBy(20)
+    XCTAssertEqual(fixture.get().bodies, ["1"])
+    XCTAssertEqual(fixture.get().bodies, ["1"])
+    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: 0, isStale: false)]))
+  }
+
+  func test_staleIfErrorStandsInForFailuresOfTheServerAndOfTheNetwork() {
+    for failure in [
+      StubTransport.Answer.response(status: 500), .response(status: 503), .failure(.connection), .failure(.timeout),
+    ] {
+      let turns = StubTransport.Answer.sequence([
+        .response(headers: ["Cache-Control": "max-age=10, stale-if-error=20"], body: Data("1".utf8)), failure,
+      ])
+      let fixture = CacheFixture { _ in turns }
+      fixture.get()
+      fixture.scheduler.advanceBy(30)
+      XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.cache(age: 30, isStale: true)]))
+      fixture.scheduler.advanceBy(1)
+      XCTAssertNotEqual(fixture.get().bodies, ["1"], "not for ever")
+    }
+  }
+
+  func test_withoutStaleIfErrorAFailureIsAFailure() {
+    for control in ["max-age=10", "max-age=10, must-revalidate, stale-if-error=99"] {
+      let turns = StubTransport.Answer.sequence([
+        .response(headers: ["Cache-Control": control]), .failure(.connection), .response(status: 404),
+      ])
+      let fixture = CacheFixture { _ in turns }
+      fixture.get()
+      fixture.scheduler.advanceBy(11)
+      XCTAssertEqual(fixture.get().failure, .connection)
+      XCTAssertEqual(fixture.get().bodies, ["404 "])
+    }
+  }
+
+  func test_aUserNeverSeesAnothersAnswer() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    XCTAssertEqual(fixture.get(["Authorization": "Bearer a"]).bodies, ["1"])
+    XCTAssertEqual(fixture.get(["Authorization": "Bearer b"]).bodies, ["2"])
+    XCTAssertEqual(fixture.get().bodies, ["3"])
+    XCTAssertEqual(fixture.get(["X-Auth-Token": "a"]).bodies, ["4"])
+    XCTAssertEqual(fixture.get(["authorization": "Bearer a"]).bodies, ["1"])
+  }
+
+  func test_theAccountMayBeSomethingThatOutlivesTokens() {
+    let user = Locked("ada")
+    let fixture = CacheFixture(
+      account: { _ in user.withLock { $0 } }, CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    fixture.get(["Authorization": "old"])
+    XCTAssertEqual(fixture.get(["Authorization": "new"]).bodies, ["1"])
+    user.withLock { $0 = "bob" }
+    XCTAssertEqual(fixture.get(["Authorization": "new"]).bodies, ["2"])
+  }
+
+  func test_credentialsThatAreAddedBehindTheCacheAreNoticed() {
+    struct Sign: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        var request = request
+        request.headers["Authorization"] = "Bearer secret"
+        return next(request)
+      }
+    }
+    let problems = Problems()
+    let scheduler = TestScheduler()
+    let stub = StubTransport(on: scheduler, CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    let cache = Cache(directory: nil, clock: scheduler) { problems.note($0) }
+    func requests(_ interceptor: CacheInterceptor) -> Int {
+      let network = Network(
+        Backend(
+          baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler, interceptors: [interceptor, Sign()]))
+      let before = stub.requests.count
+      for _ in 0..<3 {
+        let subscription = network.request(Plain()).subscribe()
+        scheduler.start()
+        subscription.dispose()
+      }
+      return stub.requests.count - before
+    }
+    XCTAssertEqual(requests(CacheInterceptor(cache)), 3)
+    XCTAssertEqual(problems.told.count, 1, "told once")
+    XCTAssertEqual(requests(CacheInterceptor(cache, account: { _ in "ada" })), 1)
+  }
+
+  func test_conditionsRangesAndDownloadsOfTheCallersGoPastTheCache() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    fixture.get()
+    for name in ["If-None-Match", "if-modified-since", "Range", "If-Range", "If-Match", "If-Unmodified-Since"] {
+      XCTAssertEqual(fixture.get([name: "x"]).origins, [.network], name)
+    }
+    XCTAssertEqual(fixture.get().bodies, ["1"])
+    var request = Request(url: URL(string: "http://h/a")!)
+    request.destination = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
+    let before = fixture.requests
+    let observer = fixture.scheduler.createObserver(Response.self)
+    let subscription = fixture.network.send(request).asObservable().subscribe(observer)
+    // A file is written on a real queue, whatever the time is here.
+    let isOver = NSPredicate { _, _ in
+      fixture.scheduler.start()
+      return observer.events.last?.value.isStopEvent == true
+    }
+    wait(for: [XCTNSPredicateExpectation(predicate: isOver, object: nil)], timeout: 20)
+    XCTAssertEqual(observer.events.compactMap(\.value.element?.origin), [.network])
+    XCTAssertEqual(fixture.requests, before + 1)
+    subscription.dispose()
+    request.destination.map { try? FileManager.default.removeItem(at: $0) }
+  }
+
+  func test_headAndGetAreKeptApart() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    fixture.get()
+    XCTAssertEqual(fixture.get(Plain(method: .head)).bodies, ["2"])
+    XCTAssertEqual(fixture.get(Plain(method: .head)).bodies, ["2"])
+  }
+
+  func test_refusalsInAnEnvelopeAreNotKept() {
+    let turns = StubTransport.Answer.sequence([
+      .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":500}"#.utf8)),
+      .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":200}"#.utf8)),
+    ])
+    let fixture = CacheFixture { _ in turns }
+    fixture.get()
+    XCTAssertEqual(fixture.get().bodies, [#"{"code":200}"#])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+  }
+
+  func test_aHitArrivesOnTheMappingScheduler() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    fixture.get()
+    let observer = fixture.scheduler.createObserver(Response.self)
+    let subscription = fixture.network.responses(Call(Plain())).subscribe(observer)
+    XCTAssertEqual(observer.events.count, 0, "not from within subscribe")
+    fixture.scheduler.start()
+    XCTAssertEqual(observer.events.count, 2)
+    subscription.dispose()
+  }
+
+  func test_whatCameByARedirectIsNotKeptAsTheAnswerOfTheFirstURLButByAPolicyThatSaysSo() throws {
+    let fixture = CacheFixture { _ in
+      var answer = StubTransport.Answer.response()
+      answer.result = { request in
+        .success(
+          Response(
+            request: request, url: URL(string: "http://h/version/7"), headers: ["Cache-Control": "max-age=9999999"]))
+      }
+      return answer
+    }
+    for _ in 0..<2 { XCTAssertEqual(fixture.get().origins, [.network], "the redirect may lead elsewhere tomorrow") }
+    fixture.get(.networkOnly)
+    let observer = fixture.scheduler.createObserver(Response.self)
+    let call = fixture.network.responses(Call(Plain(caching: CacheOptions(policy: .cacheOnly))))
+    let subscription = call.subscribe(observer)
+    fixture.scheduler.start()
+    subscription.dispose()
+    let response = try XCTUnwrap(observer.events.first?.value.element)
+    XCTAssertEqual(response.url.path, "/version/7")
+    XCTAssertEqual(response.request.url.path, "/a")
+  }
+
+  func test_whatCouldNeverBeUsedIsNotKept() {
+    let isBare = Locked(false)
+    let fixture = CacheFixture { _ in
+      isBare.withLock { $0 } ? .response() : .response(headers: ["Cache-Control": "max-age=5, stale-if-error=999"])
+    }
+    fixture.get()
+    isBare.withLock { $0 = true }
+    fixture.scheduler.advanceBy(6)
+    XCTAssertEqual(fixture.get().origins, [.network])
+    XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached, "nor what it has replaced")
+  }
+
+  func test_cookiesOfTheJarTellAccountsApart() {
+    let jar = CookieJar()
+    let base = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    let network = base.network.with { $0.options.cookies = jar }
+    func get() -> [String] { base.run(network.response(.get, "/a")).bodies }
+    let url = base.network.backend.baseURL ?? URL(filePath: "/")
+    XCTAssertEqual(get(), ["1"])
+    jar.store(["Set-Cookie": "session=ada"], from: url)
+    XCTAssertEqual(get(), ["2"])
+    XCTAssertEqual(get(), ["2"])
+    jar.store(["Set-Cookie": "session=bob"], from: url)
+    XCTAssertEqual(get(), ["3"])
+    jar.removeAll()
+    XCTAssertEqual(get(), ["1"])
+  }
+
+  func test_streamedAnswersGoPastTheCache() {
+    let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    for number in ["1", "2"] {
+      let bodies = fixture.network.stream(CacheFixture.Plain()).map { String(decoding: $0, as: UTF8.self) }
+      let observer = fixture.scheduler.createObserver(String.self)
+      let subscription = bodies.subscribe(observer)
+      fixture.scheduler.start()
+      subscription.dispose()
+      XCTAssertEqual(observer.events.compactMap(\.value.element), [number])
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// The cache against nginx, which makes ETag, Last-Modified, Expires, Vary and 304 by itself: what one side counts, the
+/// other does, too.
+final class CacheNginxTests: XCTestCase {
+  private static let server = """
+    location /fresh.json { expires 1h; if ($request_method = POST) { return 204; } }
+    location /checked.json { add_header Cache-Control no-cache; }
+    location /gzipped.json { gzip on; gzip_types application/json; gzip_min_length 0; gzip_vary on; expires 1h; }
+    location /spoken { add_header Vary Accept-Language; add_header Cache-Control max-age=600;
+      default_type application/json; return 200 '"$http_accept_language"'; }
+    location /secret.json { add_header Cache-Control no-store; }
+    location /shaky.json { add_header Cache-Control "max-age=60, stale-if-error=600"; if ($http_x_fail) { return 503; } }
+    location /gone { add_header Cache-Control max-age=60 always; return 410; }
+    """
+
+  /// The system's clock, put forward.
+  private final class Clock: SchedulerType {
+    private let ahead = Locked(0.0)
+    private let base = ConcurrentDispatchQueueScheduler(qos: .utility)
+
+    var now: Date { Date(timeIntervalSinceNow: ahead.withLock { $0 }) }
+    func advance(_ seconds: Double) { ahead.withLock { $0 += seconds } }
+    func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { base.schedule(action) }
+    func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+      base.scheduleRelative(dueTime, action)
+    }
+  }
+
+  private let clock = Clock()
+  private let sent = SentCounter()
+
+  func test_hitsConfirmationsAndStoresAreThoseThatTheServerSaw() throws {
+    let files = ["fresh", "checked", "gzipped", "secret", "shaky", "plain"]
+    let nginx = try NginxServer(
+      server: Self.server,
+      files: Dictionary(uniqueKeysWithValues: files.map { ("\($0).json", Data(#"{"v":1}"#.utf8)) }))
+    defer { nginx.stop() }
+    // Not changed for a hundred days, so fresh for ten by the heuristic.
+    try nginx.write(#"{"v":1}"#, to: "plain.json", daysAgo: 100)
+    let directory = nginx.folder.appending(path: "cache")
+    let cache = Cache(directory: directory, clock: clock)
+    let network = Network(
+      Backend(
+        baseURL: nginx.url, transport: DefaultTransport.make(), interceptors: [CacheInterceptor(cache), sent.monitor]))
+    var origins: [Response.Origin] = []
+    @discardableResult
+    func call(_ path: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> Response {
+      let answer = record(network.response(method, nginx.url.appending(queryPath: path), headers: headers))
+      let response = try XCTUnwrap(answer.elements.last, "\(path): \(answer.errors)")
+      origins.append(response.origin)
+      return response
+    }
+    func check(
+      _ path: String, _ wanted: String, _ headers: HTTPHeaders = [:], body: String? = nil, line: UInt = #line
+    ) throws {
+      let response = try call(path, .get, headers)
+      let kind =
+        switch response.origin {
+        case .network: "network"
+        case .revalidated: "revalidated"
+        case .cache(_, let isStale): isStale ? "stale" : "cache"
+        }
+      XCTAssertEqual("\(response.status) \(kind)", wanted, path, line: line)
+      if let body { XCTAssertEqual(String(decoding: response.body, as: UTF8.self), body, path, line: line) }
+    }
+
+    for path in ["/fresh.json", "/plain.json", "/gzipped.json", "/gone"] {
+      let status = path == "/gone" ? 410 : 200
+      try check(path, "\(status) network")
+      for _ in 0..<3 { try check(path, "\(status) cache") }
+    }
+    try check("/checked.json", "200 network")
+    for _ in 0..<3 { try check("/checked.json", "200 revalidated", body: #"{"v":1}"#) }
+    try nginx.write(#"{"v":22}"#, to: "checked.json")
+    try check("/checked.json", "200 network", body: #"{"v":22}"#)
+    try check("/checked.json", "200 revalidated", body: #"{"v":22}"#)
+    for language in ["de", "zh", "de", "zh"].enumerated() {
+      let origin = language.offset < 2 ? "network" : "cache"
+      try check("/spoken", "200 \(origin)", ["Accept-Language": language.element], body: "\"\(language.element)\"")
+    }
+    for _ in 0..<2 { try check("/secret.json", "200 network") }
+    try check("/plain.json?a=1", "200 network")
+    try check("/plain.json?a=1", "200 revalidated")
+
+    clock.advance(61)
+    try check("/gone", "410 network")
+    try check("/shaky.json", "200 network")
+    clock.advance(61)
+    try check("/shaky.json", "200 stale", ["X-Fail": "1"])
+    try check("/shaky.json", "200 revalidated")
+    // By request, not by time: a clock an hour ahead of the server's would make every answer an hour old.
+    for path in ["/fresh.json", "/gzipped.json"] {
+      try check(path, "200 revalidated", ["Cache-Control": "max-age=0"])
+      try check(path, "200 cache")
+    }
+    try check("/plain.json", "200 cache")
+    XCTAssertEqual(try call("/fresh.json", .post).status, 204)
+    try check("/fresh.json", "200 network")
+    try check("/fresh.json", "200 cache")
+
+    let log = try nginx.log(count: sent.count)
+    XCTAssertEqual(log.count, sent.count, "no request went past the counter, and none was made up")
+    let confirmed = log.filter { $0.hasSuffix(" 304") }.count
+    XCTAssertEqual(origins.filter { $0 == .revalidated }.count, confirmed)
+    let failed = log.filter { $0.hasSuffix(" 503") }.count
+    XCTAssertEqual(origins.filter { $0 == .network }.count, log.count - confirmed - failed)
+    XCTAssertEqual(origins.filter(\.isCache).count, origins.count - log.count + failed)
+    // Of these answers one is kept for each URL; the two of /spoken stand behind a sign, and /secret.json is not kept.
+    let answered = Set(
+      log.filter { ($0.hasSuffix(" 200") || $0.hasSuffix(" 410")) && !$0.contains("secret") })
+    XCTAssertEqual(cache.settle().count, answered.count + 2)
+    print(
+      "nginx: \(origins.count) calls, \(origins.filter(\.isCache).count) hits, \(log.count) requests, "
+        + "\(confirmed) confirmed by 304, \(cache.settle().count) files")
+  }
+
+  func test_aStoredAnswerOfTheLastStartIsConfirmedAndNotFetchedAgain() throws {
+    let nginx = try NginxServer(server: Self.server, files: ["checked.json": Data(#"{"v":1}"#.utf8)])
+    defer { nginx.stop() }
+    func start() -> Response.Origin? {
+      let cache = Cache(directory: nginx.folder.appending(path: "cache"))
+      let network = Network(Backend(baseURL: nginx.url, interceptors: [CacheInterceptor(cache)]))
+      let origin = record(network.response(.get, "/checked.json")).elements.last?.origin
+      _ = cache.settle()
+      return origin
+    }
+    XCTAssertEqual([start(), start(), start()], [.network, .revalidated, .revalidated])
+    XCTAssertEqual(
+      try nginx.log(count: 3), ["GET /checked.json 200", "GET /checked.json 304", "GET /checked.json 304"])
+  }
+}
+
+/// Counts the requests that leave.
+private final class SentCounter: Sendable {
+  private let number = Locked(0)
+
+  var count: Int { number.withLock { $0 } }
+
+  var monitor: EventMonitor {
+    EventMonitor { [self] event in if case .started = event { number.withLock { $0 += 1 } } }
+  }
+}
+
+extension URL {
+  fileprivate func appending(queryPath text: String) -> URL { URL(string: absoluteString + text) ?? self }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// What is removed stays away, whatever is under way; the cache's queue stands still where a test says so.
+final class CacheRemovalTests: XCTestCase {
+  private let scheduler = TestScheduler()
+  private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "removal-\(UUID().uuidString)")
+
+  override func tearDown() { try? FileManager.default.removeItem(at: directory) }
+
+  private func open() -> Cache { Cache(directory: directory, clock: scheduler) { _ in } }
+
+  private func entry(_ text: String, _ headers: HTTPHeaders = [:]) -> CacheEntry {
+    CacheEntry(status: 200, headers: headers, body: Data(text.utf8), requestedAt: 0, receivedAt: 0)
+  }
+
+  /// A cache that has `a` on disk only.
+  private func cacheWithAFile() -> Cache {
+    let former = open()
+    former.store(entry("old"), for: "a", headers: [:])
+    _ = former.settle()
+    former.queue.sync {}
+    return open()
+  }
+
+  private func body(_ cache: Cache, _ key: String) -> String? {
+    let found: CacheEntry? =
+      switch cache.find(key, for: [:]) {
+      case .now(let found): found?.entry
+      case .later(let search): record(search).elements.first.flatMap { $0 }?.entry
+      }
+    return found.map { String(decoding: $0.body, as: UTF8.self) }
+  }
+
+  func test_whatIsRemovedWhileItIsLookedForOnDiskDoesNotComeBack() {
+    for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(Cache) -> Void] {
+      let cache = cacheWithAFile()
+      cache.queue.suspend()
+      guard case .later(let search) = cache.find("a", for: [:]) else { return XCTFail("a is on disk only") }
+      let done = expectation(description: "searched")
+      let subscription = search.subscribe(onSuccess: { _ in done.fulfill() })
+      removal(cache)
+      cache.queue.resume()
+      wait(for: [done], timeout: 10)
+      subscription.dispose()
+      _ = cache.settle()
+      XCTAssertNil(body(cache, "a"))
+    }
+  }
+
+  func test_whatWasAskedForBeforeItsRemovalIsNotKeptHoweverManyRemovalsFollow() {
+    let cache = Cache(directory: nil, clock: scheduler)
+    let before = cache.changes
+    cache.remove("a")
+    for other in 0..<1500 { cache.remove("\(other)") }
+    cache.store(entry("old"), for: "a", headers: [:], since: before)
+    XCTAssertNil(body(cache, "a"))
+    cache.store(entry("new"), for: "a", headers: [:], since: cache.changes)
+    XCTAssertEqual(body(cache, "a"), "new")
+  }
+
+  func test_whatWaitsForTheDiskIsBounded() {
+    let cache = open()
+    cache.queue.suspend()
+    let large = String(repeating: "x", count: 3 << 20)
+    for headers in [[:], ["Vary": "X"]] as [HTTPHeaders] {
+      weak var last: CacheEntry?
+      for number in 0..<8 {
+        let entry = entry(large, headers)
+        last = entry
+        cache.store(entry, for: "\(number)", headers: [:])
+      }
+      // Out of the memory: who is left has it in the queue.
+      for number in 0..<4 { cache.store(entry(large), for: "filler \(number)", headers: [:]) }
+      XCTAssertNil(last, "\(headers)")
+    }
+    cache.queue.resume()
+    _ = cache.settle()
+  }
+}

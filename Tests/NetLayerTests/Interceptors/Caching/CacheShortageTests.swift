@@ -1,0 +1,188 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the cache does when descriptors, the directory or the right to write are missing for a while.
+final class CacheShortageTests: XCTestCase {
+  private let scheduler = TestScheduler()
+  private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "short-\(UUID().uuidString)")
+  private let problems = Problems()
+
+  override func tearDown() { try? FileManager.default.removeItem(at: directory) }
+
+  private func open(_ directory: URL? = nil) -> Cache {
+    Cache(directory: directory ?? self.directory, memoryLimit: 0, clock: scheduler) { [problems] in problems.note($0) }
+  }
+
+  private func entry(_ text: String, tags: [String] = []) -> CacheEntry {
+    CacheEntry(status: 200, headers: [:], body: Data(text.utf8), requestedAt: 0, receivedAt: 0, tags: tags)
+  }
+
+  private func store(_ keys: [String], in cache: Cache, tags: [String] = []) {
+    for key in keys {
+      cache.store(entry(key, tags: tags), for: key, headers: [:])
+      _ = cache.settle()
+    }
+  }
+
+  private func found(_ keys: [String], in cache: Cache) -> [String] {
+    keys.filter { key in
+      guard case .later(let search) = cache.find(key, for: [:]) else { return false }
+      return record(search).elements.first.flatMap { $0 } != nil
+    }
+  }
+
+  private func withoutDescriptors(but left: Int = 0, _ work: () -> Void) {
+    var before = rlimit()
+    #if canImport(Darwin)
+      let limit = RLIMIT_NOFILE
+    #else
+      let limit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    getrlimit(limit, &before)
+    var few = before
+    few.rlim_cur = 512
+    setrlimit(limit, &few)
+    var taken: [Int32] = []
+    while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+    for _ in 0..<left { taken.popLast().map { _ = close($0) } }
+    work()
+    for descriptor in taken { close(descriptor) }
+    setrlimit(limit, &before)
+  }
+
+  func test_aShortageOfDescriptorsNeitherEmptiesTheDiskNorEndsItsUse() {
+    let keys = (0..<20).map(String.init)
+    var cache: Cache? = open()
+    cache.map { store(keys, in: $0) }
+    cache = nil
+    let again = open()
+    withoutDescriptors {
+      XCTAssertEqual(found(keys, in: again), [])
+      again.remove("7")
+      XCTAssertEqual(problems.told.count, 1)
+      XCTAssertTrue(problems.told.first?.contains("Too many open files") == true, "\(problems.told)")
+    }
+    XCTAssertEqual(found(keys, in: again), keys.filter { $0 != "7" })
+    withoutDescriptors { XCTAssertEqual(found(keys, in: again), [], "an open directory alone gives no file") }
+    XCTAssertEqual(found(keys, in: again), keys.filter { $0 != "7" })
+    store(["new"], in: again)
+    XCTAssertEqual(found(["new"], in: again), ["new"])
+  }
+
+  func test_aShortageInTheMiddleOfOpeningRemovesNothing() {
+    let keys = (0..<5).map(String.init)
+    var cache: Cache? = open()
+    cache.map { store(keys, in: $0) }
+    cache = nil
+    // For the directory, its lock, the list of its files, and these.
+    for left in 0...3 {
+      var again: Cache? = open()
+      withoutDescriptors(but: left) { _ = again.map { found(keys, in: $0) } }
+      XCTAssertEqual(again.map { found(keys, in: $0) }, keys, "\(left)")
+      _ = again?.settle()
+      again = nil
+    }
+  }
+
+  func test_whatATagRemovesDuringAShortageIsGone() {
+    var cache: Cache? = open()
+    let url = URL(fileURLWithPath: "/").appending(path: "a")
+    cache.map { store(["a", "b"], in: $0, tags: CacheTags.all(of: url)) }
+    cache.map { store(["c"], in: $0) }
+    cache = nil
+    let again = open()
+    withoutDescriptors {
+      again.removeAll(of: url)
+      _ = again.settle()
+    }
+    XCTAssertEqual(found(["a", "b", "c"], in: again), ["c"])
+  }
+
+  func test_tagsAreOnTheDisk() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/a/b?token=secret"))
+    for removal in [{ $0.removeAll(of: url) }, { $0.removeAll(below: url.deletingLastPathComponent()) }]
+      as [(Cache) -> Void]
+    {
+      var cache: Cache? = open()
+      cache.map { store(["a"], in: $0, tags: CacheTags.all(of: url)) }
+      cache.map { store(["b"], in: $0, tags: CacheTags.all(of: url.appending(path: "c").deletingLastPathComponent())) }
+      cache.map { store(["c"], in: $0) }
+      cache = nil
+      let again = open()
+      removal(again)
+      XCTAssertEqual(found(["a", "c"], in: again), ["c"])
+      let writing = open(directory.appending(path: "other"))
+      writing.writing.suspend()
+      writing.store(entry("x", tags: CacheTags.all(of: url)), for: "x", headers: [:])
+      writing.queue.sync {}
+      removal(writing)
+      writing.writing.resume()
+      XCTAssertEqual(writing.settle().count, 0, "also what is being written")
+    }
+  }
+
+  func test_aDirectoryThatIsDeletedIsMadeAgain() throws {
+    let cache = open()
+    store(["a"], in: cache)
+    try FileManager.default.removeItem(at: directory)
+    XCTAssertEqual(found(["a"], in: cache), [])
+    store(["b"], in: cache)
+    XCTAssertEqual(found(["a", "b"], in: cache), ["b"])
+    XCTAssertEqual(problems.told, [])
+    try FileManager.default.removeItem(at: directory)
+    cache.writing.suspend()
+    cache.store(entry("c"), for: "c", headers: [:])
+    cache.queue.sync {}
+    try FileManager.default.removeItem(at: directory)
+    cache.writing.resume()
+    _ = cache.settle()
+    XCTAssertEqual(found(["c"], in: cache), [], "it was lost on its way")
+    store(["d"], in: cache)
+    XCTAssertEqual(found(["b", "c", "d"], in: cache), ["d"])
+  }
+
+  func test_aFileSystemThatIsReadOnlyForAWhileIsUsedAgain() throws {
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    try SmallDisk.mount(at: directory, for: self)
+    var cache: Cache? = open()
+    cache.map { store(["a"], in: $0) }
+    cache = nil
+    try SmallDisk.setReadOnly(true, directory)
+    let again = open()
+    let inside = open(directory.appending(path: "missing"))
+    for cache in [again, inside] { store(["b"], in: cache) }
+    XCTAssertEqual(problems.told.count, 2)
+    for reason in problems.told { XCTAssertTrue(reason.contains("Read-only file system"), reason) }
+    try SmallDisk.setReadOnly(false, directory)
+    XCTAssertEqual(found(["a", "b"], in: again), ["a"])
+    for cache in [again, inside] {
+      store(["c"], in: cache)
+      XCTAssertEqual(found(["c"], in: cache), ["c"])
+    }
+  }
+
+  func test_ofMoreRemovalsThanAreRememberedTheOldestStillHolds() {
+    let cache = Cache(directory: nil, clock: scheduler) { _ in }
+    let mark = cache.changes
+    cache.remove("a")
+    for number in 0..<1001 { cache.remove("\(number)") }
+    cache.store(entry("a"), for: "a", headers: [:], since: mark)
+    guard case .now(nil) = cache.find("a", for: [:]) else { return XCTFail("it was asked for before it was removed") }
+    cache.store(entry("a"), for: "a", headers: [:])
+    guard case .now(.some) = cache.find("a", for: [:]) else { return XCTFail("what comes later is kept") }
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+final class CoalescingInterceptorTests: XCTestCase {
+  func test_row_3_14_identicalRequestsInFlightShareOneExchange() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(.coalescing)
+    virtual.note("a ", network.response(.get, "/x", parameters: ["p": 1, "q": 2]))
+    virtual.scheduler.advanceTo(500)
+    virtual.note("b ", network.response(.get, "/x", parameters: ["q": 2, "p": 1]))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["a 200 ok @1000", "b 200 ok @1000"])
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+    virtual.note("c ", network.response(.get, "/x", parameters: ["p": 1, "q": 2]))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 2, "what has ended is not shared")
+  }
+
+  func test_row_3_14_whatDiffersIsNotShared() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(.coalescing)
+    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.response(.head, "/x"))
+    virtual.note("", network.response(.get, "/x", parameters: ["a": 1]))
+    virtual.note("", network.response(.get, "/x", headers: ["Accept-Language": "zh"]))
+    virtual.note("", network.response(.post, "/x"))
+    virtual.note("", network.response(.post, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 6)
+  }
+
+  func test_row_3_14_theExchangeIsCancelledWhenTheLastOneLeavesNeverBefore() {
+    let transport = FakeTransport { _ in .silence }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
+    let first = network.response(.get, "/x").subscribe(onError: { _ in })
+    let second = network.response(.get, "/x").subscribe(onError: { _ in })
+    first.dispose()
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 0)
+    second.dispose()
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.requests.count, 1)
+    network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
+    XCTAssertEqual(transport.requests.count, 2, "an early cancel leaves nothing behind")
+  }
+
+  func test_row_3_14_anErrorReachesAllAndIsNotRemembered() {
+    let virtual = VirtualNetwork(.sequence([.failure(.timeout, after: 1), .json("ok")]))
+    let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    virtual.note("a ", network.response(.get, "/x"))
+    virtual.note("b ", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(2000)
+    virtual.note("c ", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["a timeout @1000", "b timeout @1000", "c 200 ok @2000"])
+  }
+
+  func test_row_3_14_aRepetitionWithinTheWindowGetsTheLastAnswer() {
+    let virtual = VirtualNetwork(.sequence([.json("1", after: 1), .json("2", after: 1)]))
+    let network = virtual.network(.ignoreRepeats(within: .seconds(2), scheduler: virtual.scheduler))
+    for time in [0, 1001, 2999, 3001, 3500] {
+      virtual.scheduler.scheduleAt(time) { virtual.note("", network.response(.get, "/x")) }
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.notes.all, ["200 1 @1000", "200 1 @1001", "200 1 @2999", "200 2 @4001", "200 2 @4001"])
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+  }
+
+  func test_row_3_14_nobodyGetsWhatAnotherUserAskedFor() throws {
+    let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: 1) }
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "anna")),
+      scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
+    let network = virtual.network(
+      .ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler), authentication)
+    virtual.note("anna: ", network.response(.get, "/me"))
+    virtual.scheduler.advanceTo(500)
+    try authentication.setToken(Token(access: "bert"))
+    virtual.note("bert: ", network.response(.get, "/me"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["anna: 200 Bearer anna @1000", "bert: 200 Bearer bert @1500"])
+    let user = Locked("a")
+    let own = virtual.network(CoalescingInterceptor(account: { _ in user.withLock { $0 } }))
+    virtual.note("", own.response(.get, "/other"))
+    user.withLock { $0 = "b" }
+    virtual.note("", own.response(.get, "/other"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths.filter { $0 == "/other" }.count, 2)
+  }
+
+  func test_row_3_14_theWindowsAnswerArrivesOnTheMappingScheduler() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceBy(1)
+    virtual.note("", network.response(.get, "/x"))
+    XCTAssertEqual(virtual.notes.all.count, 1)
+    virtual.scheduler.advanceBy(1)
+    XCTAssertEqual(virtual.notes.all.count, 2)
+  }
+
+  func test_row_3_14_whoAsksAgainBecauseOfTheAnswerIsNotGivenItAgain() {
+    let virtual = VirtualNetwork(.sequence([.json("1"), .json("2")]))
+    let network = virtual.network(.coalescing)
+    virtual.note("", network.response(.get, "/x").flatMap { _ in network.response(.get, "/x") })
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 2 @0"])
+  }
+
+  func test_row_3_14_aRequestThatCanNotBeBuiltLeavesNothingBehind() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let fails = Locked(true)
+    let network = virtual.network(.coalescing).with { backend in
+      backend.commonParameters = { fails.withLock { $0 } ? ["x": Double.nan] : [:] }
+    }
+    virtual.note("", network.response(.get, "/x", encoding: .json))
+    virtual.note("", network.response(.post, "/x", encoding: .json))
+    virtual.scheduler.start()
+    fails.withLock { $0 = false }
+    virtual.note("", network.response(.get, "/x", encoding: .json))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all.last, "200 ok @0")
+  }
+
+  func test_row_3_14_ofAThousandOnThreadsNineHundredNinetyNineMayLeave() {
+    let transport = FakeTransport { _ in .silence }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
+    let stays = network.response(.get, "/x").subscribe(onError: { _ in })
+    DispatchQueue.concurrentPerform(iterations: 999) { _ in
+      network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
+    }
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 0)
+    XCTAssertEqual(transport.requests.count, 1)
+    stays.dispose()
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+  }
+
+  func test_row_3_14_answersReachAThousandOnThreads() {
+    let transport = FakeTransport(json: "ok")
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
+    let all = Observable.range(start: 0, count: 1000)
+      .flatMap { _ in network.response(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
+    XCTAssertEqual(record(all).elements.count, 1000)
+    XCTAssertLessThanOrEqual(transport.requests.count, 1000)
+  }
+
+  func test_callsThatShareAnExchangeHaveTheSamePolicy() {
+    let fixture = CacheFixture(CacheFixture.counting([:]))
+    let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
+    let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in
+      network.responses(Call(CacheFixture.Plain(caching: CacheOptions(policy: policy)))).map {
+        String(decoding: $0.body, as: UTF8.self)
+      }
+      .catchErrorJustReturn("none")
+    }
+    let observer = fixture.scheduler.createObserver([String].self)
+    let subscription = Observable.zip(calls).subscribe(observer)
+    fixture.scheduler.start()
+    subscription.dispose()
+    XCTAssertEqual(observer.events.compactMap(\.value.element), [["1", "1", "none"]])
+  }
+}

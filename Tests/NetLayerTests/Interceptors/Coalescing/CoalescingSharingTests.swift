@@ -1,0 +1,178 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// What callers of one exchange share, and what they do not.
+final class CoalescingSharingTests: XCTestCase {
+  private struct User: Decodable, Sendable { var firstName: String }
+
+  private struct Stored: Endpoint {
+    var key: String?
+    var path: String { "/x" }
+    var caching: CacheOptions { CacheOptions(key: key) }
+  }
+
+  func test_eachReadsTheSharedExchangeByTheRulesOfItsOwnBackEnd() {
+    let virtual = VirtualNetwork(.json(#"{"first_name":"Ann"}"#, after: 1))
+    let plain = virtual.network(.coalescing)
+    let snake = plain.with { $0.decoder = JSONModelDecoder.snakeCase }
+    for first in [plain, snake] {
+      let notes = Notes()
+      for network in [first, first === plain ? snake : plain] {
+        let name = network === plain ? "plain" : "snake"
+        _ = network.request(.get, "/x", as: User.self).subscribe(
+          onSuccess: { notes.add("\(name) \($0.firstName)") },
+          onError: { notes.add("\(name) \(NetworkError.wrapping($0).kind)") })
+      }
+      virtual.scheduler.start()
+      XCTAssertEqual(notes.all.sorted(), ["plain parse", "snake Ann"])
+    }
+    XCTAssertEqual(virtual.stub.requests.count, 2, "one for each round")
+  }
+
+  func test_eachSeesASharedFailureAsItsOwnBackEndDoes() {
+    let virtual = VirtualNetwork(.failure(.timeout, after: 1))
+    let (heard, seen) = (Notes(), Notes())
+    let network = virtual.network(.coalescing)
+    for (name, messages) in [("english", Messages.english), ("chinese", .chinese)] {
+      let own = network.with { backend in
+        backend.messages = messages
+        backend.onError = { heard.add("\(name) \($0.message)") }
+      }
+      _ = own.response(.get, "/x").subscribe(onError: { seen.add("\(name) \(NetworkError.wrapping($0).message)") })
+    }
+    virtual.scheduler.start()
+    let texts = ["english \(Messages.english.timeout)", "chinese \(Messages.chinese.timeout)"]
+    XCTAssertEqual(heard.all, texts)
+    XCTAssertEqual(seen.all, texts)
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_whatTheCallersWantOtherwiseOfTheTransportIsNotShared() {
+    let changes: [@Sendable (inout Backend) -> Void] = [
+      { $0.timeouts.total = 0.3 }, { $0.timeouts.call = 9 }, { $0.options.redirects = .none },
+      { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding("X-Tenant") },
+      { $0.options.redirects = .decide { _ in true } },
+      { $0.options.maxBodySize = 2 }, { $0.options.httpVersion = .http1 }, { $0.options.cookies = CookieJar() },
+    ]
+    for (index, change) in changes.enumerated() {
+      let virtual = VirtualNetwork(.json("ok", after: 1))
+      let network = virtual.network(.coalescing)
+      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.with(change).response(.get, "/x"))
+      virtual.note("", network.with { $0.options.priority = .high }.response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(
+        virtual.stub.requests.count, 2, "change \(index), and one for the same options with another priority")
+    }
+  }
+
+  func test_oneRedirectRuleOfTheUsersIsSharedByItsCopies() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let rule = RedirectPolicy.decide { _ in true }
+    let network = virtual.network(.coalescing)
+    for _ in 0..<2 { virtual.note("", network.with { $0.options.redirects = rule }.response(.get, "/x")) }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_whatEndpointsSayOtherwiseToTheCacheIsNotShared() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(.coalescing)
+    for key in [nil, "a", "a", "b"] { virtual.note("", network.responses(Call(Stored(key: key)))) }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 3)
+    XCTAssertEqual(virtual.notes.all.count, 4)
+  }
+
+  func test_everyProgressHandlerIsCalled() {
+    struct Get: Endpoint {
+      var path: String { "/x" }
+    }
+    let whole = TransferProgress(sent: 0, toSend: 0, received: 2, toReceive: 2)
+    let virtual = VirtualNetwork(.json("ok", after: 1).reporting([whole]))
+    let network = virtual.network(.coalescing)
+    let heard = Notes()
+    for name in ["a", "b"] {
+      let call: Single<Response> = network.request(Get(), progress: { heard.add("\(name) \($0.received)") })
+      virtual.note("", call)
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(heard.all.sorted(), ["a 2", "b 2"])
+  }
+
+  // MARK: Reading one's own writes
+
+  private func cart() -> VirtualNetwork {
+    let items = Counter()
+    return VirtualNetwork { request in
+      if request.method == .post { return .json("\(items.next())", status: 201, after: 1) }
+      return .json("\(items.value)", after: request.url.query() == nil ? 1 : 5)
+    }
+  }
+
+  func test_whoAsksAfterAWriteIsNotGivenAnOlderAnswer() {
+    let virtual = cart()
+    let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
+    virtual.note("get ", network.response(.get, "/cart"))
+    virtual.scheduler.advanceTo(2000)
+    virtual.note("post ", network.response(.post, "/cart").flatMap { _ in network.response(.get, "/cart") })
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["get 200 0 @1000", "post 200 1 @4000"])
+  }
+
+  func test_whoAsksAfterAWriteDoesNotJoinWhatWasSentBeforeIt() {
+    let virtual = cart()
+    let network = virtual.network(.coalescing)
+    virtual.note("before ", network.response(.get, "/cart", parameters: ["slow": 1]))
+    virtual.note("post ", network.response(.post, "/like"))
+    virtual.scheduler.advanceTo(1500)
+    virtual.note("after ", network.response(.get, "/cart", parameters: ["slow": 1]))
+    virtual.note("with it ", network.response(.get, "/cart", parameters: ["slow": 1]))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.notes.all, ["post 201 1 @1000", "before 200 0 @5000", "after 200 1 @6500", "with it 200 1 @6500"])
+    XCTAssertEqual(virtual.stub.requests.count, 3)
+  }
+
+  func test_aWriteThatFailsOrIsCancelledMayHaveHappenedAllTheSame() {
+    for ending in ["fails", "is cancelled"] {
+      let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: 1) }
+      let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
+      virtual.note("", network.response(.get, "/cart"))
+      virtual.scheduler.advanceTo(10)
+      let write = virtual.note("", network.response(.delete, "/cart"))
+      if ending == "is cancelled" { write.dispose() }
+      virtual.scheduler.advanceTo(2000)
+      virtual.note("", network.response(.get, "/cart"))
+      virtual.scheduler.advanceTo(3000)
+      XCTAssertEqual(virtual.stub.requests.filter { $0.method == .get }.count, 2, ending)
+    }
+  }
+
+  func test_aWriteToAnotherOriginEndsNoSharing() {
+    let virtual = cart()
+    let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
+    virtual.note("", network.response(.get, "/cart"))
+    virtual.note("", network.response(.post, "http://other/cart"))
+    virtual.note("", network.response(.query, "/cart", encoding: .json))
+    virtual.scheduler.advanceTo(3000)
+    virtual.note("", network.response(.get, "/cart"))
+    virtual.scheduler.advanceTo(4000)
+    XCTAssertEqual(virtual.stub.requests.filter { $0.method == .get }.count, 1)
+  }
+
+  func test_thoseWhoStayAreAnsweredInTheOrderTheyCame() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(.coalescing)
+    let calls = (0..<50).map { virtual.note("\($0) ", network.response(.get, "/x")) }
+    for index in stride(from: 0, to: 50, by: 3) { calls[index].dispose() }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, (0..<50).filter { $0 % 3 != 0 }.map { "\($0) 200 ok @1000" })
+  }
+}

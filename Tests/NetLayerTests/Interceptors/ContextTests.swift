@@ -1,0 +1,96 @@
+import Foundation
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// What layers attach to requests and responses.
+final class ContextTests: XCTestCase {
+  private enum TraceID: ContextKey { static let defaultValue: String? = nil }
+
+  /// Notes what the request that comes in says, and changes it.
+  private struct Tracing: Interceptor {
+    let notes: Notes
+
+    func prepare(_ request: inout Request) { request.context[TraceID.self, default: "-"] += "p" }
+
+    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      notes.add(request.context[TraceID.self] ?? "nothing")
+      return next(request)
+    }
+  }
+
+  func test_aValueIsKnownByItsKeyAndCopiesAreOfTheirOwn() {
+    enum Other: ContextKey { static let defaultValue = 1 }
+    var context = Context()
+    XCTAssertTrue(context.isEmpty)
+    XCTAssertNil(context[TraceID.self])
+    XCTAssertEqual(context[Other.self], 1)
+    context[TraceID.self] = "a"
+    context[Other.self] = 2
+    var copy = context
+    copy[TraceID.self] = nil
+    XCTAssertNil(copy[TraceID.self])
+    XCTAssertEqual(copy[Other.self], 2)
+    XCTAssertEqual(context[TraceID.self], "a")
+  }
+
+  func test_everyInterceptorPreparesOncePerSubscriptionAndAttemptsAndRedirectsKeepIt() throws {
+    let virtual = VirtualNetwork { request in
+      request.context[Attempt.self] < 3 ? .failure(.connection) : .response(status: 200)
+    }
+    let notes = Notes()
+    let network = virtual.network(
+      Tracing(notes: notes), RetryInterceptor(policy: RetryPolicy(scheduler: virtual.scheduler)), Tracing(notes: notes))
+    let observer = virtual.scheduler.createObserver(Response.self)
+    let subscription = network.response(.get, "/x").subscribe(observer)
+    virtual.scheduler.start()
+    subscription.dispose()
+    XCTAssertEqual(notes.all, ["-pp", "-pp", "-pp", "-pp"])
+    let response = try XCTUnwrap(observer.events.compactMap(\.value.element).first)
+    XCTAssertEqual(response.request.context[TraceID.self], "-pp")
+    XCTAssertEqual(response.request.context[Attempt.self], 3)
+  }
+
+  func test_aUsersOwnAuthenticatorTellsUsersApartWhereItSaysWhoAsks() {
+    final class Login: Interceptor {
+      let user = Locked("ann")
+      let says: Bool
+
+      init(says: Bool) { self.says = says }
+
+      func prepare(_ request: inout Request) {
+        if says { request.context[Authentication.self] = Authentication(account: user.withLock { $0 }) }
+      }
+
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        var request = request
+        let name = user.withLock { $0 }
+        request.headers["Authorization"] = "Custom \(name)"
+        if says { request.context[Authentication.self] = Authentication(account: name, fields: ["Authorization"]) }
+        return next(request)
+      }
+    }
+    for says in [true, false] {
+      let login = Login(says: says)
+      let fixture = CacheFixture(behind: [login]) { request in
+        .response(
+          headers: ["Cache-Control": "max-age=60"], body: Data((request.headers["Authorization"] ?? "").utf8))
+      }
+      XCTAssertEqual(fixture.get().bodies, ["Custom ann"])
+      XCTAssertEqual(fixture.get().origins, [says ? .cache(age: 0, isStale: false) : .network])
+      login.user.withLock { $0 = "bob" }
+      XCTAssertEqual(fixture.get().bodies, ["Custom bob"])
+    }
+  }
+}
+
+extension Context {
+  fileprivate subscript<Key: ContextKey, Wrapped>(key: Key.Type, default other: Wrapped) -> Wrapped
+  where Key.Value == Wrapped? {
+    get { self[key] ?? other }
+    set { self[key] = newValue }
+  }
+}

@@ -1,0 +1,146 @@
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+final class LoggerTests: XCTestCase {
+  private let scheduler = TestScheduler(resolution: .milliseconds(1))
+
+  private func log(
+    _ level: NetworkLogger.Level, answer: StubTransport.Answer = .json(#"{"token":"s3","id":1}"#, after: 0.012),
+    curl: Bool = false, dispose: Bool = false, _ call: (Network) -> Observable<Response>
+  ) -> [String] {
+    let notes = Notes()
+    let logger = NetworkLogger(level: level, showsCurl: curl, clock: scheduler, output: { notes.add($0) })
+    let network = Network(
+      Backend(
+        baseURL: URL(string: "http://h"), headers: ["Authorization": "Bearer s1"],
+        commonParameters: { ["token": "s2"] }, transport: StubTransport(on: scheduler) { _ in answer },
+        mapping: scheduler, interceptors: [logger]))
+    let subscription = call(network).subscribe(onError: { _ in })
+    if dispose { subscription.dispose() }
+    scheduler.start()
+    return notes.all
+  }
+
+  func test_row_2_19_eachLevelShowsMoreAndNeverASecret() {
+    let call: (Network) -> Observable<Response> = { $0.response(.get, "/a", parameters: ["q": "x"]) }
+    XCTAssertEqual(log(.none, call), [])
+    XCTAssertEqual(
+      log(.basic, call),
+      ["--> GET http://h/a?q=x&token=***", "<-- 200 GET http://h/a?q=x&token=*** (12 ms, 21 bytes)"])
+    XCTAssertEqual(
+      log(.headers, call).first, "--> GET http://h/a?q=x&token=***\nAuthorization: ***")
+    XCTAssertEqual(
+      log(.body, call).last,
+      """
+      <-- 200 GET http://h/a?q=x&token=*** (12 ms, 21 bytes)
+      Content-Type: application/json
+
+      {"token":"***","id":1}
+      """)
+  }
+
+  func test_row_2_19_requestBodiesAreShownRedactedAndBinaryOnesSummarised() {
+    let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1]) }
+    XCTAssertTrue(form[0].hasSuffix("\n\nn=1&password=***&token=***"), form[0])
+    let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
+    XCTAssertTrue(json[0].hasSuffix(#"{"n":1,"password":"***","token":"***"}"#), json[0])
+    let image = StubTransport.Answer.response(headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
+    XCTAssertTrue(log(.body, answer: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
+    let large = StubTransport.Answer.json("\"" + String(repeating: "x", count: 5000) + "\"")
+    XCTAssertTrue(
+      log(.body, answer: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
+  }
+
+  func test_row_2_19_failuresAndCancellationsAreWrittenToo() {
+    XCTAssertEqual(
+      log(.basic, answer: .failure(.timeout, reason: "slow ?token=s", after: 0.05)) { $0.response(.get, "/a") }.last,
+      "<-- FAILED GET http://h/a?token=*** (50 ms): timeout -1212: slow ?token=***")
+    XCTAssertEqual(
+      log(.basic, answer: .never, dispose: true) { $0.response(.get, "/a") }.last,
+      "<-- CANCELLED GET http://h/a?token=*** (0 ms)")
+  }
+
+  func test_row_2_19_aRequestCanBeWrittenAsACurlCommand() throws {
+    let entry = log(.basic, curl: true) { $0.response(.post, "/a", parameters: ["it's": "x"], encoding: .json) }[0]
+    XCTAssertEqual(
+      entry,
+      "curl --globoff --compressed 'http://h/a' --header 'Authorization: ***' --header 'Content-Type: application/json' "
+        + #"--data-raw '{"it'\''s":"x","token":"***"}'"#)
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .head, url: url).curlCommand(), "curl --globoff --compressed --head 'http://h/'")
+    XCTAssertEqual(
+      Request(method: .put, url: url, body: .data(Data([0xFF]))).curlCommand(redaction: .none),
+      "echo /w== | base64 -d | curl --globoff --compressed --request 'PUT' 'http://h/' --header 'Content-Type:' "
+        + "--data-binary @-")
+    XCTAssertEqual(
+      Request(url: url, headers: ["Cookie": "a"]).curlCommand(redaction: .none),
+      "curl --globoff --compressed 'http://h/' --header 'Cookie: a'")
+  }
+
+  func test_row_2_19_curlSendsEmptyFieldsAndHEADWithABody() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .head, url: url, headers: ["X-Empty": "", "Token": ""], body: .data(Data("a".utf8)))
+        .curlCommand(redaction: .none),
+      "curl --globoff --compressed --request 'HEAD' 'http://h/' --header 'X-Empty;' --header 'Token;' "
+        + "--header 'Content-Type:' --data-raw 'a'")
+    XCTAssertEqual(
+      Request(url: url, headers: ["X-Empty": "  ", "Token": ""]).curlCommand(),
+      "curl --globoff --compressed 'http://h/' --header 'X-Empty;' --header 'Token: ***'")
+  }
+
+  func test_row_2_19_aQuoteWithACombiningMarkDoesNotEndAWordOfTheShell() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    XCTAssertEqual(
+      Request(method: .post, url: url, body: .data(Data("'\u{301}; rm x".utf8))).curlCommand(),
+      "curl --globoff --compressed 'http://h/' --header 'Content-Type:' --data-raw ''\\''\u{301}; rm x'")
+  }
+
+  func test_row_2_19_aBodyOfPiecesIsReadByAPlainPOSIXShell() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let file = directory.appendingPathComponent("it's a file")
+    try Data("file\n".utf8).write(to: file)
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    let body = Request.Body.parts([.data(Data("é'1\n".utf8)), .data(Data([0xFF])), .file(file), .data(Data("3".utf8))])
+    let command = Request(method: .post, url: url, body: body).curlCommand(redaction: .none)
+    XCTAssertTrue(command.hasSuffix(" --data-binary @-"), command)
+    // `cat` for `curl` shows what curl would be given.
+    let shell = Process()
+    let output = Pipe()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = ["-c", "curl() { cat; }\n" + command]
+    shell.standardOutput = output
+    try shell.run()
+    let sent = try output.fileHandleForReading.readToEnd()
+    shell.waitUntilExit()
+    XCTAssertEqual(sent, Data("é'1\n".utf8) + [0xFF] + Data("file\n3".utf8), command)
+  }
+
+  func test_row_2_19_piecesOfACurlCommandHaveNoSecretsInBase64() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    let head = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
+    let file = URL(fileURLWithPath: "/f")
+    let pieces = Request(
+      method: .post, url: url,
+      body: .parts([.data(Data(head.utf8)), .data(Data("hunter2\r\n--b".utf8)), .file(file), .data(Data([0xFF, 0]))]))
+    let hidden = Data((head + "***\r\n--b").utf8).base64EncodedString()
+    XCTAssertEqual(
+      pieces.curlCommand(),
+      "{ echo \(hidden) | base64 -d; cat '/f'; printf %s '<2 bytes>'; } | curl --globoff --compressed 'http://h/' "
+        + "--header 'Content-Type:' --data-binary @-")
+    let binary = Request(method: .post, url: url, body: .data(Data(head.utf8) + [0xFF]))
+    XCTAssertTrue(binary.curlCommand().hasSuffix(" --data-binary '<57 bytes>'"), binary.curlCommand())
+    let zero = Request(method: .post, url: url, body: .data(Data("token=x&a=\0".utf8)))
+    XCTAssertTrue(
+      zero.curlCommand().hasPrefix("echo \(Data("token=***&a=\0".utf8).base64EncodedString()) | base64 -d | curl "),
+      zero.curlCommand())
+  }
+}

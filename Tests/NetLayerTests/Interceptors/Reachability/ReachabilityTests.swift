@@ -1,0 +1,79 @@
+import Foundation
+import Streams
+import StreamsTesting
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+private struct Switch: Reachability {
+  let state: BehaviorRelay<Bool>
+  var isReachable: Observable<Bool> { state.asObservable() }
+}
+
+final class ReachabilityTests: XCTestCase {
+  func test_row_3_11_aRequestBeginsWhenThereIsANetwork() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let state = BehaviorRelay(value: false)
+    let network = virtual.network(WaitForNetwork(Switch(state: state), scheduler: virtual.scheduler))
+    virtual.note("", network.response(.post, "/x"))
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(virtual.paths, [])
+    state.accept(true)
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @5000"])
+  }
+
+  func test_row_3_11_waitingEndsAtTheLimitWithAnErrorThatSaysSo() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(
+      WaitForNetwork(Switch(state: BehaviorRelay(value: false)), limit: .seconds(3), scheduler: virtual.scheduler))
+    let errors = Locked<[NetworkError]>([])
+    _ = network.response(.get, "/x").subscribe(onError: { error in
+      errors.withLock { $0.append(NetworkError.wrapping(error)) }
+    })
+    virtual.scheduler.start()
+    let error = try XCTUnwrap(errors.withLock { $0 }.first)
+    XCTAssertEqual(error.kind, .connection)
+    XCTAssertTrue(error.reason.contains("no network for 3.0 seconds"), error.reason)
+    XCTAssertEqual(error.request?.url.path, "/x")
+    XCTAssertEqual(virtual.scheduler.clock, 3000)
+  }
+
+  func test_row_3_11_whatFailsWithoutANetworkIsSentAgainWhenThereIsOne() {
+    for (method, expected) in [(HTTPMethod.get, ["200 ok @9000"]), (.post, ["connection @1000"])] {
+      let virtual = VirtualNetwork(.sequence([.failure(.connection, after: 1), .json("ok")]))
+      let state = BehaviorRelay(value: true)
+      virtual.scheduler.scheduleAt(500) { state.accept(false) }
+      virtual.scheduler.scheduleAt(9000) { state.accept(true) }
+      let network = virtual.network(WaitForNetwork(Switch(state: state), scheduler: virtual.scheduler))
+      virtual.note("", network.response(method, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, expected, "\(method)")
+    }
+  }
+
+  func test_row_3_11_aServerThatIsAwayIsNotTheNetworksAffair() {
+    let virtual = VirtualNetwork(.failure(.connection))
+    let network = virtual.network(
+      WaitForNetwork(Switch(state: BehaviorRelay(value: true)), scheduler: virtual.scheduler))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["connection @0"])
+  }
+
+  func test_thisMachineNeedsNoNetwork() {
+    let virtual = VirtualNetwork(.json("ok"))
+    let network = virtual.network(
+      WaitForNetwork(Switch(state: BehaviorRelay(value: false)), scheduler: virtual.scheduler))
+    for url in ["http://localhost/x", "http://127.0.0.1:81/x", "http://[::1]/x", "http://127.evil.com/x"] {
+      virtual.note("", network.response(.get, url))
+    }
+    virtual.scheduler.advanceTo(1)
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @0", "200 ok @0"])
+  }
+
+  func test_theSystemSaysSomethingAtOnce() {
+    XCTAssertEqual(record(SystemReachability().isReachable.take(1)).elements.count, 1)
+  }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import LoopbackServer
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+private struct Upload: Endpoint {
+  let form: MultipartForm
+  var path: String { "/up" }
+  var method: HTTPMethod { .put }
+  var task: HTTPTask { .multipart(form) }
+}
+
+final class RetryInterceptorTests: XCTestCase {
+  /// Takes the longest pause each time, so that times are known.
+  private func policy(_ virtual: VirtualNetwork, attempts: Int = 3) -> RetryPolicy {
+    RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler)
+  }
+
+  private func sequence(_ answers: StubTransport.Answer...) -> VirtualNetwork { VirtualNetwork(.sequence(answers)) }
+
+  func test_row_0_5_aFailureThatMayPassIsTriedAgainWithLongerPauses() {
+    let virtual = sequence(.failure(.connection), .json("busy", status: 503), .json("ok"))
+    let network = virtual.network(RetryInterceptor(policy: policy(virtual)))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
+    XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, [1, 2, 3])
+  }
+
+  func test_eachStatusOfTheTableIsRepeatedAndNoOther() {
+    for status in 400...599 {
+      let virtual = sequence(.json("bad", status: status), .json("ok"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      let isRepeated = [408, 425, 429, 500, 502, 503, 504].contains(status)
+      XCTAssertEqual(virtual.notes.all, [isRepeated ? "200 ok @500" : "\(status) bad @0"])
+    }
+  }
+
+  func test_theLastAnswerOrErrorIsTheCallsAndSaysHowManyAttemptsThereWere() throws {
+    let virtual = VirtualNetwork(.json("busy", status: 503))
+    let log = Notes()
+    let logger = NetworkLogger(clock: virtual.scheduler) { log.add($0) }
+    let network = virtual.network(logger, RetryInterceptor(policy: policy(virtual)))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["503 busy @1500"])
+    XCTAssertEqual(log.all, ["--> GET http://h/x", "<-- 503 GET http://h/x (1500 ms, 4 bytes) (attempt 3)"])
+
+    let failing = VirtualNetwork(.failure(.timeout))
+    let errors = Notes()
+    _ = failing.network(RetryInterceptor(policy: policy(failing, attempts: 2))).response(.get, "/x")
+      .subscribe(onError: { errors.add("\($0)") })
+    failing.scheduler.start()
+    XCTAssertEqual(errors.all, ["NetworkError(timeout, -1212): stubbed failure (attempt 2)"])
+  }
+
+  func test_aLoggerFurtherInsideHearsOfEveryAttemptAndOfNoCancellation() {
+    let virtual = sequence(.json("busy", status: 503), .json("ok"))
+    let log = Notes()
+    let network = virtual.network(
+      RetryInterceptor(policy: policy(virtual)), NetworkLogger(clock: virtual.scheduler) { log.add($0) })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      log.all,
+      [
+        "--> GET http://h/x", "<-- 503 GET http://h/x (0 ms, 4 bytes)", "--> GET http://h/x (attempt 2)",
+        "<-- 200 GET http://h/x (0 ms, 2 bytes) (attempt 2)",
+      ])
+  }
+
+  func test_onlyWhatIsSafeToSendTwiceIsSentTwice() {
+    let attempts: [(HTTPMethod, HTTPHeaders, Int)] = [
+      (.get, [:], 2), (.head, [:], 2), (.put, [:], 2), (.delete, [:], 2), (.options, [:], 2), (.post, [:], 1),
+      (.patch, [:], 1), (.post, ["Idempotency-Key": "7"], 2),
+    ]
+    for (method, headers, count) in attempts {
+      let virtual = VirtualNetwork(.failure(.connection))
+      let network = virtual.network(RetryInterceptor(policy: policy(virtual, attempts: 2)))
+      virtual.note("", network.response(method, "/x", headers: headers))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.stub.requests.count, count, "\(method) \(headers)")
+    }
+    let virtual = VirtualNetwork(.failure(.connection))
+    let all = RetryInterceptor(policy: policy(virtual, attempts: 2), isRepeatable: { _ in true })
+    virtual.note("", virtual.network(all).response(.post, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 2, "the caller may allow more")
+  }
+
+  func test_aBodyThatExistsOnceIsNotSentAgain() {
+    struct Recording: Endpoint {
+      let body: Request.BodyStream
+      var path: String { "/x" }
+      var method: HTTPMethod { .put }
+      var task: HTTPTask { .stream(body) }
+    }
+    let once = Request.BodyStream(once: { nil })
+    let repeatable = Request.BodyStream(open: { { nil } })
+    for (body, count) in [(once, 1), (repeatable, 2)] {
+      for answer in [StubTransport.Answer.failure(.connection), .json("busy", status: 503)] {
+        let virtual = VirtualNetwork(answer)
+        let network = virtual.network(RetryInterceptor(policy: policy(virtual, attempts: 2)))
+        let response: Single<Response> = network.request(Recording(body: body))
+        virtual.note("", response)
+        virtual.scheduler.start()
+        XCTAssertEqual(virtual.stub.requests.count, count, "\(answer)")
+      }
+    }
+  }
+
+  func test_whatNoRepetitionMendsIsNotRepeated() {
+    for kind in [NetworkError.Kind.tls, .cancelled, .redirect, .invalidRequest, .file, .other] {
+      let virtual = VirtualNetwork(.failure(kind))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["\(kind) @0"])
+      XCTAssertEqual(virtual.stub.requests.count, 1)
+    }
+  }
+
+  func test_thePolicyMayRefuse() {
+    let virtual = VirtualNetwork(.json("busy", status: 503))
+    var policy = policy(virtual)
+    policy.shouldRetry = { ($0 as? NetworkError)?.code != 503 }
+    virtual.note("", virtual.network(RetryInterceptor(policy: policy)).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["503 busy @0"])
+  }
+
+  func test_retryAfterIsWaitedForInSecondsOrUntilADate() {
+    // The virtual clock begins at the reference date, 1 January 2001.
+    for (value, time) in [
+      ("7", 7000), ("0", 0), ("Mon, 01 Jan 2001 00:00:09 GMT", 9000), ("Monday, 01-Jan-01 00:00:09 GMT", 9000),
+      ("Mon Jan  1 00:00:09 2001", 9000), ("Sun, 31 Dec 2000 00:00:00 GMT", 0), ("soon", 500), ("-1", 500),
+    ] {
+      let virtual = sequence(
+        .response(status: 429, headers: ["Retry-After": value]), .json("ok"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["200 ok @\(time)"], value)
+    }
+  }
+
+  func test_aRetryAfterBeyondTheCapEndsTheAttempts() {
+    let virtual = sequence(.response(status: 503, headers: ["Retry-After": "61"]), .json("ok"))
+    virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["503  @0"])
+  }
+
+  func test_aRetryAfterDateCountsFromTheResponsesOwnDate() {
+    // The client's clock, which begins on 1 January 2001, is years off.
+    for (asked, sent, time) in [
+      ("Fri, 20 Nov 2026 08:00:09 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 7000),
+      ("Fri, 20 Nov 2026 08:00:00 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 0),
+      ("Mon, 01 Jan 2001 00:00:09 GMT", "no date", 9000), ("3", "Fri, 20 Nov 2026 08:00:02 GMT", 3000),
+    ] {
+      let virtual = sequence(.response(status: 503, headers: ["Retry-After": asked, "Date": sent]), .json("ok"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["200 ok @\(time)"], asked)
+    }
+  }
+
+  func test_moreSecondsThanThereAreNumbersForAreTooLong() {
+    for value in ["99999999999999999999", "9223372036854775807", "00000000000000000000000061"] {
+      let virtual = sequence(.response(status: 503, headers: ["Retry-After": value]), .json("ok"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["503  @0"], value)
+    }
+  }
+
+  func test_aBodyThatIsTooLargeIsFetchedOnce() throws {
+    for transport in [try CurlTransport(), URLSessionTransport()] as [any Transport] {
+      let server = try LoopbackServer { _ in .init(body: .bytes(Array(repeating: 0x20, count: 5000))) }
+      defer { server.stop() }
+      let network = Network(
+        Backend(
+          baseURL: server.url, transport: transport, options: Request.Options(maxBodySize: 100),
+          interceptors: [RetryInterceptor(policy: RetryPolicy(generator: { $0.lowerBound }))]))
+      let error = try failure(of: network.response(.get, "/x"))
+      XCTAssertEqual(error.kind, .tooLarge)
+      XCTAssertEqual(server.requests.count, 1)
+    }
+  }
+
+  func test_anOutageIsNotMultipliedOnceTheBucketIsEmpty() {
+    let virtual = VirtualNetwork { $0.url.host == "h" ? .json("busy", status: 503) : .json("busy", status: 500) }
+    let network = virtual.network(RetryInterceptor(policy: policy(virtual), budget: RetryBudget(capacity: 10)))
+    for _ in 0..<1000 {
+      virtual.note("", network.response(.get, "/x"))
+      virtual.scheduler.start()
+    }
+    XCTAssertEqual(virtual.notes.all.count, 1000)
+    let extra = virtual.stub.requests.count - 1000
+    XCTAssertLessThanOrEqual(extra, 10 + 100, "the bucket and 10 %")
+    XCTAssertGreaterThanOrEqual(extra, 10 + 98)
+    virtual.note("", network.response(.get, "http://other/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
+  }
+
+  func test_aBucketHoldsNoMoreThanItsCapacity() throws {
+    let budget = RetryBudget(capacity: 2)
+    let origin = Origin(try XCTUnwrap(URL(string: "http://h/")))
+    XCTAssertEqual((0..<4).map { _ in budget.spend(origin) }, [true, true, false, false])
+    for _ in 0..<10 { budget.earn(origin) }
+    XCTAssertEqual((0..<2).map { _ in budget.spend(origin) }, [true, false])
+  }
+
+  func test_disposingEndsThePauseAndNothingIsSent() {
+    let virtual = VirtualNetwork(.failure(.connection))
+    let subscription = virtual.note(
+      "", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+    virtual.scheduler.advanceTo(499)
+    subscription.dispose()
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+    XCTAssertEqual(virtual.notes.all, [])
+  }
+
+  func test_aMultipartUploadIsRepeatedByteForByte() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("retry-\(UUID().uuidString)")
+    try Data(repeating: 7, count: 100_000).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let bodies = Locked<[[UInt8]]>([])
+    let server = try LoopbackServer(handler: { request in
+      let count = bodies.withLock { bodies in
+        bodies.append(request.body)
+        return bodies.count
+      }
+      return count == 1 ? .init(status: 503) : .init(status: 200)
+    })
+    defer { server.stop() }
+    let form = MultipartForm([.file(file, name: "f")])
+    let network = Network(
+      Backend(
+        baseURL: server.url,
+        interceptors: [RetryInterceptor(policy: RetryPolicy(initialDelay: .milliseconds(1)))]))
+    let single: Single<Response> = network.request(Upload(form: form))
+    XCTAssertEqual(record(single.asObservable()).elements.map(\.status), [200])
+    let sent = bodies.withLock { $0 }
+    XCTAssertEqual(sent.count, 2)
+    XCTAssertEqual(sent.first, sent.last)
+    XCTAssertGreaterThan(sent.first?.count ?? 0, 100_000)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A blocking socket on 127.0.0.1, for bytes that no HTTP client would send, or no server.
+package final class RawClient: Sendable {
+  private let descriptor: Int32
+
+  package init(port: UInt16) throws {
+    #if canImport(Glibc)
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    // A server that answers nothing shall fail the test and not hang it.
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
+  }
+
+  /// The server's end.
+  package init(accepted descriptor: Int32) {
+    self.descriptor = descriptor
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { _ = close(descriptor) }
+
+  /// Reads one head, and nothing behind it; `nil` where the connection ends before.
+  package func receiveHead() -> String? {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+      guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Reads and drops up to `count` bytes: how many, 0 at the end.
+  package func skip(_ count: Int) -> Int {
+    var buffer = [UInt8](repeating: 0, count: count)
+    return Swift.max(0, recv(descriptor, &buffer, count, 0))
+  }
+
+  /// Sends on to `other` what comes in, and at last that it is the end.
+  package func pass(to other: RawClient) {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { other.send(buffer[..<count]) }
+    other.finish()
+  }
+
+  /// Sends no more, which the other end reads as the end; receiving goes on.
+  package func finish() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Makes the end a reset.
+  package func resetAtEnd() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  package func send(_ text: String) { send(Array(text.utf8)[...]) }
+
+  package func send(_ bytes: ArraySlice<UInt8>) {
+    #if canImport(Darwin)
+      let flags: Int32 = 0
+    #else
+      let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Self.transmit(descriptor, $0, flags) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private static func transmit(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
+    #if canImport(Glibc)
+      Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    #elseif canImport(Musl)
+      Musl.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    #else
+      Darwin.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    #endif
+  }
+
+  /// Everything up to `end`, or up to the connection's end when it is `nil`; with the error that ended it.
+  package func receive(until end: String?) -> (text: String, failure: Int32?) {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      if let end, String(decoding: bytes, as: UTF8.self).hasSuffix(end) { break }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count < 0 { return (String(decoding: bytes, as: UTF8.self), errno) }
+      if count == 0 { break }
+      bytes += buffer[..<count]
+    }
+    return (String(decoding: bytes, as: UTF8.self), nil)
+  }
+}

@@ -1,0 +1,7 @@
+import Streams
+import StreamsTesting
+
+extension ObservableConvertibleType {
+  /// Blocks for at most a minute, so that a stream which does not end fails one test instead of stopping the run.
+  package func toBlocking() -> BlockingObservable<Element> { toBlocking(timeout: .seconds(60)) }
+}
