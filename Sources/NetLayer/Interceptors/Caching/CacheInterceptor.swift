@@ -17,7 +17,7 @@ import Streams
 /// the policy. ``Cache/removeAll(below:)`` removes what the app knows to be outdated.
 ///
 /// Users are told apart by the token of an ``AuthenticationInterceptor`` further inside and by the header fields that
-/// ``Redaction`` hides.
+/// `Redaction` hides.
 public struct CacheInterceptor: Interceptor {
   /// Where answers are kept.
   public let cache: Cache
