@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Disposes its members together; members that come later are disposed at once, none under its lock (law 10).
 public final class CompositeDisposable: Cancelable {
   /// Names a member, so that it can leave the composite when it has finished.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The factories of disposables, spelled as in RxSwift.
 public enum Disposables {
   /// A disposable that does nothing.

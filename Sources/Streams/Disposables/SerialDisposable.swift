@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Holds one disposable at a time: setting another disposes the one before, outside the lock (law 10).
 public final class SerialDisposable: Cancelable {
   private struct State {

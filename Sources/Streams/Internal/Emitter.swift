@@ -15,7 +15,7 @@ final class Emitter<Element: Sendable>: Sendable {
   func onNext(_ element: Element) {
     if drain.tryEnter() {
       // Asked inside: before, the end could come in between.
-      if !subscription.isStopped { subscription.deliver(element, to: next) }
+      subscription.deliverIfActive(element, to: next)
       drain.exit()
     } else {
       enqueue(element)
@@ -25,7 +25,7 @@ final class Emitter<Element: Sendable>: Sendable {
   @usableFromInline
   func enqueue(_ element: Element) {
     drain.enqueue { [self] in
-      if !subscription.isStopped { subscription.deliver(element, to: next) }
+      subscription.deliverIfActive(element, to: next)
     }
   }
 

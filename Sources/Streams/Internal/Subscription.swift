@@ -134,6 +134,12 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   package final func deliver<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
     do { try next(element) } catch { fail(error) }
   }
+
+  /// Hands `element` to `next` unless this subscription is over.
+  @inlinable
+  final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
+    if !isStopped { deliver(element, to: next) }
+  }
 }
 
 /// A scope that belongs to the one below it and passes its end down.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The inner subscriptions of one operator: joining and leaving cost the same however many there are.
 @usableFromInline
 final class SubscriptionSet: Disposable {

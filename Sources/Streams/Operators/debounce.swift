@@ -58,6 +58,6 @@ final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   }
 
   private func emit() {
-    if let element = waiting.take(), !downstream.isStopped { downstream.deliver(element, to: next) }
+    if let element = waiting.take() { downstream.deliverIfActive(element, to: next) }
   }
 }

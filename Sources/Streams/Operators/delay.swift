@@ -7,7 +7,7 @@ extension ObservableType {
   public func delay(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let line = DelayLine(subscription, dueTime, scheduler, next)
+      let line = Delay(subscription, dueTime, scheduler, next)
       source.run(line) { line.push(.next($0)) }
     })
   }
@@ -15,7 +15,7 @@ extension ObservableType {
 
 /// The scope above a `delay`: events wait here for their time, in order, and one timer waits for the first of them.
 @usableFromInline
-final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the queue is touched inside the drain
+final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the queue is touched inside the drain
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next

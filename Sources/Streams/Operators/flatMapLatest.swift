@@ -11,21 +11,15 @@ extension ObservableType {
   ) -> Observable<Source.Element> {
     let source = asObservable()
     return Observable<Source.Element>(push: { subscription, next in
-      let latest = Latest(subscription, next: next)
+      let latest = FlatMapLatest(subscription, next: next)
       source.run(latest) { latest.switchTo(try selector($0).asObservable()) }
     })
   }
 }
 
-extension ObservableType where Element: ObservableConvertibleType {
-  /// Emits what the latest inner stream emits (law 14).
-  @inlinable
-  public func switchLatest() -> Observable<Element.Element> { flatMapLatest { $0 } }
-}
-
 /// The scope of the outer stream of a `flatMapLatest`.
 @usableFromInline
-final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
+final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   // Safe: atomics and a drain; `lastID` is touched by the outer stream only, whose events are serial.
   @usableFromInline let next: Observable<Element>.Next
   @usableFromInline let drain = Drain()
@@ -48,11 +42,11 @@ final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
       // What is inside the drain now is stale; nothing else can emit but this thread.
       if drain.isIdle {
-        if !downstream.isStopped { downstream.deliver(element, to: next) }
+        downstream.deliverIfActive(element, to: next)
         return
       }
       return drain.enqueue { [self] in
-        if !downstream.isStopped { downstream.deliver(element, to: next) }
+        downstream.deliverIfActive(element, to: next)
       }
     }
     lastID += 1

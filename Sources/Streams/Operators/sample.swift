@@ -12,7 +12,7 @@ extension ObservableType {
     let source = asObservable()
     let ticks = sampler.asObservable()
     return Observable(push: { subscription, next in
-      let sampling = Sampling(subscription, next)
+      let sampling = Sample(subscription, next)
       let sourceScope = HandlerScope(subscription) { sampling.sourceEnded($0) }
       source.run(sourceScope) { sampling.put($0) }
       let tickScope = HandlerScope(subscription) { sampling.ticksEnded($0) }
@@ -23,7 +23,7 @@ extension ObservableType {
 
 /// The latest element of a `sample`.
 @usableFromInline
-final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the state is touched inside the drain
+final class Sample<Element: Sendable>: @unchecked Sendable {  // safe: the state is touched inside the drain
   private let downstream: Subscription
   private let next: Observable<Element>.Next
   private let drain = Drain()
@@ -67,6 +67,6 @@ final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the sta
   }
 
   private func emit() {
-    if let element = latest.take(), !downstream.isStopped { downstream.deliver(element, to: next) }
+    if let element = latest.take() { downstream.deliverIfActive(element, to: next) }
   }
 }

@@ -64,7 +64,7 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     waiting = nil
     timer.disposable = Disposables.create()
     reopening = now + dueTime
-    if !downstream.isStopped { downstream.deliver(element, to: next) }
+    downstream.deliverIfActive(element, to: next)
   }
 
   private func arm(_ wait: Duration) {

@@ -14,7 +14,7 @@ extension ObservableType {
   func timeout(_ dueTime: Duration, scheduler: any SchedulerType, error: any Error) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let watch = Watchdog(subscription, dueTime, scheduler, error, next)
+      let watch = Timeout(subscription, dueTime, scheduler, error, next)
       watch.arm()
       source.run(watch) { watch.push($0) }
     })
@@ -52,7 +52,7 @@ private struct TimedOut: Error {}
 
 /// The scope above a `timeout`.
 @usableFromInline
-final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics and an emitter
+final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics and an emitter
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let error: any Error

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Work that runs once unless it is disposed first; either way its closure is released.
 final class ScheduledItem: Cancelable {
   private let action: Locked<(@Sendable () -> Void)?>

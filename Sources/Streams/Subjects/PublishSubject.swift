@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A stream fed by hand: each observer gets what is sent after it has subscribed.
 ///
 /// May be fed from several threads at once and re-entrantly: events are delivered one at a time, in the order of
@@ -24,7 +22,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
 
     @inlinable
     func send(_ element: Element) {
-      if !subscription.isStopped { subscription.deliver(element, to: next) }
+      subscription.deliverIfActive(element, to: next)
     }
   }
 

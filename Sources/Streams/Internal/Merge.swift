@@ -30,13 +30,16 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     downstream.own(inners)
   }
 
+  /// Whether no inner stream is alive, so that only the outer one emits.
+  @inlinable var isIdle: Bool { active.load(ordering: .acquiring) == 1 }
+
   /// Takes one inner stream; called serially by the outer one.
   @inlinable
   func add(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
-      // With no inner alive only the outer stream emits, and that is serial: nothing to serialise.
-      if active.load(ordering: .acquiring) == 1, emitter.drain.isIdle {
-        if !downstream.isStopped { downstream.deliver(element, to: next) }
+      // The outer stream is serial: nothing to serialise.
+      if isIdle, emitter.drain.isIdle {
+        downstream.deliverIfActive(element, to: next)
         return
       }
       if limit == .max { return emitter.onNext(element) }

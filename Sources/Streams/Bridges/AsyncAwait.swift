@@ -1,5 +1,3 @@
-import Synchronization
-
 extension Single {
   /// The element, awaited: subscribes, and resumes exactly once (law 30).
   ///
@@ -29,6 +27,21 @@ extension Completable {
   public var value: Void {
     get async throws {
       try await Single(trusted: observable.map { (_: Never) -> Void in }.concat(Observable<Void>.just(()))).value
+    }
+  }
+}
+
+extension Single {
+  /// The result of `work`, which runs as a task of its own at each subscription; disposing cancels the task, and a task
+  /// that is cancelled from inside fails with its error.
+  public static func from(
+    priority: TaskPriority? = nil, _ work: @escaping @Sendable () async throws -> Element
+  ) -> Single<Element> {
+    Single.create { observer in
+      let task = Task.detached(priority: priority) {
+        do { observer(.success(try await work())) } catch { observer(.error(error)) }
+      }
+      return Disposables.create { task.cancel() }
     }
   }
 }

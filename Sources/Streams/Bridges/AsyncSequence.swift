@@ -33,3 +33,25 @@ public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
     }.makeAsyncIterator()
   }
 }
+
+extension AsyncSequence where Self: Sendable, Element: Sendable {
+  /// The elements as a stream: each subscription iterates in a task of its own; disposing cancels that
+  /// task, and the iteration stops at the next element even if the sequence ignores cancellation.
+  public func asObservable() -> Observable<Element> {
+    Observable.create { observer in
+      let task = Task.detached {
+        do {
+          for try await element in self {
+            // Asked here too: the sequence may ignore cancellation, and be endless.
+            if Task.isCancelled { return }
+            observer.onNext(element)
+          }
+          observer.onCompleted()
+        } catch {
+          observer.onError(error)
+        }
+      }
+      return Disposables.create { task.cancel() }
+    }
+  }
+}
