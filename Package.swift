@@ -22,6 +22,7 @@ let package = Package(
     .target(name: "LoopbackServer"),
     .executableTarget(name: "Demo", dependencies: ["Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
+    .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "NetLayerTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
     .testTarget(

@@ -2,7 +2,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-final class TimeLimitTests: StreamsTestCase {
+final class TimeLimitTests: XCTestCase {
   func test_aWaitThatNothingResumesFailsWhenItsTimeIsOver() async {
     let abandoned = Single<Int>.never()
     do {

@@ -71,16 +71,6 @@ final class TimeLawsTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law22_sameTimeItemsRunInTheOrderOfScheduling() {
-    let time = TestScheduler()
-    let log = Log<Int>()
-    for index in 0..<20 { time.scheduleAt(5) { log.add(index) } }
-    time.scheduleAt(1) { log.add(-1) }
-    time.start()
-    XCTAssertEqual(log.all, [-1] + Array(0..<20))
-    XCTAssertEqual(time.clock, 5)
-  }
-
   func test_law22_lateTimerIsIgnoredAndDisposedOnTheTerminalEvent() {
     let time = TestScheduler()
     XCTAssertEqual(
@@ -124,19 +114,5 @@ final class TimeLawsTests: StreamsTestCase {
     time.start()
     XCTAssertEqual(turns.all, ["1", "between", "2", "between", "completed"])
     subscription.dispose()
-  }
-
-  func test_law22_virtualTimeReachesTheTimeAskedForThoughNothingIsDue() {
-    let time = TestScheduler()
-    time.advanceTo(7)
-    XCTAssertEqual(time.clock, 7)
-    XCTAssertEqual(time.uptime, .seconds(7))
-    let log = Log<TestTime>()
-    _ = time.scheduleRelative(.seconds(2)) { log.add(time.clock) }
-    time.advanceBy(5)
-    XCTAssertEqual(log.all, [9])
-    XCTAssertEqual(time.clock, 12)
-    time.advanceTo(3)
-    XCTAssertEqual(time.clock, 12, "it never goes back")
   }
 }

@@ -5,8 +5,6 @@ import XCTest
 
 /// Laws 8 to 10: disposing.
 final class DisposingLawsTests: StreamsTestCase {
-  private final class Token: Sendable {}
-
   func test_law08_actionRunsOnceUnderRacingThreadsAndIsReleased() {
     for _ in 0..<100 {
       let runs = Atomic<Int>(0)
