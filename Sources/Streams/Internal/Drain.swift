@@ -48,6 +48,28 @@ struct Drain: ~Copyable, Sendable {
     }
   }
 
+  /// Runs `job` inside on `owner` and `element`: now if nobody is there, else later.
+  ///
+  /// A `job` that captures nothing costs no reference count, as one that captures `owner` would.
+  @inlinable
+  func run<Owner: AnyObject & Sendable, Element: Sendable>(
+    _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
+  ) {
+    if tryEnter() {
+      job(owner, element)
+      exit()
+    } else {
+      later(owner, element, job)
+    }
+  }
+
+  @usableFromInline
+  func later<Owner: AnyObject & Sendable, Element: Sendable>(
+    _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
+  ) {
+    enqueue { job(owner, element) }
+  }
+
   @usableFromInline
   func runQueued() {
     repeat {

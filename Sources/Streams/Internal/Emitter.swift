@@ -13,24 +13,12 @@ final class Emitter<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    if drain.tryEnter() {
-      // Asked inside: before, the end could come in between.
-      subscription.deliverIfActive(element, to: next)
-      drain.exit()
-    } else {
-      enqueue(element)
-    }
-  }
-
-  @usableFromInline
-  func enqueue(_ element: Element) {
-    drain.enqueue { [self] in
-      subscription.deliverIfActive(element, to: next)
-    }
+    // Asked inside: before, the end could come in between.
+    drain.run(self, element) { $0.subscription.deliverIfActive($1, to: $0.next) }
   }
 
   @usableFromInline
   func finish(_ error: (any Error)?) {
-    drain.run { [subscription] in subscription.finish(error) }
+    drain.run(subscription, error) { $0.finish($1) }
   }
 }

@@ -87,12 +87,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   }
 
   private func ended(_ error: (any Error)?) {
-    if emitter.drain.tryEnter() {
-      leave(error)
-      emitter.drain.exit()
-    } else {
-      emitter.drain.enqueue { [self] in leave(error) }
-    }
+    emitter.drain.run(self, error) { $0.leave($1) }
   }
 
   private func leave(_ error: (any Error)?) {

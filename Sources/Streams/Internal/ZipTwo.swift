@@ -18,22 +18,12 @@ final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
 
   @inlinable
   func receive(first element: First) {
-    if drain.tryEnter() {
-      put(first: element)
-      drain.exit()
-    } else {
-      drain.enqueue { [self] in put(first: element) }
-    }
+    drain.run(self, element) { $0.put(first: $1) }
   }
 
   @inlinable
   func receive(second element: Second) {
-    if drain.tryEnter() {
-      put(second: element)
-      drain.exit()
-    } else {
-      drain.enqueue { [self] in put(second: element) }
-    }
+    drain.run(self, element) { $0.put(second: $1) }
   }
 
   @inlinable

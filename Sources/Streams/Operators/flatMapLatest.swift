@@ -41,13 +41,8 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
     if case .scalar(let element) = inner.source {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
       // What is inside the drain now is stale; nothing else can emit but this thread.
-      if drain.isIdle {
-        downstream.deliverIfActive(element, to: next)
-        return
-      }
-      return drain.enqueue { [self] in
-        downstream.deliverIfActive(element, to: next)
-      }
+      if drain.isIdle { return downstream.deliverIfActive(element, to: next) }
+      return drain.run(self, element) { $0.downstream.deliverIfActive($1, to: $0.next) }
     }
     lastID += 1
     let id = lastID
@@ -59,12 +54,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
 
   @inlinable
   func emit(_ element: Element, _ id: Int) {
-    if drain.tryEnter() {
-      deliver(element, id)
-      drain.exit()
-    } else {
-      drain.enqueue { [self] in deliver(element, id) }
-    }
+    drain.run(self, (element, id)) { $0.deliver($1.0, $1.1) }
   }
 
   @inlinable

@@ -48,12 +48,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
   /// Sends `element` to all observers.
   @inlinable
   public func onNext(_ element: Element) {
-    if drain.tryEnter() {
-      send(element)
-      drain.exit()
-    } else {
-      drain.enqueue { [self] in send(element) }
-    }
+    drain.run(self, element) { $0.send($1) }
   }
 
   @inlinable
