@@ -42,6 +42,15 @@ private final class JumpingClock: SchedulerType {
 }
 
 final class TimerTests: StreamsTestCase {
+  func test_emitsOnceOrGoesOnCounting() {
+    let time = TestScheduler()
+    let once = Observable<Int>.timer(.seconds(3), scheduler: time)
+    XCTAssertEqual(time.record(once), [.next(3, 0), .completed(3)])
+    let again = TestScheduler()
+    let counting = Observable<Int>.timer(.seconds(3), period: .seconds(2), scheduler: again)
+    XCTAssertEqual(again.record(disposed: 8, counting), [.next(3, 0), .next(5, 1), .next(7, 2)])
+  }
+
   func test_ticksThatWereMissedAreNotMadeUpFor() {
     let clock = JumpingClock()
     let log = Log<Int>()
