@@ -8,6 +8,7 @@ import Synchronization
 struct Drain: ~Copyable, Sendable {
   // The work inside plus the work queued; whoever takes it from 0 to 1 is inside.
   @usableFromInline let work = Atomic<Int>(0)
+  // Guards appending and taking; a job runs outside. `work` counts up inside: a job counted is a job queued.
   private let queue = Locked(Queue<@Sendable () -> Void>())
 
   @inlinable init() {}
@@ -63,7 +64,7 @@ struct Drain: ~Copyable, Sendable {
     }
   }
 
-  @usableFromInline
+  @inlinable @inline(never)
   func later<Owner: AnyObject & Sendable, Element: Sendable>(
     _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
   ) {

@@ -12,8 +12,7 @@ package final class Flag: Sendable {
   @usableFromInline var isRaised: Bool { raised.load(ordering: .acquiring) }
 
   /// Returns whether this call was the one that raised it.
-  @discardableResult
-  @usableFromInline
+  @usableFromInline @discardableResult
   package func raise() -> Bool { !raised.exchange(true, ordering: .acquiringAndReleasing) }
 
   /// Returns whether this call was the one that lowered it.

@@ -5,7 +5,6 @@ extension ObservableType {
 
   /// The last element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none, and
   /// if it must be the only one, with `StreamError.moreThanOneElement` at the second.
-  @inlinable
   package func lastAsSingle(isOnly: Bool = false) -> Single<Element> {
     let source = asObservable()
     return Single(
