@@ -53,6 +53,7 @@ private final class Awaiter<Element: Sendable>: Sendable {
     var cancelled = false
   }
 
+  // Guards the continuation, which whoever comes first takes out (stream or cancelling task) and resumes outside.
   private let state = Locked(State())
   private let subscription = SingleAssignmentDisposable()
 

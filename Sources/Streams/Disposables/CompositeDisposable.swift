@@ -30,6 +30,7 @@ public final class CompositeDisposable: Cancelable {
     }
   }
 
+  // Guards the members; they are taken out and disposed outside.
   private let state = Locked(State())
 
   /// A composite of `members`.

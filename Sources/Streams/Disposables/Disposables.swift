@@ -22,6 +22,7 @@ final class NopDisposable: Disposable {
 
 /// Runs an action once and lets go of it.
 final class AnonymousDisposable: Cancelable {
+  // Guards the closure, which the first `dispose()` takes out and runs outside.
   private let action: Locked<(@Sendable () -> Void)?>
 
   init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }

@@ -5,6 +5,7 @@ public final class SerialDisposable: Cancelable {
     var current: (any Disposable)?
   }
 
+  // Guards what is held; it is taken out and disposed outside.
   private let state = Locked(State())
 
   /// Holds nothing yet.

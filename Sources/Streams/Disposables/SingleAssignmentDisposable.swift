@@ -6,6 +6,7 @@ public final class SingleAssignmentDisposable: Cancelable {
     case disposed(wasSet: Bool)
   }
 
+  // Guards what is held; it is taken out and disposed outside.
   private let state = Locked(State.empty)
 
   /// Holds nothing yet.

@@ -3,6 +3,7 @@
 final class Emitter<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription
   @usableFromInline let next: @Sendable (Element) throws -> Void
+  // Serializes the calls of `next` and the end.
   @usableFromInline let drain = Drain()
 
   @inlinable

@@ -4,6 +4,7 @@ final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
   // Safe: what varies is touched only inside the drain.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
+  // Serializes both sources, and guards all that varies.
   @usableFromInline let drain = Drain()
   @usableFromInline var first: First?
   @usableFromInline var second: Second?

@@ -18,6 +18,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   @usableFromInline let active = Atomic<Int>(1)
   @usableFromInline let limit: Int
   @usableFromInline let inners = SubscriptionSet()
+  // Guards the inner streams over the limit and the number of those that run; they are started outside.
   private let waiting = Locked(Waiting())
   private let starter = Trampoline()
 

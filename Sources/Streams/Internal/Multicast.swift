@@ -12,6 +12,7 @@ final class Multicast<Element: Sendable>: Sendable {
   private let makeHub: @Sendable () -> Hub<Element>
   // Whether the hub outlives its connections.
   let keepsHub: Bool
+  // Guards the present connection; hubs are made before, and connecting and disposing come after.
   private let state = Locked(State())
 
   @usableFromInline

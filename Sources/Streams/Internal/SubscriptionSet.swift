@@ -7,6 +7,7 @@ final class SubscriptionSet: Disposable {
     var free: [Int] = []
   }
 
+  // Guards the members and the free slots; members are disposed and released outside.
   private let state = Locked(State())
 
   @usableFromInline init() {}

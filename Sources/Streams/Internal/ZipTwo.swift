@@ -4,6 +4,7 @@ final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
   // Safe: the queues and flags are touched only inside the drain.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
+  // Serializes both sources, and guards all that varies.
   @usableFromInline let drain = Drain()
   @usableFromInline var firsts = Queue<First>()
   @usableFromInline var seconds = Queue<Second>()

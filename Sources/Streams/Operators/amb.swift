@@ -39,6 +39,7 @@ extension Observable {
 private final class Amb: Sendable {
   // -1 until one has won.
   private let winner = Atomic<Int>(-1)
+  // Guards the sources that have not lost; the winner takes the losers out and disposes them after.
   private let runners: Locked<[Subscription?]>
 
   init(_ count: Int) { runners = Locked(Array(repeating: nil, count: count)) }

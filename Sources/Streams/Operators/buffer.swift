@@ -23,6 +23,7 @@ private final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
   private let count: Int
   private let scheduler: any SchedulerType
   private let next: Observable<[Element]>.Next
+  // Serializes source and timer, and guards all that varies.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var gathered: [Element] = []

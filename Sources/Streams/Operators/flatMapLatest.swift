@@ -22,10 +22,12 @@ extension ObservableType {
 final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   // Safe: atomics and a drain; `lastID` is touched by the outer stream only, whose events are serial.
   @usableFromInline let next: Observable<Element>.Next
+  // Serializes the events of the outer and the inner streams.
   @usableFromInline let drain = Drain()
   @usableFromInline let current = SerialDisposable()
   // The inner stream that may emit; 0 is none.
   @usableFromInline let active = Atomic<Int>(0)
+  // Raised inside the drain, read by whoever ends an inner stream there.
   @usableFromInline let outerEnded = Atomic<Bool>(false)
   @usableFromInline var lastID = 0
 

@@ -28,6 +28,7 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {  /
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
+  // Guards the waiting batch, the end and whether a run is scheduled: the source fills it, the run swaps it out.
   @usableFromInline let state = Locked(State())
   @usableFromInline let hop = SerialDisposable()
   // The emptied buffer of the batch before; only the one scheduled run touches it.

@@ -26,7 +26,9 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
     }
   }
 
+  // Serializes the events, the end included.
   @usableFromInline let drain = Drain()
+  // Guards who is subscribed; the senders take a copy and call outside.
   @usableFromInline let roster = Locked(Roster<Observer>())
 
   /// A subject without observers.

@@ -64,6 +64,7 @@ final class ReplayCore<Element: Sendable>: Sendable {
     }
   }
 
+  // Guards the state and the listeners' `waiting`; events are sent outside.
   @usableFromInline let state = Locked(State())
   @usableFromInline let capacity: Int
   // Whether observers that come after the end still get the buffer before that.
