@@ -43,30 +43,6 @@ public struct Completable: ObservableConvertibleType {
   /// Fails with `error` at once.
   public static func error(_ error: any Error) -> Completable { Completable(trusted: .error(error)) }
 
-  /// Goes on with `second` when this is done; an error ends all.
-  public func andThen<Second: ObservableConvertibleType>(_ second: Second) -> Observable<Second.Element> {
-    let first = observable
-    let second = second.asObservable()
-    return Observable<Second.Element>(push: { subscription, next in
-      let scope = HandlerScope(subscription) { error in
-        if let error { return subscription.fail(error) }
-        // So that work that goes on with itself needs no stack (law 27).
-        subscription.tailCall { second.run(subscription, next) }
-      }
-      first.run(scope) { _ in }
-    })
-  }
-
-  /// Goes on with `second` when this is done; an error ends all.
-  public func andThen<Result>(_ second: Single<Result>) -> Single<Result> {
-    Single(trusted: andThen(second.observable))
-  }
-
-  /// Goes on with `second` when this is done; an error ends all.
-  public func andThen(_ second: Completable) -> Completable {
-    Completable(trusted: andThen(second.observable))
-  }
-
   /// Starts the work and handles its end, once, on whatever thread it comes.
   ///
   /// An error without `onError` goes to `Hooks.onUnhandledError` with the place of this call (law 6).
@@ -83,9 +59,4 @@ public struct Completable: ObservableConvertibleType {
   ) -> any Disposable {
     subscribe(onCompleted: { observer(.completed) }, onError: { observer(.error($0)) }, file: file, line: line)
   }
-}
-
-extension ObservableType where Element == Never {
-  /// A stream without elements as a `Completable`.
-  public func asCompletable() -> Completable { Completable(trusted: asObservable()) }
 }

@@ -53,15 +53,3 @@ extension Driver {
   @MainActor
   public func drive(_ relay: PublishRelay<Element>) -> any Disposable { shared.bind(to: relay) }
 }
-
-extension ObservableConvertibleType {
-  /// Converts the stream to a driver, which emits `element` in place of an error and completes.
-  public func asDriver(onErrorJustReturn element: Element) -> Driver<Element> {
-    Driver(trusted: asObservable().observeOn(MainScheduler.instance).catchErrorJustReturn(element))
-  }
-}
-
-extension BehaviorRelay {
-  /// Converts the relay to a driver.
-  public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
-}

@@ -144,3 +144,10 @@ extension Single where Element == Never {
     Single<(repeat each Result)>(trusted: Observable<Never>.zip(repeat each singles))
   }
 }
+
+extension Single where Element: FixedWidthInteger & Sendable {
+  /// Succeeds with 0 when `dueTime` has passed, on `scheduler`.
+  public static func timer(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
+    Single(trusted: .timer(dueTime, scheduler: scheduler))
+  }
+}

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The one result of a `Single`.
 public enum SingleEvent<Element: Sendable>: Sendable {
   /// The element.
@@ -18,13 +16,6 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
 
   /// The same as a stream of one element.
   public func asObservable() -> Observable<Element> { observable }
-
-  /// The same without its element.
-  public func asCompletable() -> Completable {
-    let source = observable
-    return Completable(
-      trusted: Observable<Never>(push: { subscription, _ in source.run(Scope(subscription)) { _ in } }))
-  }
 
   /// A single whose result comes from `subscribe`, which runs at each subscription.
   ///
@@ -93,63 +84,5 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
     _ observer: @escaping @Sendable (SingleEvent<Element>) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> any Disposable {
     subscribe(onSuccess: { observer(.success($0)) }, onError: { observer(.error($0)) }, file: file, line: line)
-  }
-}
-
-extension ObservableType {
-  /// The one element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none, and
-  /// with `StreamError.moreThanOneElement` at the second (law 29).
-  public func asSingle() -> Single<Element> {
-    let source = asObservable()
-    return Single(
-      trusted: Observable(push: { subscription, next in
-        let found = Cell<Element?>(nil)
-        let scope = LastScope(subscription) {
-          guard let element = found.value else { throw StreamError.noElements }
-          try next(element)
-        }
-        source.run(scope) {
-          if found.value != nil { return subscription.fail(StreamError.moreThanOneElement) }
-          found.value = $0
-        }
-      }))
-  }
-}
-
-extension ObservableType {
-  /// The last element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none.
-  @inlinable
-  package func lastAsSingle() -> Single<Element> {
-    let source = asObservable()
-    return Single(
-      trusted: Observable(push: { subscription, next in
-        let found = Cell<Element?>(nil)
-        let scope = LastScope(subscription) {
-          guard let element = found.value.take() else { throw StreamError.noElements }
-          try next(element)
-        }
-        source.run(scope) { found.value = $0 }
-      }))
-  }
-}
-
-extension Single where Element: FixedWidthInteger & Sendable {
-  /// Succeeds with 0 when `dueTime` has passed, on `scheduler`.
-  public static func timer(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
-    Single(trusted: .timer(dueTime, scheduler: scheduler))
-  }
-}
-
-/// Is raised once.
-final class Flag: Sendable {
-  private let raised = Atomic<Bool>(false)
-
-  /// Whether this call was the one that raised it.
-  func raise() -> Bool { !raised.exchange(true, ordering: .acquiringAndReleasing) }
-}
-
-extension Subscription {
-  final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
-    if !isStopped { deliver(element, to: next) }
   }
 }

@@ -11,6 +11,7 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
   ///
   /// - Throws: the stream's error, or `StreamError.timeout` when it has not ended in time.
   public func toArray() throws -> [Element] {
+    // Guard what the stream writes and the caller reads after its end.
     let elements = Locked<[Element]>([])
     let end = Locked<Result<Void, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)

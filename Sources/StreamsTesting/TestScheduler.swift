@@ -34,6 +34,7 @@ public final class TestScheduler: SchedulerType {
 
   /// What one unit of virtual time means when an operator asks for a `Duration`.
   public let resolution: Duration
+  // Guards the clock and the items, which are taken out and run outside.
   private let state: Locked<State>
 
   /// A scheduler at `initialClock`; operators' durations are rounded up to whole units of `resolution`.
@@ -109,9 +110,13 @@ public final class TestScheduler: SchedulerType {
     disposed: TestTime = TestScheduler.disposed, create: @escaping @Sendable () -> Observable<Element>
   ) -> TestableObserver<Element> {
     let observer = createObserver(Element.self)
+    // Guards the stream until the item that subscribes it takes it out.
     let source = Locked<Observable<Element>?>(nil)
     let subscription = SerialDisposable()
-    scheduleAt(created) { source.withLock { $0 = create() } }
+    scheduleAt(created) {
+      let made = create()
+      source.withLock { $0 = made }
+    }
     scheduleAt(subscribed) {
       if let source = source.withLock({ $0.take() }) { subscription.disposable = source.subscribe(observer) }
     }

@@ -6,6 +6,7 @@ public final class TestableObservable<Element: Sendable>: ObservableType {
   private let scheduler: TestScheduler
   private let script: [Recorded<Event<Element>>]
   private let subject: PublishSubject<Element>?
+  // Guards the subscriptions, noted by whichever thread subscribes or disposes.
   private let spans = Locked<[TestSubscription]>([])
 
   init(_ scheduler: TestScheduler, _ script: [Recorded<Event<Element>>], isHot: Bool) {

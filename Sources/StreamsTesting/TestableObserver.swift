@@ -4,6 +4,7 @@ import Synchronization
 /// An observer that notes every event with its virtual time.
 public final class TestableObserver<Element: Sendable>: ObserverType {
   private let scheduler: TestScheduler
+  // Guards the events, which any thread may add.
   private let recorded = Locked<[Recorded<Event<Element>>]>([])
 
   init(_ scheduler: TestScheduler) { self.scheduler = scheduler }

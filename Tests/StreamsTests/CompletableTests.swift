@@ -127,4 +127,23 @@ final class CompletableTests: StreamsTestCase {
       .subscribe()
     XCTAssertEqual(log.all, ["work -> subscribed", "work -> completed", "work -> disposed", "subscribed"])
   }
+
+  func test_completables() throws {
+    let log = Log<String>()
+    let work = Completable.create { observer in
+      log.add("work")
+      observer(.completed)
+      return Disposables.create()
+    }
+    XCTAssertEqual(try work.andThen(Single.just(1)).toBlocking().single(), 1)
+    XCTAssertEqual(try work.andThen(work).andThen(Observable.of(1, 2)).toBlocking().toArray(), [1, 2])
+    XCTAssertEqual(log.count, 3)
+    XCTAssertThrowsError(try Completable.error(TestError()).andThen(Single.just(1)).toBlocking().single())
+    XCTAssertEqual(try Single.just(1).asCompletable().andThen(Observable.just(2)).toBlocking().toArray(), [2])
+    XCTAssertEqual(try Single.just(1).flatMapCompletable { _ in work }.andThen(Single.just(3)).toBlocking().single(), 3)
+    let ends = Log<String>()
+    _ = Completable.empty().subscribe(onCompleted: { ends.add("completed") })
+    _ = Completable.error(TestError()).subscribe(onError: { _ in ends.add("error") })
+    XCTAssertEqual(ends.all, ["completed", "error"])
+  }
 }

@@ -2,7 +2,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-final class SingleTests: StreamsTestCase {
+final class SingleTests: OperatorTestCase {
   func test_operatorsPassTheOneElementOn() throws {
     XCTAssertEqual(try Single.just(1).map { $0 + 1 }.flatMap { Single.just($0 * 10) }.toBlocking().single(), 20)
     XCTAssertEqual(try Single<Int>.error(TestError()).catchErrorJustReturn(5).toBlocking().single(), 5)
@@ -76,25 +76,6 @@ final class SingleTests: StreamsTestCase {
     }
   }
 
-  func test_completables() throws {
-    let log = Log<String>()
-    let work = Completable.create { observer in
-      log.add("work")
-      observer(.completed)
-      return Disposables.create()
-    }
-    XCTAssertEqual(try work.andThen(Single.just(1)).toBlocking().single(), 1)
-    XCTAssertEqual(try work.andThen(work).andThen(Observable.of(1, 2)).toBlocking().toArray(), [1, 2])
-    XCTAssertEqual(log.count, 3)
-    XCTAssertThrowsError(try Completable.error(TestError()).andThen(Single.just(1)).toBlocking().single())
-    XCTAssertEqual(try Single.just(1).asCompletable().andThen(Observable.just(2)).toBlocking().toArray(), [2])
-    XCTAssertEqual(try Single.just(1).flatMapCompletable { _ in work }.andThen(Single.just(3)).toBlocking().single(), 3)
-    let ends = Log<String>()
-    _ = Completable.empty().subscribe(onCompleted: { ends.add("completed") })
-    _ = Completable.error(TestError()).subscribe(onError: { _ in ends.add("error") })
-    XCTAssertEqual(ends.all, ["completed", "error"])
-  }
-
   func test_zipOfManyNeedsNoSelector() throws {
     XCTAssertEqual(try Single.zip([Single.just(1), .just(2), .just(3)]).toBlocking().single(), [1, 2, 3])
     XCTAssertEqual(try Single<Int>.zip([]).toBlocking().single(), [])
@@ -139,5 +120,12 @@ final class SingleTests: StreamsTestCase {
     }
     work.do(onSubscribe: { log.add("subscribe") }, onSubscribed: { log.add("subscribed") }).subscribe().dispose()
     XCTAssertEqual(log.all, ["subscribe", "work", "subscribed"])
+  }
+
+  func test_single() {
+    check("a-|", "--(a|)", until: 2) { source, _ in source.single() }
+    check("ab|", "--(b|)", until: 2) { source, _ in source.single { $0 == "b" } }
+    let time = TestScheduler()
+    XCTAssertEqual(time.record(time.cold("ab|").single()), [.error(1, StreamError.moreThanOneElement)])
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 
+// Counted by the `init` and `deinit` of every subscription.
 let liveSubscriptions = Atomic<Int>(0)
 
 /// Process-wide hooks for what no stream can handle itself, and for tests.
@@ -8,6 +9,7 @@ public enum Hooks {
   /// Gets an error that reached a `subscribe` without an `onError`, with the place of that `subscribe`.
   public typealias UnhandledErrorHandler = @Sendable (_ error: any Error, _ file: StaticString, _ line: UInt) -> Void
 
+  // Guards the handler, which is called outside.
   private static let handler = Locked<UnhandledErrorHandler>(Hooks.printToStandardError)
 
   /// What happens to errors nobody handles; by default one line on stderr (law 6). Called on the failing thread.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Disposes its members together; members that come later are disposed at once, none under its lock (law 10).
 public final class CompositeDisposable: Cancelable {
   /// Names a member, so that it can leave the composite when it has finished.
@@ -32,6 +30,7 @@ public final class CompositeDisposable: Cancelable {
     }
   }
 
+  // Guards the members; they are taken out and disposed outside.
   private let state = Locked(State())
 
   /// A composite of `members`.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The factories of disposables, spelled as in RxSwift.
 public enum Disposables {
   /// A disposable that does nothing.
@@ -24,6 +22,7 @@ final class NopDisposable: Disposable {
 
 /// Runs an action once and lets go of it.
 final class AnonymousDisposable: Cancelable {
+  // Guards the closure, which the first `dispose()` takes out and runs outside.
   private let action: Locked<(@Sendable () -> Void)?>
 
   init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }

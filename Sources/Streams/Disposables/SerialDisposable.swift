@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Holds one disposable at a time: setting another disposes the one before, outside the lock (law 10).
 public final class SerialDisposable: Cancelable {
   private struct State {
@@ -7,6 +5,7 @@ public final class SerialDisposable: Cancelable {
     var current: (any Disposable)?
   }
 
+  // Guards what is held; it is taken out and disposed outside.
   private let state = Locked(State())
 
   /// Holds nothing yet.

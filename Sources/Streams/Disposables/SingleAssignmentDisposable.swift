@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Holds one disposable that is set later, once; when it is disposed before, the late one is disposed at once (law 9).
 public final class SingleAssignmentDisposable: Cancelable {
   private enum State {
@@ -8,6 +6,7 @@ public final class SingleAssignmentDisposable: Cancelable {
     case disposed(wasSet: Bool)
   }
 
+  // Guards what is held; it is taken out and disposed outside.
   private let state = Locked(State.empty)
 
   /// Holds nothing yet.

@@ -8,6 +8,7 @@ import Synchronization
 struct Drain: ~Copyable, Sendable {
   // The work inside plus the work queued; whoever takes it from 0 to 1 is inside.
   @usableFromInline let work = Atomic<Int>(0)
+  // Guards appending and taking; a job runs outside. `work` counts up inside: a job counted is a job queued.
   private let queue = Locked(Queue<@Sendable () -> Void>())
 
   @inlinable init() {}
@@ -46,6 +47,28 @@ struct Drain: ~Copyable, Sendable {
     } else {
       enqueue(job)
     }
+  }
+
+  /// Runs `job` inside on `owner` and `element`: now if nobody is there, else later.
+  ///
+  /// A `job` that captures nothing costs no reference count, as one that captures `owner` would.
+  @inlinable
+  func run<Owner: AnyObject & Sendable, Element: Sendable>(
+    _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
+  ) {
+    if tryEnter() {
+      job(owner, element)
+      exit()
+    } else {
+      later(owner, element, job)
+    }
+  }
+
+  @inlinable @inline(never)
+  func later<Owner: AnyObject & Sendable, Element: Sendable>(
+    _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
+  ) {
+    enqueue { job(owner, element) }
   }
 
   @usableFromInline

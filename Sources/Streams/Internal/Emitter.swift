@@ -3,6 +3,7 @@
 final class Emitter<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription
   @usableFromInline let next: @Sendable (Element) throws -> Void
+  // Serializes the calls of `next` and the end.
   @usableFromInline let drain = Drain()
 
   @inlinable
@@ -13,24 +14,12 @@ final class Emitter<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    if drain.tryEnter() {
-      // Asked inside: before, the end could come in between.
-      if !subscription.isStopped { subscription.deliver(element, to: next) }
-      drain.exit()
-    } else {
-      enqueue(element)
-    }
-  }
-
-  @usableFromInline
-  func enqueue(_ element: Element) {
-    drain.enqueue { [self] in
-      if !subscription.isStopped { subscription.deliver(element, to: next) }
-    }
+    // Asked inside: before, the end could come in between.
+    drain.run(self, element) { $0.subscription.deliverIfActive($1, to: $0.next) }
   }
 
   @usableFromInline
   func finish(_ error: (any Error)?) {
-    drain.run { [subscription] in subscription.finish(error) }
+    drain.run(subscription, error) { $0.finish($1) }
   }
 }

@@ -11,6 +11,7 @@ import Synchronization
 package struct Locked<Value>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<Value>
   #if DEBUG
+    // Guards nothing: it shows the order of the sections to Thread Sanitizer.
     @usableFromInline let order = Atomic<Bool>(false)
   #endif
 

@@ -14,7 +14,9 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     var inTail = false
   }
 
+  // Whoever raises it ends the scope; every emitter reads it.
   @usableFromInline final let stopped = Atomic<Bool>(false)
+  // Guards what is disposed at the end, and the next tail call; both are taken out and run after.
   private final let owned = Locked(Owned())
 
   @usableFromInline
@@ -87,7 +89,6 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
 
   /// Owns the item that `schedule` returns until that calls its argument: what has run leaves, so that streams which
   /// replace themselves in this scope hold no more than one (law 27).
-  @usableFromInline
   package final func ownUntilRun(_ schedule: (_ leave: @escaping @Sendable () -> Void) -> any Disposable) {
     let slot = SingleAssignmentDisposable()
     own(slot)
@@ -133,6 +134,12 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   @inlinable
   package final func deliver<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
     do { try next(element) } catch { fail(error) }
+  }
+
+  /// Hands `element` to `next` unless this subscription is over.
+  @inlinable
+  final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
+    if !isStopped { deliver(element, to: next) }
   }
 }
 

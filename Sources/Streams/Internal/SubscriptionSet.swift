@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The inner subscriptions of one operator: joining and leaving cost the same however many there are.
 @usableFromInline
 final class SubscriptionSet: Disposable {
@@ -9,6 +7,7 @@ final class SubscriptionSet: Disposable {
     var free: [Int] = []
   }
 
+  // Guards the members and the free slots; members are disposed and released outside.
   private let state = Locked(State())
 
   @usableFromInline init() {}

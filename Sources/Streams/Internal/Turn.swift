@@ -3,21 +3,16 @@
 /// An item may run before `schedule` has returned it, on this thread or another, and arm its successor: the assignments
 /// go through a trampoline, so that the older item never replaces the newer, and items that run inline need no stack
 /// (law 27).
-@usableFromInline
 final class Turn: Disposable {
   private let held = SerialDisposable()
   private let trampoline = Trampoline()
 
-  @usableFromInline init() {}
-
   /// Holds what `schedule` returns. A call from inside or beside a running one is made by that, with its own closure: all
   /// calls must schedule the same.
-  @usableFromInline
   func arm(_ schedule: () -> any Disposable) {
     trampoline.bounce { held.disposable = schedule() }
   }
 
-  @usableFromInline
   func dispose() { held.dispose() }
 }
 

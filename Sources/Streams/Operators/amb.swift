@@ -19,7 +19,7 @@ extension Observable {
   where S.Element == Observable<Element> {
     let sources = Array(sources)
     return Observable(push: { subscription, next in
-      let race = Race(sources.count)
+      let race = Amb(sources.count)
       for index in sources.indices {
         let scope = HandlerScope { error in
           if race.wins(index) { subscription.finish(error) }
@@ -36,9 +36,10 @@ extension Observable {
 }
 
 /// Who was first.
-private final class Race: Sendable {
+private final class Amb: Sendable {
   // -1 until one has won.
   private let winner = Atomic<Int>(-1)
+  // Guards the sources that have not lost; the winner takes the losers out and disposes them after.
   private let runners: Locked<[Subscription?]>
 
   init(_ count: Int) { runners = Locked(Array(repeating: nil, count: count)) }

@@ -9,7 +9,7 @@ extension ObservableType {
   ) -> Observable<[Element]> {
     let source = asObservable()
     return Observable<[Element]>(push: { subscription, next in
-      let gathering = Gathering(subscription, timeSpan, Swift.max(1, count), scheduler, next)
+      let gathering = Buffer(subscription, timeSpan, Swift.max(1, count), scheduler, next)
       gathering.start()
       source.run(gathering) { gathering.push($0) }
     })
@@ -17,12 +17,13 @@ extension ObservableType {
 }
 
 /// The scope above a `buffer`.
-private final class Gathering<Element: Sendable>: Scope, @unchecked Sendable {
+private final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
   // Safe: the state is touched inside the drain.
   private let timeSpan: Duration
   private let count: Int
   private let scheduler: any SchedulerType
   private let next: Observable<[Element]>.Next
+  // Serializes source and timer, and guards all that varies.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var gathered: [Element] = []

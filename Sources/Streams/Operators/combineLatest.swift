@@ -17,7 +17,7 @@ extension Observable where Element == Never {
   ) -> Observable<(repeat (each Source).Element)> {
     let observables = (repeat (each sources).asObservable())
     return Observable<(repeat (each Source).Element)>(push: { subscription, next in
-      LatestJoin<repeat (each Source).Element>(subscription, next).start(repeat each observables)
+      TupleJoin<repeat (each Source).Element>(subscription, takesOnce: false, next).start(repeat each observables)
     })
   }
 }
@@ -109,7 +109,7 @@ extension Observable {
     let sources = sources.map { $0.asObservable() }
     guard !sources.isEmpty else { return .empty() }
     return Observable<[Element]>(push: { subscription, next in
-      LatestAllJoin(subscription, next, count: sources.count).start(sources)
+      ArrayJoin(subscription, takesOnce: false, next).start(sources)
     })
   }
 

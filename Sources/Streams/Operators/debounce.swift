@@ -3,7 +3,6 @@ extension ObservableType {
   ///
   ///     source:      -a-b----c|
   ///     debounce(2): -----b---(c|)
-  @inlinable
   public func debounce(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
@@ -14,18 +13,17 @@ extension ObservableType {
 }
 
 /// The scope above a `debounce`.
-@usableFromInline
-final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the state is touched inside the drain
+private final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
+  // Serializes source and timer, and guards all that varies.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting: Element?
   // Numbers the elements: a timer that lost its race finds another one and is ignored (law 22).
   private var id = 0
 
-  @usableFromInline
   init(
     _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
     _ next: @escaping Observable<Element>.Next
@@ -37,7 +35,6 @@ final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     downstream.own(timer)
   }
 
-  @usableFromInline
   func push(_ element: Element) {
     drain.run { [self] in
       waiting = element
@@ -49,7 +46,6 @@ final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     }
   }
 
-  @usableFromInline
   override func terminated(_ error: (any Error)?) {
     drain.run { [self] in
       if error == nil { emit() }
@@ -58,6 +54,6 @@ final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   }
 
   private func emit() {
-    if let element = waiting.take(), !downstream.isStopped { downstream.deliver(element, to: next) }
+    if let element = waiting.take() { downstream.deliverIfActive(element, to: next) }
   }
 }

@@ -3,27 +3,25 @@ extension ObservableType {
   ///
   ///     source:   -a--b--|
   ///     delay(2): ---a--b--|
-  @inlinable
   public func delay(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let line = DelayLine(subscription, dueTime, scheduler, next)
+      let line = Delay(subscription, dueTime, scheduler, next)
       source.run(line) { line.push(.next($0)) }
     })
   }
 }
 
 /// The scope above a `delay`: events wait here for their time, in order, and one timer waits for the first of them.
-@usableFromInline
-final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the queue is touched inside the drain
+private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
+  // Serializes source and timer, and guards all that varies.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting = Queue<(event: Event<Element>, due: Duration)>()
 
-  @usableFromInline
   init(
     _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
     _ next: @escaping Observable<Element>.Next
@@ -35,13 +33,11 @@ final class DelayLine<Element: Sendable>: Scope, @unchecked Sendable {  // safe:
     downstream.own(timer)
   }
 
-  @usableFromInline
   override func terminated(_ error: (any Error)?) {
     guard let error else { return push(.completed) }
     drain.run { [downstream] in downstream.fail(error) }
   }
 
-  @usableFromInline
   func push(_ event: Event<Element>) {
     // Read here: the time inside the drain may be later.
     let due = scheduler.uptime + dueTime

@@ -3,7 +3,6 @@ extension ObservableType {
   ///
   ///     source:  -a--b-|
   ///     first(): -(a|)
-  @inlinable
   public func first() -> Single<Element?> {
     Single(trusted: take(1).map { $0 }.ifEmpty(default: nil))
   }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ObservableType {
   /// Subscribes the stream that `selector` makes of an element, and ignores the elements that come while it lives
   /// (law 14).
@@ -14,8 +12,7 @@ extension ObservableType {
     return Observable<Source.Element>(push: { subscription, next in
       let merge = Merge(subscription, next: next)
       source.run(merge) { element in
-        // Only the outer stream is alive: nobody is busy.
-        if merge.active.load(ordering: .acquiring) == 1 { merge.add(try selector(element).asObservable()) }
+        if merge.isIdle { merge.add(try selector(element).asObservable()) }
       }
     })
   }

@@ -11,27 +11,23 @@ extension ObservableType {
   ) -> Observable<Source.Element> {
     let source = asObservable()
     return Observable<Source.Element>(push: { subscription, next in
-      let latest = Latest(subscription, next: next)
+      let latest = FlatMapLatest(subscription, next: next)
       source.run(latest) { latest.switchTo(try selector($0).asObservable()) }
     })
   }
 }
 
-extension ObservableType where Element: ObservableConvertibleType {
-  /// Emits what the latest inner stream emits (law 14).
-  @inlinable
-  public func switchLatest() -> Observable<Element.Element> { flatMapLatest { $0 } }
-}
-
 /// The scope of the outer stream of a `flatMapLatest`.
 @usableFromInline
-final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
+final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   // Safe: atomics and a drain; `lastID` is touched by the outer stream only, whose events are serial.
   @usableFromInline let next: Observable<Element>.Next
+  // Serializes the events of the outer and the inner streams.
   @usableFromInline let drain = Drain()
   @usableFromInline let current = SerialDisposable()
   // The inner stream that may emit; 0 is none.
   @usableFromInline let active = Atomic<Int>(0)
+  // Raised inside the drain, read by whoever ends an inner stream there.
   @usableFromInline let outerEnded = Atomic<Bool>(false)
   @usableFromInline var lastID = 0
 
@@ -47,13 +43,8 @@ final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
     if case .scalar(let element) = inner.source {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
       // What is inside the drain now is stale; nothing else can emit but this thread.
-      if drain.isIdle {
-        if !downstream.isStopped { downstream.deliver(element, to: next) }
-        return
-      }
-      return drain.enqueue { [self] in
-        if !downstream.isStopped { downstream.deliver(element, to: next) }
-      }
+      if drain.isIdle { return downstream.deliverIfActive(element, to: next) }
+      return drain.run(self, element) { $0.downstream.deliverIfActive($1, to: $0.next) }
     }
     lastID += 1
     let id = lastID
@@ -65,12 +56,7 @@ final class Latest<Element: Sendable>: Scope, @unchecked Sendable {
 
   @inlinable
   func emit(_ element: Element, _ id: Int) {
-    if drain.tryEnter() {
-      deliver(element, id)
-      drain.exit()
-    } else {
-      drain.enqueue { [self] in deliver(element, id) }
-    }
+    drain.run(self, (element, id)) { $0.deliver($1.0, $1.1) }
   }
 
   @inlinable

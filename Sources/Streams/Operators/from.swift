@@ -20,7 +20,6 @@ extension Observable {
   }
 
   /// Emits the elements of `sequence`, one for each item that it schedules on `scheduler`, then completes (law 23).
-  @inlinable
   public static func from<S: Sequence & Sendable>(
     _ sequence: S, scheduler: any ImmediateSchedulerType
   ) -> Observable<Element> where S.Element == Element {

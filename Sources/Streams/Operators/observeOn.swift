@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ObservableType {
   /// Delivers the events on `scheduler`, in order, errors included, one at a time even if that is concurrent; what is
   /// queued when the subscription is disposed is dropped (law 20).
@@ -9,7 +7,7 @@ extension ObservableType {
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let hop = Hop(subscription, scheduler, next)
+      let hop = ObserveOn(subscription, scheduler, next)
       source.run(hop) { hop.push($0) }
     })
   }
@@ -17,7 +15,7 @@ extension ObservableType {
 
 /// The scope above an `observeOn`: a queue between two threads.
 @usableFromInline
-final class Hop<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: a mutex, and see `spare`
+final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: a mutex, and see `spare`
   @usableFromInline
   struct State {
     @usableFromInline var events: [Element] = []
@@ -30,6 +28,7 @@ final class Hop<Element: Sendable>: Subscription, @unchecked Sendable {  // safe
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
+  // Guards the waiting batch, the end and whether a run is scheduled: the source fills it, the run swaps it out.
   @usableFromInline let state = Locked(State())
   @usableFromInline let hop = SerialDisposable()
   // The emptied buffer of the batch before; only the one scheduled run touches it.

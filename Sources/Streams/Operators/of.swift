@@ -6,7 +6,6 @@ extension Observable {
   public static func of(_ elements: Element...) -> Observable<Element> { from(elements) }
 
   /// Emits `elements`, one for each item that it schedules on `scheduler`, then completes (law 23).
-  @inlinable
   public static func of(_ elements: Element..., scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     from(elements, scheduler: scheduler)
   }

@@ -25,7 +25,6 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   }
 
   /// Emits `count` integers from `start` upwards, one for each item that it schedules on `scheduler` (law 23).
-  @inlinable
   public static func range(
     start: Element, count: Element, scheduler: any ImmediateSchedulerType
   ) -> Observable<Element> {

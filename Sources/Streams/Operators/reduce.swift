@@ -17,29 +17,3 @@ extension ObservableType {
     })
   }
 }
-
-/// A scope that emits something of its own before it passes completion on.
-@usableFromInline
-final class LastScope: Scope, @unchecked Sendable {  // safe: the closure is taken by the one thread that ends the scope
-  private var last: (@Sendable () throws -> Void)?
-
-  @usableFromInline
-  init(_ downstream: Subscription, _ last: @escaping @Sendable () throws -> Void) {
-    self.last = last
-    super.init(downstream)
-  }
-
-  @usableFromInline
-  override func terminated(_ error: (any Error)?) {
-    if let error { return downstream.fail(error) }
-    do {
-      try last?()
-      downstream.complete()
-    } catch {
-      downstream.fail(error)
-    }
-  }
-
-  @usableFromInline
-  override func released() { last = nil }
-}

@@ -8,7 +8,6 @@ extension Observable {
   }
 
   /// Emits `element` again and again, once for each item that it schedules on `scheduler`.
-  @inlinable
   public static func repeatElement(_ element: Element, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     .from(Swift.repeatElement(element, count: .max), scheduler: scheduler)
   }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ObservableType {
   /// Subscribes again when, after an error, the stream that `notificationHandler` makes of the errors emits; its error or
   /// completion ends the stream (law 18).
@@ -16,7 +14,7 @@ extension ObservableType {
       let errors = PublishSubject<any Error>()
       // The triggers may come from another thread than the elements.
       let gate = Emitter(subscription, next)
-      let hasFailed = FailureFlag()
+      let hasFailed = Flag()
       let loop = SubscriptionLoop(
         subscription,
         start: { scope in
@@ -38,14 +36,4 @@ extension ObservableType {
       loop.next()
     })
   }
-}
-
-/// Whether the source has failed and waits for its trigger.
-private final class FailureFlag: Sendable {
-  private let raised = Atomic<Bool>(false)
-
-  func raise() { raised.store(true, ordering: .releasing) }
-
-  /// Whether it was raised; the first to ask takes it.
-  func lower() -> Bool { raised.exchange(false, ordering: .acquiringAndReleasing) }
 }

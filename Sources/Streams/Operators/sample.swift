@@ -7,12 +7,11 @@ extension ObservableType {
   ///     source:  -a-b---c-|
   ///     sampler: ----x-x-x--x
   ///     sample:  ----b---c|
-  @inlinable
   public func sample<Sampler: ObservableConvertibleType>(_ sampler: Sampler) -> Observable<Element> {
     let source = asObservable()
     let ticks = sampler.asObservable()
     return Observable(push: { subscription, next in
-      let sampling = Sampling(subscription, next)
+      let sampling = Sample(subscription, next)
       let sourceScope = HandlerScope(subscription) { sampling.sourceEnded($0) }
       source.run(sourceScope) { sampling.put($0) }
       let tickScope = HandlerScope(subscription) { sampling.ticksEnded($0) }
@@ -22,26 +21,23 @@ extension ObservableType {
 }
 
 /// The latest element of a `sample`.
-@usableFromInline
-final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the state is touched inside the drain
+private final class Sample<Element: Sendable>: @unchecked Sendable {  // safe: the state is touched inside the drain
   private let downstream: Subscription
   private let next: Observable<Element>.Next
+  // Serializes source and sampler, and guards all that varies.
   private let drain = Drain()
   private var latest: Element?
   private var sourceHasEnded = false
 
-  @usableFromInline
   init(_ downstream: Subscription, _ next: @escaping Observable<Element>.Next) {
     self.downstream = downstream
     self.next = next
   }
 
-  @usableFromInline
   func put(_ element: Element) {
     drain.run { [self] in latest = element }
   }
 
-  @usableFromInline
   func tick() {
     drain.run { [self] in
       emit()
@@ -49,7 +45,6 @@ final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the sta
     }
   }
 
-  @usableFromInline
   func sourceEnded(_ error: (any Error)?) {
     drain.run { [self] in
       if let error { return downstream.fail(error) }
@@ -58,7 +53,6 @@ final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the sta
     }
   }
 
-  @usableFromInline
   func ticksEnded(_ error: (any Error)?) {
     drain.run { [self] in
       if error == nil { emit() }
@@ -67,6 +61,6 @@ final class Sampling<Element: Sendable>: @unchecked Sendable {  // safe: the sta
   }
 
   private func emit() {
-    if let element = latest.take(), !downstream.isStopped { downstream.deliver(element, to: next) }
+    if let element = latest.take() { downstream.deliverIfActive(element, to: next) }
   }
 }

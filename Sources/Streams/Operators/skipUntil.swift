@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ObservableType {
   /// Leaves out elements until `other` emits, which is disposed then (law 16); its error is the stream's.
   ///
@@ -14,28 +12,16 @@ extension ObservableType {
     let trigger = other.asObservable()
     return Observable(push: { subscription, next in
       let gate = Emitter(subscription, next)
-      let open = OpenFlag()
+      let open = Flag()
       let triggerScope = HandlerScope(subscription) { error in
         if let error { gate.finish(error) }
       }
       trigger.run(triggerScope) { _ in
-        open.open()
+        open.raise()
         triggerScope.dispose()
       }
       let sourceScope = HandlerScope(subscription) { gate.finish($0) }
-      source.run(sourceScope) { if open.isOpen { gate.onNext($0) } }
+      source.run(sourceScope) { if open.isRaised { gate.onNext($0) } }
     })
   }
-}
-
-/// A door that opens once.
-@usableFromInline
-final class OpenFlag: Sendable {
-  private let flag = Atomic<Bool>(false)
-
-  @usableFromInline init() {}
-
-  @usableFromInline var isOpen: Bool { flag.load(ordering: .acquiring) }
-
-  @usableFromInline func open() { flag.store(true, ordering: .releasing) }
 }

@@ -6,7 +6,6 @@ extension ObservableType {
   ///     source:                  -abc-----d-|
   ///     throttle(3):             -a--c----d-|
   ///     throttle(3, not latest): -a-------d-|
-  @inlinable
   public func throttle(
     _ dueTime: Duration, latest: Bool = true, scheduler: any SchedulerType
   ) -> Observable<Element> {
@@ -20,12 +19,12 @@ extension ObservableType {
 }
 
 /// The scope above a `throttle`.
-@usableFromInline
-final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: the state is touched inside the drain
+private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
   private let dueTime: Duration
   private let latest: Bool
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
+  // Serializes source and timer, and guards all that varies.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting: Element?
@@ -35,7 +34,6 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   private var id = 0
   private var isEnding = false
 
-  @usableFromInline
   init(
     _ downstream: Subscription, _ dueTime: Duration, _ latest: Bool, _ scheduler: any SchedulerType,
     _ next: @escaping Observable<Element>.Next
@@ -48,7 +46,6 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     downstream.own(timer)
   }
 
-  @usableFromInline
   func push(_ element: Element) {
     drain.run { [self] in
       let now = scheduler.uptime
@@ -64,7 +61,7 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     waiting = nil
     timer.disposable = Disposables.create()
     reopening = now + dueTime
-    if !downstream.isStopped { downstream.deliver(element, to: next) }
+    downstream.deliverIfActive(element, to: next)
   }
 
   private func arm(_ wait: Duration) {
@@ -80,7 +77,6 @@ final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     if isEnding { downstream.complete() }
   }
 
-  @usableFromInline
   override func terminated(_ error: (any Error)?) {
     drain.run { [self] in
       // The last element keeps its time, and the completion follows it.

@@ -5,16 +5,14 @@ extension ObservableType {
   ///
   ///     source:     -a--b-------c-|
   ///     timeout(4): -a--b---#
-  @inlinable
   public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
     timeout(dueTime, scheduler: scheduler, error: StreamError.timeout)
   }
 
-  @inlinable
   func timeout(_ dueTime: Duration, scheduler: any SchedulerType, error: any Error) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let watch = Watchdog(subscription, dueTime, scheduler, error, next)
+      let watch = Timeout(subscription, dueTime, scheduler, error, next)
       watch.arm()
       source.run(watch) { watch.push($0) }
     })
@@ -51,8 +49,7 @@ extension ObservableType {
 private struct TimedOut: Error {}
 
 /// The scope above a `timeout`.
-@usableFromInline
-final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics and an emitter
+private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics and an emitter
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let error: any Error
@@ -61,7 +58,6 @@ final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
   private let round = Atomic<Int>(0)
   private let timer = SerialDisposable()
 
-  @usableFromInline
   init(
     _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
     _ error: any Error, _ next: @escaping Observable<Element>.Next
@@ -74,7 +70,6 @@ final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     downstream.own(timer)
   }
 
-  @usableFromInline
   func arm() {
     let armed = round.load(ordering: .acquiring)
     timer.disposable = scheduler.scheduleRelative(dueTime) { [self] in
@@ -84,14 +79,12 @@ final class Watchdog<Element: Sendable>: Scope, @unchecked Sendable {  // safe: 
     }
   }
 
-  @usableFromInline
   func push(_ element: Element) {
     round.add(1, ordering: .acquiringAndReleasing)
     emitter.onNext(element)
     if !downstream.isStopped { arm() }
   }
 
-  @usableFromInline
   override func terminated(_ error: (any Error)?) {
     round.add(1, ordering: .acquiringAndReleasing)
     emitter.finish(error)

@@ -8,7 +8,7 @@ extension Observable where Element: FixedWidthInteger & Sendable {
     _ dueTime: Duration, period: Duration? = nil, scheduler: any SchedulerType
   ) -> Observable<Element> {
     Observable(push: { subscription, next in
-      let ticker = Ticker(subscription, dueTime: dueTime, period: period, scheduler: scheduler)
+      let ticker = Timer(subscription, dueTime: dueTime, period: period, scheduler: scheduler)
       let tick = Cell<Element>(0)
       ticker.arm {
         let count = tick.value
@@ -20,17 +20,8 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   }
 }
 
-extension Observable where Element: FixedWidthInteger & Sendable {
-  /// Counts from 0, one number after each `period`, without end, on `scheduler`.
-  ///
-  ///     interval(2): --0-1-2-
-  public static func interval(_ period: Duration, scheduler: any SchedulerType) -> Observable<Element> {
-    timer(period, period: period, scheduler: scheduler)
-  }
-}
-
 /// Fires again and again at fixed distances from its start.
-private final class Ticker: @unchecked Sendable {  // safe: `fired` is touched by one scheduled item at a time
+private final class Timer: @unchecked Sendable {  // safe: `fired` is touched by one scheduled item at a time
   private let subscription: Subscription
   private let period: Duration?
   private let dueTime: Duration

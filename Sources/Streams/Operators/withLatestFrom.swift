@@ -37,6 +37,7 @@ extension ObservableType {
 /// The latest element of a stream, set by one thread and read by another.
 @usableFromInline
 final class LatestBox<Element: Sendable>: Sendable {
+  // Guards the element, which is released outside.
   private let latest = Locked<Element?>(nil)
 
   @usableFromInline init() {}

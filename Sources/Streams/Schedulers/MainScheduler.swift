@@ -12,6 +12,7 @@ public final class MainScheduler: SchedulerType {
 
   private static let key = DispatchSpecificKey<Bool>()
   private let base = DispatchQueueScheduler(queue: .main)
+  // The items queued on main, which go before what could run inline; any thread counts.
   private let queued = Atomic<Int>(0)
 
   private init() { DispatchQueue.main.setSpecific(key: Self.key, value: true) }

@@ -1,7 +1,6 @@
-import Synchronization
-
 /// Work that runs once unless it is disposed first; either way its closure is released.
 final class ScheduledItem: Cancelable {
+  // Guards the closure, which the queue or the disposer takes out, to run or release it outside.
   private let action: Locked<(@Sendable () -> Void)?>
 
   init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A stream fed by hand: each observer gets what is sent after it has subscribed.
 ///
 /// May be fed from several threads at once and re-entrantly: events are delivered one at a time, in the order of
@@ -24,11 +22,13 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
 
     @inlinable
     func send(_ element: Element) {
-      if !subscription.isStopped { subscription.deliver(element, to: next) }
+      subscription.deliverIfActive(element, to: next)
     }
   }
 
+  // Serializes the events, the end included.
   @usableFromInline let drain = Drain()
+  // Guards who is subscribed; the senders take a copy and call outside.
   @usableFromInline let roster = Locked(Roster<Observer>())
 
   /// A subject without observers.
@@ -50,12 +50,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
   /// Sends `element` to all observers.
   @inlinable
   public func onNext(_ element: Element) {
-    if drain.tryEnter() {
-      send(element)
-      drain.exit()
-    } else {
-      drain.enqueue { [self] in send(element) }
-    }
+    drain.run(self, element) { $0.send($1) }
   }
 
   @inlinable

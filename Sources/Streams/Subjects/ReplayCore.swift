@@ -42,7 +42,7 @@ final class ReplayCore<Element: Sendable>: Sendable {
     @inlinable
     func deliver(_ event: Event<Element>) {
       switch event {
-      case .next(let element): if !subscription.isStopped { subscription.deliver(element, to: next) }
+      case .next(let element): subscription.deliverIfActive(element, to: next)
       case .error(let error): subscription.finish(error)
       case .completed: subscription.finish(nil)
       }
@@ -64,6 +64,7 @@ final class ReplayCore<Element: Sendable>: Sendable {
     }
   }
 
+  // Guards the state and the listeners' `waiting`; events are sent outside.
   @usableFromInline let state = Locked(State())
   @usableFromInline let capacity: Int
   // Whether observers that come after the end still get the buffer before that.

@@ -23,13 +23,6 @@ final class DelayTests: OperatorTestCase {
 }
 
 extension DelayTests {
-  func test_delaySubscription() {
-    let time = TestScheduler()
-    let source = time.cold("a-b|")
-    XCTAssertEqual(time.record(source.delaySubscription(.seconds(3), scheduler: time)), Marbles.parse("---a-b|"))
-    XCTAssertEqual(source.subscriptions, [TestSubscription(3, 6)])
-  }
-
   func test_oneTimerServesAllElementsInFlight() {
     let clock = ManualScheduler()
     let log = Log<Int>()

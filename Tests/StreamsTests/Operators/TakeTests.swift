@@ -29,4 +29,12 @@ final class TakeTests: OperatorTestCase {
     XCTAssertEqual(log.all, [1, 2])
     XCTAssertFalse(subject.hasObservers)
   }
+
+  func test_forCompletesAfterTheTime() {
+    check("a--b--c|", "a--b|", until: 4) { source, time in source.take(for: .seconds(4), scheduler: time) }
+  }
+
+  func test_forPassesEndsThrough() {
+    checkPassThrough { source, time in source.take(for: .seconds(2000), scheduler: time) }
+  }
 }

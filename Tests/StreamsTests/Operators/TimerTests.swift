@@ -42,6 +42,15 @@ private final class JumpingClock: SchedulerType {
 }
 
 final class TimerTests: StreamsTestCase {
+  func test_emitsOnceOrGoesOnCounting() {
+    let time = TestScheduler()
+    let once = Observable<Int>.timer(.seconds(3), scheduler: time)
+    XCTAssertEqual(time.record(once), [.next(3, 0), .completed(3)])
+    let again = TestScheduler()
+    let counting = Observable<Int>.timer(.seconds(3), period: .seconds(2), scheduler: again)
+    XCTAssertEqual(again.record(disposed: 8, counting), [.next(3, 0), .next(5, 1), .next(7, 2)])
+  }
+
   func test_ticksThatWereMissedAreNotMadeUpFor() {
     let clock = JumpingClock()
     let log = Log<Int>()
@@ -107,17 +116,5 @@ final class TimerTests: StreamsTestCase {
     clock.runDue()
     XCTAssertEqual(clock.waits, [.seconds(3600), .seconds(3600)])
     subscription.dispose()
-  }
-
-  func test_intervalOfZeroOnTheMainSchedulerReturnsFromSubscribe() {
-    let ticked = expectation(description: "three ticks")
-    let log = Log<Int>()
-    let held = SerialDisposable()
-    held.disposable = Observable<Int>.interval(.zero, scheduler: MainScheduler.instance).take(3).subscribe(
-      onNext: { log.add($0) }, onCompleted: { ticked.fulfill() })
-    XCTAssertEqual(log.all, [])
-    wait(for: [ticked], timeout: 20)
-    XCTAssertEqual(log.all, [0, 1, 2])
-    held.dispose()
   }
 }

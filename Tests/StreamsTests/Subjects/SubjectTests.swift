@@ -30,7 +30,6 @@ final class SubjectTests: StreamsTestCase {
   }
 
   func test_subjectThatGoesAwayReleasesItsObservers() {
-    final class Token: Sendable {}
     var token: Token? = Token()
     weak let seen = token
     var subject: PublishSubject<Int>? = PublishSubject<Int>()
@@ -95,5 +94,14 @@ final class SubjectTests: StreamsTestCase {
       XCTAssertEqual(Set(threads.all).count, 1, "one thread delivers all")
       subscription.dispose()
     }
+  }
+
+  func test_completionsOfRelaysNeverCome() throws {
+    let relay = BehaviorRelay(value: 1)
+    let log = Log<Int>()
+    let subscription = relay.subscribe(onNext: { log.add($0) }, onCompleted: { log.add(-1) })
+    relay.accept(2)
+    XCTAssertEqual(log.all, [1, 2])
+    subscription.dispose()
   }
 }

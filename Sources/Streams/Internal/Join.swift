@@ -1,0 +1,116 @@
+/// What waits for several sources at once: the machinery of `zip` and `combineLatest`.
+///
+/// Each source has a slot; its events enter one drain, inside which the slots change and the result goes downstream.
+class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is touched only inside the drain
+  private let downstream: Subscription
+  private let next: Observable<Output>.Next
+  final let takesOnce: Bool
+  // Guards the slots, and the numbers below.
+  private let drain = Drain()
+  private var slots: [Slot] = []
+  // The slots that have nothing, counted so that an element costs the same however many sources there are.
+  private var empty = 0
+  private var open = 0
+
+  init(_ downstream: Subscription, takesOnce: Bool, _ next: @escaping Observable<Output>.Next) {
+    self.downstream = downstream
+    self.takesOnce = takesOnce
+    self.next = next
+  }
+
+  /// Adds a slot; all are added before the first is attached.
+  final func add(_ slot: Slot) {
+    slots.append(slot)
+    empty += 1
+    open += 1
+  }
+
+  /// The next result; asked for when every slot has an element.
+  func take() -> Output? { nil }
+
+  final func attach<Element: Sendable>(_ source: Observable<Element>, _ slot: SlotOf<Element>) {
+    let scope = HandlerScope(downstream) { [self] error in
+      drain.run(self, error) { $0.close(slot, $1) }
+    }
+    source.run(scope) { [self] element in
+      drain.run(self, element) { $0.receive($1, slot) }
+    }
+  }
+
+  private func receive<Element: Sendable>(_ element: Element, _ slot: SlotOf<Element>) {
+    guard !downstream.isStopped else { return }
+    if slot.isEmpty { empty -= 1 }
+    slot.put(element)
+    guard empty == 0, let output = take() else { return }
+    downstream.deliver(output, to: next)
+    empty = slots.count(where: \.isEmpty)
+    if slots.contains(where: \.isExhausted) { downstream.complete() }
+  }
+
+  /// A source that has completed and has nothing left ends the whole, and so does the end of all (laws 11 and 12).
+  private func close(_ slot: Slot, _ error: (any Error)?) {
+    if let error { return downstream.fail(error) }
+    slot.isClosed = true
+    open -= 1
+    if slot.isExhausted || open == 0 { downstream.complete() }
+  }
+}
+
+/// What one source of a join has sent, and whether it has completed.
+class Slot: @unchecked Sendable {  // safe: touched only inside the drain of its join
+  final var isEmpty = true
+  final var isClosed = false
+
+  final var isExhausted: Bool { isClosed && isEmpty }
+}
+
+/// A slot for elements of one type: a `zip` takes each once, a `combineLatest` the latest again and again.
+final class SlotOf<Element: Sendable>: Slot, @unchecked Sendable {  // safe: as above
+  private let takesOnce: Bool
+  private var queue = Queue<Element>()
+
+  init(takesOnce: Bool) { self.takesOnce = takesOnce }
+
+  func put(_ element: Element) {
+    if !takesOnce { _ = queue.popFirst() }
+    queue.append(element)
+    isEmpty = false
+  }
+
+  func take() throws -> Element {
+    guard let element = takesOnce ? queue.popFirst() : queue.first else { throw StreamError.noElements }
+    isEmpty = queue.isEmpty
+    return element
+  }
+}
+
+/// A join of sources of several types, whose results are tuples.
+final class TupleJoin<each Element: Sendable>: Join<(repeat each Element)>, @unchecked Sendable {  // safe: a constant
+  private let slots: (repeat SlotOf<each Element>)
+
+  // The same as its superclass's: one with another parameter next to a closure over a pack's tuple crashes Swift 6.3.
+  override init(_ downstream: Subscription, takesOnce: Bool, _ next: @escaping Observable<(repeat each Element)>.Next) {
+    slots = (repeat SlotOf<each Element>(takesOnce: takesOnce))
+    super.init(downstream, takesOnce: takesOnce, next)
+    for slot in repeat each slots { add(slot) }
+  }
+
+  func start(_ sources: repeat Observable<each Element>) {
+    repeat attach(each sources, each slots)
+  }
+
+  override func take() -> (repeat each Element)? { try? (repeat (each slots).take()) }
+}
+
+/// A join of sources of one type, whose results are arrays.
+final class ArrayJoin<Element: Sendable>: Join<[Element]>, @unchecked Sendable {  // safe: adds a constant
+  private var slots: [SlotOf<Element>] = []
+
+  func start(_ sources: [Observable<Element>]) {
+    slots = sources.map { _ in SlotOf(takesOnce: takesOnce) }
+    for slot in slots { add(slot) }
+    for (source, slot) in zip(sources, slots) { attach(source, slot) }
+  }
+
+  override func take() -> [Element]? { try? slots.map { try $0.take() } }
+}

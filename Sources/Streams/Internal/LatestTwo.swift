@@ -1,0 +1,56 @@
+/// `combineLatest` of two sources, inlined into the caller.
+@usableFromInline
+final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
+  // Safe: what varies is touched only inside the drain.
+  @usableFromInline let downstream: Subscription
+  @usableFromInline let next: @Sendable (First, Second) throws -> Void
+  // Serializes both sources, and guards all that varies.
+  @usableFromInline let drain = Drain()
+  @usableFromInline var first: First?
+  @usableFromInline var second: Second?
+  @usableFromInline var open = 2
+
+  @inlinable
+  init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
+    self.downstream = downstream
+    self.next = next
+  }
+
+  @inlinable
+  func receive(first element: First) {
+    drain.run(self, element) { $0.put(first: $1) }
+  }
+
+  @inlinable
+  func receive(second element: Second) {
+    drain.run(self, element) { $0.put(second: $1) }
+  }
+
+  @inlinable
+  func put(first element: First) {
+    first = element
+    if let second { emit(element, second) }
+  }
+
+  @inlinable
+  func put(second element: Second) {
+    second = element
+    if let first { emit(first, element) }
+  }
+
+  @inlinable
+  func emit(_ first: First, _ second: Second) {
+    guard !downstream.isStopped else { return }
+    do { try next(first, second) } catch { downstream.fail(error) }
+  }
+
+  /// One that ends without an element ends the whole, and so does the last (law 12).
+  @usableFromInline
+  func close(_ error: (any Error)?, hadElement: @escaping @Sendable () -> Bool) {
+    drain.run { [self] in
+      if let error { return downstream.fail(error) }
+      open -= 1
+      if open == 0 || !hadElement() { downstream.complete() }
+    }
+  }
+}

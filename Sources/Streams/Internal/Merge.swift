@@ -1,0 +1,118 @@
+import Synchronization
+
+/// Flattens streams into one: the machinery of `flatMap`, `concatMap` and `merge` (laws 13, 14).
+///
+/// It is the scope of the outer stream. Inners are counted before they are subscribed; values and ends of all sides go
+/// through one drain, so that they are serial and no end overtakes a value.
+@usableFromInline
+final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, an emitter and a mutex
+  private struct Waiting {
+    var running = 0
+    var queue = Queue<Observable<Element>>()
+  }
+
+  @usableFromInline let next: Observable<Element>.Next
+  // What all sides emit into; ends go through its drain, too.
+  @usableFromInline let emitter: Emitter<Element>
+  // The outer stream and every inner that has not ended.
+  @usableFromInline let active = Atomic<Int>(1)
+  @usableFromInline let limit: Int
+  @usableFromInline let inners = SubscriptionSet()
+  // Guards the inner streams over the limit and the number of those that run; they are started outside.
+  private let waiting = Locked(Waiting())
+  private let starter = Trampoline()
+
+  @usableFromInline
+  init(_ downstream: Subscription, limit: Int = .max, next: @escaping Observable<Element>.Next) {
+    self.limit = limit
+    self.next = next
+    emitter = Emitter(downstream, next)
+    super.init(downstream)
+    downstream.own(inners)
+  }
+
+  /// Whether no inner stream is alive, so that only the outer one emits.
+  @inlinable var isIdle: Bool { active.load(ordering: .acquiring) == 1 }
+
+  /// Takes one inner stream; called serially by the outer one.
+  @inlinable
+  func add(_ inner: Observable<Element>) {
+    if case .scalar(let element) = inner.source {
+      // The outer stream is serial: nothing to serialise.
+      if isIdle, emitter.drain.isIdle {
+        downstream.deliverIfActive(element, to: next)
+        return
+      }
+      if limit == .max { return emitter.onNext(element) }
+    }
+    active.add(1, ordering: .acquiringAndReleasing)
+    if limit == .max { start(inner) } else { admit(inner) }
+  }
+
+  @inlinable
+  func start(_ inner: Observable<Element>) {
+    let scope = MergeInner(self)
+    scope.slot = inners.insert(scope)
+    inner.run(scope) { [emitter] in emitter.onNext($0) }
+  }
+
+  @usableFromInline
+  func admit(_ inner: Observable<Element>) {
+    waiting.withLock { $0.queue.append(inner) }
+    startWaiting()
+  }
+
+  // The next inner is started by a loop, never from inside the end of the one before (law 14).
+  private func startWaiting() {
+    starter.bounce {
+      let inner: Observable<Element>? = waiting.withLock { waiting in
+        guard waiting.running < limit, let inner = waiting.queue.popFirst() else { return nil }
+        waiting.running += 1
+        return inner
+      }
+      if let inner, !downstream.isStopped { start(inner) }
+    }
+  }
+
+  /// The outer stream has ended.
+  @usableFromInline
+  override func terminated(_ error: (any Error)?) { ended(error) }
+
+  /// An inner has ended.
+  @usableFromInline
+  func innerEnded(_ error: (any Error)?) {
+    ended(error)
+    guard limit != .max, error == nil else { return }
+    waiting.withLock { $0.running -= 1 }
+    startWaiting()
+  }
+
+  private func ended(_ error: (any Error)?) {
+    emitter.drain.run(self, error) { $0.leave($1) }
+  }
+
+  private func leave(_ error: (any Error)?) {
+    if let error {
+      downstream.fail(error)
+    } else if active.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+      downstream.complete()
+    }
+  }
+}
+
+/// The scope of one inner stream.
+@usableFromInline
+final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
+  // Safe: `slot` is written before the inner stream runs, and read when that has ended.
+  @usableFromInline let parent: Merge<Element>
+  @usableFromInline var slot = -1
+
+  @usableFromInline
+  init(_ parent: Merge<Element>) { self.parent = parent }
+
+  @usableFromInline
+  override func terminated(_ error: (any Error)?) {
+    parent.inners.remove(slot)
+    parent.innerEnded(error)
+  }
+}

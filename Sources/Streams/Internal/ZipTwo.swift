@@ -1,0 +1,61 @@
+/// `zip` of two sources, inlined into the caller.
+@usableFromInline
+final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
+  // Safe: the queues and flags are touched only inside the drain.
+  @usableFromInline let downstream: Subscription
+  @usableFromInline let next: @Sendable (First, Second) throws -> Void
+  // Serializes both sources, and guards all that varies.
+  @usableFromInline let drain = Drain()
+  @usableFromInline var firsts = Queue<First>()
+  @usableFromInline var seconds = Queue<Second>()
+  @usableFromInline var firstClosed = false
+  @usableFromInline var secondClosed = false
+
+  @inlinable
+  init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
+    self.downstream = downstream
+    self.next = next
+  }
+
+  @inlinable
+  func receive(first element: First) {
+    drain.run(self, element) { $0.put(first: $1) }
+  }
+
+  @inlinable
+  func receive(second element: Second) {
+    drain.run(self, element) { $0.put(second: $1) }
+  }
+
+  @inlinable
+  func put(first element: First) {
+    if let other = seconds.popFirst() { emit(element, other) } else { firsts.append(element) }
+  }
+
+  @inlinable
+  func put(second element: Second) {
+    if let other = firsts.popFirst() { emit(other, element) } else { seconds.append(element) }
+  }
+
+  @inlinable
+  func emit(_ first: First, _ second: Second) {
+    guard !downstream.isStopped else { return }
+    do { try next(first, second) } catch { downstream.fail(error) }
+    completeIfExhausted()
+  }
+
+  /// A completed source that has nothing queued ends the whole (law 11).
+  @inlinable
+  func completeIfExhausted() {
+    if (firstClosed && firsts.isEmpty) || (secondClosed && seconds.isEmpty) { downstream.complete() }
+  }
+
+  @usableFromInline
+  func close(_ error: (any Error)?, first: Bool) {
+    drain.run { [self] in
+      if let error { return downstream.fail(error) }
+      if first { firstClosed = true } else { secondClosed = true }
+      completeIfExhausted()
+    }
+  }
+}

@@ -1,0 +1,11 @@
+extension ObservableConvertibleType {
+  /// Converts the stream to a driver, which emits `element` in place of an error and completes.
+  public func asDriver(onErrorJustReturn element: Element) -> Driver<Element> {
+    Driver(trusted: asObservable().observeOn(MainScheduler.instance).catchErrorJustReturn(element))
+  }
+}
+
+extension BehaviorRelay {
+  /// Converts the relay to a driver.
+  public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
+}

@@ -1,0 +1,29 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class TestSchedulerTests: XCTestCase {
+  func test_law22_sameTimeItemsRunInTheOrderOfScheduling() {
+    let time = TestScheduler()
+    let log = time.createObserver(Int.self)
+    for index in 0..<20 { time.scheduleAt(5) { log.onNext(index) } }
+    time.scheduleAt(1) { log.onNext(-1) }
+    time.start()
+    XCTAssertEqual(log.elements, [-1] + Array(0..<20))
+    XCTAssertEqual(time.clock, 5)
+  }
+
+  func test_law22_virtualTimeReachesTheTimeAskedForThoughNothingIsDue() {
+    let time = TestScheduler()
+    time.advanceTo(7)
+    XCTAssertEqual(time.clock, 7)
+    XCTAssertEqual(time.uptime, .seconds(7))
+    let log = time.createObserver(TestTime.self)
+    _ = time.scheduleRelative(.seconds(2)) { log.onNext(time.clock) }
+    time.advanceBy(5)
+    XCTAssertEqual(log.elements, [9])
+    XCTAssertEqual(time.clock, 12)
+    time.advanceTo(3)
+    XCTAssertEqual(time.clock, 12, "it never goes back")
+  }
+}

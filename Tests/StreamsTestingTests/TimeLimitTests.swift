@@ -1,0 +1,35 @@
+import Streams
+import StreamsTesting
+import XCTest
+
+final class TimeLimitTests: XCTestCase {
+  func test_aWaitThatNothingResumesFailsWhenItsTimeIsOver() async {
+    let abandoned = Single<Int>.never()
+    do {
+      _ = try await withTimeLimit(.milliseconds(20)) { try await abandoned.value }
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error as? StreamError, .timeout)
+    }
+    do {
+      // Ignores its cancellation.
+      try await withTimeLimit(.milliseconds(20)) {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, _>) in }
+      }
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error as? StreamError, .timeout)
+    }
+  }
+
+  func test_whatIsInTimePasses() async throws {
+    let value = try await withTimeLimit { 3 }
+    XCTAssertEqual(value, 3)
+    do {
+      try await withTimeLimit { throw TestError("x") }
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error as? TestError, TestError("x"))
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Dispatch
+import Streams
+import StreamsTesting
+import XCTest
+
+final class SerialDispatchQueueSchedulerTests: StreamsTestCase {
+  func test_serialSchedulerStartsNothingWhileAnItemRunsOnAConcurrentQueue() {
+    let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+    let scheduler = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "serial")
+    let log = Log<Int>()
+    let entered = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    _ = scheduler.schedule {
+      entered.signal()
+      goOn.wait()
+    }
+    entered.wait()
+    for index in 0..<50 { _ = scheduler.schedule { log.add(index) } }
+    // The concurrent queue begins its items in order: once these have run, it has begun what was put on it before.
+    let markers = Log<Int>()
+    for index in 0..<50 { queue.async { markers.add(index) } }
+    waitUntil("the queue has run later items") { markers.count == 50 }
+    XCTAssertEqual(log.all, [], "while the first item runs")
+    goOn.signal()
+    waitUntil("all have run") { log.count == 50 }
+    XCTAssertEqual(log.all, Array(0..<50))
+  }
+}
