@@ -277,11 +277,11 @@
 
     fileprivate func endAll() {
       isEnding = true
-      _ = queue.removeAll()
+      queue.removeAll()
       inbox.end(accept)
       while let transfer = live.last {
         let reason =
-          "the CurlTransport was shut down while the request to \(transfer.hop.url.hostAndPort) was in flight"
+          "the CurlTransport was shut down while the request to \(transfer.place) was in flight"
         end(transfer, .failure(NetworkError(kind: .cancelled, reason: reason, request: transfer.request)))
       }
       idle = []
@@ -297,7 +297,7 @@
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
-      let reason = "the caller cancelled the request to \(transfer.hop.url.hostAndPort)"
+      let reason = "the caller cancelled the request to \(transfer.place)"
       return NetworkError(kind: .cancelled, reason: reason, request: transfer.request)
     }
   }
