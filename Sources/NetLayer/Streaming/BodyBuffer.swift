@@ -43,6 +43,7 @@ final class BodyBuffer: Sendable {
 
   private let scheduler: any ImmediateSchedulerType
   private let limit: Int
+  /// Taken by the transport's thread and the reader; control, waiter and listeners are called behind it.
   private let state = Locked(State())
 
   init(_ scheduler: any ImmediateSchedulerType, limit: Int = highWater) {

@@ -28,7 +28,7 @@
     /// The time at the beginning of the turn: exact enough for limits, and cheaper than a call per callback.
     private(set) var now = Deadline.now()
 
-    /// Who waits for the end.
+    /// Who waits for the end. Taken by any thread and, once, by the loop; the actions are called behind it.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
     /// Those whose response has begun before their body was sent.
     private var early: [CurlTransfer] = []
