@@ -35,6 +35,7 @@ public enum DefaultTransport {
 
   /// A line that is written once.
   final class Notice: Sendable {
+    /// Set by the first who gives it, on any thread.
     private let isGiven = Atomic<Bool>(false)
     private let write: @Sendable (String) -> Void
 

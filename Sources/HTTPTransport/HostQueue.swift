@@ -20,6 +20,7 @@ package struct HostQueue<Host: Hashable, Item> {
     /// How urgent its first is; -1 where none waits.
     fileprivate var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
     fileprivate var hasWaiting: Bool { urgency >= 0 }
+    fileprivate var isAtRest: Bool { running == 0 && !hasWaiting }
     /// How much of the total it takes: one for a host that shares a connection.
     fileprivate var weight: Int { multiplexed ? Swift.min(1, running) : running }
   }
@@ -32,7 +33,6 @@ package struct HostQueue<Host: Hashable, Item> {
     private var ended = 0
 
     var isEmpty: Bool { next == items.count }
-    var rest: [Item] { items[next...].compactMap(\.item) }
     /// The number of the first.
     var number: Int { items[next].number }
 
@@ -94,15 +94,13 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// Whether nothing runs or waits.
-  var isAtRest: Bool {
-    running == 0 && ready.isEmpty && lanes.values.allSatisfy { $0.running == 0 && !$0.hasWaiting }
-  }
+  var isAtRest: Bool { running == 0 && ready.isEmpty && lanes.values.allSatisfy(\.isAtRest) }
 
   /// The lane of `host`.
   package mutating func lane(for host: Host) -> Lane {
     if let lane = lanes[host] { return lane }
     // A client of very many hosts must not grow without end; what it forgets is only which of them spoke HTTP/2.
-    if lanes.count >= 1024 { lanes = lanes.filter { $0.value.running > 0 || $0.value.hasWaiting } }
+    if lanes.count >= 1024 { lanes = lanes.filter { !$0.value.isAtRest } }
     let lane = Lane()
     lanes[host] = lane
     return lane
@@ -161,16 +159,11 @@ package struct HostQueue<Host: Hashable, Item> {
     update(lane)
   }
 
-  /// Takes out every item that waits.
-  mutating func removeAll() -> [Item] {
-    var all: [Item] = []
-    for lane in lanes.values {
-      for line in lane.waiting.reversed() { all += line.rest }
-      // Items may know their lane: a lane that kept them would never be freed.
-      lane.waiting = Request.Priority.allCases.map { _ in Line() }
-    }
+  /// Forgets everything.
+  mutating func removeAll() {
+    // Items may know their lane: a lane that kept them would never be freed.
+    for lane in lanes.values { lane.waiting = Request.Priority.allCases.map { _ in Line() } }
     (lanes, ready, running) = ([:], [], 0)
-    return all
   }
 
   /// Where the lane is in `ready` whose turn it is.

@@ -43,6 +43,7 @@ package final class BodyBuffer: Sendable {
 
   private let scheduler: any ImmediateSchedulerType
   private let limit: Int
+  /// Taken by the transport's thread and the reader; control, waiter and listeners are called behind it.
   private let state = Locked(State())
 
   package init(_ scheduler: any ImmediateSchedulerType, limit: Int = highWater) {

@@ -146,3 +146,36 @@ extension Request.BodyStream {
     NetworkError(kind: .connection, reason: "the body's file \(how)")
   }
 }
+
+extension Request.Body {
+  /// Whether there is nothing to send.
+  package var isEmpty: Bool {
+    switch self {
+    case .none: true
+    case .data(let data): data.isEmpty
+    case .file, .stream: false
+    case .parts(let parts):
+      parts.allSatisfy { if case .data(let data) = $0 { data.isEmpty } else { false } }
+    }
+  }
+
+  /// The length in bytes, or `nil` when a file must be asked.
+  package var byteCount: Int64? {
+    switch self {
+    case .none: 0
+    case .data(let data): Int64(data.count)
+    case .file: nil
+    case .stream(let stream): stream.count
+    case .parts(let parts):
+      parts.reduce(0) { sum, part in
+        guard let sum, case .data(let data) = part else { return nil }
+        return sum + Int64(data.count)
+      }
+    }
+  }
+
+  /// Whether it can be sent a second time.
+  package var isRepeatable: Bool {
+    if case .stream(let stream) = self { stream.isRepeatable } else { true }
+  }
+}

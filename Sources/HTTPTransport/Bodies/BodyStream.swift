@@ -1,5 +1,5 @@
 import Foundation
-import Streams
+import Synchronization
 
 extension Request {
   /// A body that is made while it is sent, chunk by chunk; only what fits a socket's pace is asked for.
@@ -51,9 +51,10 @@ extension Request {
     public init(once reader: @escaping Reader, count: Int64? = nil) {
       self.count = count
       isRepeatable = false
-      let isTaken = Flag()
+      // Set by the first who sends it, on a queue of that request's.
+      let isTaken = Atomic(false)
       maker = .reader {
-        try isTaken.claim()
+        try Self.claim(isTaken)
         return reader
       }
     }
@@ -78,9 +79,10 @@ extension Request {
     where Chunks.Element == Data {
       self.count = count
       isRepeatable = false
-      let isTaken = Flag()
+      // Set by the first who sends it, in a task of that request's.
+      let isTaken = Atomic(false)
       maker = .sequence { take in
-        try isTaken.claim()
+        try Self.claim(isTaken)
         try await Self.pull(sequence, take)
       }
     }
@@ -93,30 +95,15 @@ extension Request {
       }
     }
 
-    private final class Flag: Sendable {
-      private let isTaken = Locked(false)
-
-      /// Takes the body.
-      ///
-      /// - Throws: `NetworkError` of kind `invalidRequest` for the second time.
-      func claim() throws(NetworkError) {
-        let wasTaken = isTaken.withLock { isTaken in
-          defer { isTaken = true }
-          return isTaken
-        }
-        guard wasTaken else { return }
-        throw NetworkError(
-          kind: .invalidRequest,
-          reason:
-            "the body was sent before and can't be again; use BodyStream(count:open:) or BodyStream(count:sequence:)")
-      }
+    /// Takes a body that exists once.
+    ///
+    /// - Throws: `NetworkError` of kind `invalidRequest` for the second time.
+    private static func claim(_ isTaken: borrowing Atomic<Bool>) throws(NetworkError) {
+      guard isTaken.exchange(true, ordering: .relaxed) else { return }
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "the body was sent before and can't be again; use BodyStream(count:open:) or BodyStream(count:sequence:)")
     }
-  }
-}
-
-extension Request.Body {
-  /// Whether it can be sent a second time.
-  package var isRepeatable: Bool {
-    if case .stream(let stream) = self { stream.isRepeatable } else { true }
   }
 }

@@ -52,6 +52,8 @@ final class ChunkPump: Sendable {
 
   private let stream: Request.BodyStream
   private let wake: @Sendable () -> Void
+  /// Taken by the transport's thread, the maker's and the one that watches its silence; makers, continuations and `wake` are
+  /// called behind it.
   private let state = Locked(State())
 
   /// `wake` is called on a thread of the pump's, when a `wait` is over.

@@ -30,6 +30,7 @@ final class FlowGate: Sendable {
   /// Resumed since the last chunk was handed out: the pause that may be on its way counts no more.
   private static let resumed: UInt8 = 2
 
+  /// Set by the thread that hands out chunks, and by whoever resumes.
   private let state = Atomic<UInt8>(open)
 
   var isPaused: Bool { state.load(ordering: .acquiring) == Self.paused }

@@ -32,7 +32,7 @@ public final class CookieJar: Sendable {
   /// For a domain; the oldest go first. RFC 6265 §6.1 asks for room for 50.
   private static let limit = 100
 
-  /// By domain, in the order of their making.
+  /// By domain, in the order of their making. Taken by any thread; nothing is called under it.
   private let kept = Locked<[String: [Cookie]]>([:])
 
   /// An empty jar.

@@ -40,11 +40,12 @@
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
       // A redirect's own body is of no interest; libcurl says 0 where it knows no length.
-      guard let handle = handle(context), !(300..<400).contains(handle.answer.status) else { return 0 }
-      handle.transfer?.report(
+      guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.answer.status)
+      else { return 0 }
+      transfer.report(
         TransferProgress(
-          sent: sent, toSend: toSend > 0 ? toSend : nil, received: received, toReceive: toReceive > 0 ? toReceive : nil)
-      )
+          sent: sent, toSend: toSend > 0 ? toSend : nil, received: received, toReceive: toReceive > 0 ? toReceive : nil),
+        at: transfer.loop.now)
       return 0
     }
 

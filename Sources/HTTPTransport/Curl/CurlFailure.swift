@@ -6,7 +6,7 @@
   enum CurlFailure {
     static func error(_ code: Int32, handle: CurlHandle, transfer: CurlTransfer) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
-      let place = transfer.hop.url.hostAndPort
+      let place = transfer.place
       let said = "\(place): \(underlying.text)"
       func make(_ kind: NetworkError.Kind, _ reason: String) -> NetworkError {
         NetworkError(kind: kind, reason: reason, request: transfer.request, underlying: underlying)
@@ -128,13 +128,13 @@
     static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(cutShort(transfer.hop.url.hostAndPort, handle)): \(reason)", request: transfer.request)
+        reason: "\(cutShort(transfer.place, handle)): \(reason)", request: transfer.request)
     }
 
     static func connectTimeout(_ transfer: CurlTransfer, _ underlying: (any Error)? = nil) -> NetworkError {
       NetworkError(
         kind: .timeout,
-        reason: "\(transfer.hop.url.hostAndPort) was not connected within Timeouts.connect "
+        reason: "\(transfer.place) was not connected within Timeouts.connect "
           + "(\(transfer.request.timeouts.connect) s); raise it or check the network",
         request: transfer.request, underlying: underlying)
     }
@@ -143,7 +143,7 @@
     static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(transfer.hop.url.hostAndPort) closed the connection in the middle of the head; try again",
+        reason: "\(transfer.place) closed the connection in the middle of the head; try again",
         request: transfer.request)
     }
 
@@ -152,7 +152,7 @@
       let meaning = limit == "idle" ? "was silent for" : "had not answered completely after"
       return NetworkError(
         kind: .timeout,
-        reason: "\(transfer.hop.url.hostAndPort) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
+        reason: "\(transfer.place) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
           + "look at the server",
         request: transfer.request)
     }

@@ -131,7 +131,7 @@
     }
 
     private func read(from stream: Request.BodyStream) -> Int64? {
-      pump = ChunkPump(stream) { [weak transfer] in transfer?.goOn() }
+      pump = ChunkPump(stream) { [weak transfer] in transfer?.didResume() }
       readBody(count: stream.count ?? -1)
       return stream.count
     }

@@ -51,7 +51,7 @@
         if answer.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, place) }
         if !mayBeSentAgain { deliverHead() }
       }
-      if !transfer.hop.body.isEmpty { transfer.noteEarlyResponse() }
+      if !transfer.hop.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
       return true
     }
 
@@ -73,12 +73,7 @@
 
     /// Hands the head on to who waits for it, if that has not happened.
     func deliverHead() {
-      guard let transfer else { return }
-      transfer.deliverHead {
-        Response(
-          request: transfer.request, url: transfer.hop.url, status: answer.status, headers: answer.headers,
-          redirects: transfer.trail.redirects)
-      }
+      transfer?.deliverHead(answer.status, answer.headers)
     }
 
     private func refuseBodyBeforeHead() -> Bool {

@@ -15,10 +15,13 @@
     /// Nothing may be pushed any more.
     private static let closed: UInt = 1
 
+    /// Any thread pushes; the loop's alone takes, a whole stack at once.
     private let submitted = Head(empty)
     private let cancelled = Head(empty)
     private let resumed = Head(empty)
+    /// Set by the loop before it waits; cleared by itself, or by the one thread that then wakes it.
     private let isAsleep = Atomic<Bool>(false)
+    /// Set by whoever shuts the transport down, read by the loop and by senders.
     private let isClosing = Atomic<Bool>(false)
     /// Threads between finding the loop asleep and having woken it.
     private let wakers = Atomic<Int>(0)

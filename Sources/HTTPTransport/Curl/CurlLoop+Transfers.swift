@@ -141,7 +141,7 @@
         return .failure(measured(CurlFailure.cutShort(transfer, handle, incompleteness), transfer))
       }
       handle.deliverHead()
-      if transfer.reportsProgress { transfer.report(handle.finalProgress, last: true) }
+      if transfer.reportsProgress { transfer.report(handle.finalProgress, at: now, last: true) }
       let metrics = handle.metrics(of: transfer, at: now)
       let url = transfer.hop.url
       var response = Response(

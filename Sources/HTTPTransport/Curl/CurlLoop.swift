@@ -28,7 +28,7 @@
     /// The time at the beginning of the turn: exact enough for limits, and cheaper than a call per callback.
     private(set) var now = Deadline.now()
 
-    /// Who waits for the end.
+    /// Who waits for the end. Taken by any thread and, once, by the loop; the actions are called behind it.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
     /// Those whose response has begun before their body was sent.
     private var early: [CurlTransfer] = []
@@ -277,11 +277,11 @@
 
     fileprivate func endAll() {
       isEnding = true
-      _ = queue.removeAll()
+      queue.removeAll()
       inbox.end(accept)
       while let transfer = live.last {
         let reason =
-          "the CurlTransport was shut down while the request to \(transfer.hop.url.hostAndPort) was in flight"
+          "the CurlTransport was shut down while the request to \(transfer.place) was in flight"
         end(transfer, .failure(NetworkError(kind: .cancelled, reason: reason, request: transfer.request)))
       }
       idle = []
@@ -297,7 +297,7 @@
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
-      let reason = "the caller cancelled the request to \(transfer.hop.url.hostAndPort)"
+      let reason = "the caller cancelled the request to \(transfer.place)"
       return NetworkError(kind: .cancelled, reason: reason, request: transfer.request)
     }
   }

@@ -3,33 +3,19 @@
   import Streams
   import Synchronization
 
-  /// One request on its way through the loop, over all its hops; also the disposable that cancels it and the
-  /// control of its body.
-  // @unchecked Sendable: `state` is atomic; everything that changes is touched by the loop's thread alone, to which the
-  // inbox hands the transfer over.
-  final class CurlTransfer: Cancelable, StreamControl, @unchecked Sendable {
-    private static let live: UInt8 = 0
-    private static let cancelled: UInt8 = 1
-    private static let done: UInt8 = 2
-
-    private let state = Atomic<UInt8>(live)
+  /// One request on its way through the loop.
+  // @unchecked Sendable: as its superclass says; the inbox hands the transfer over to the loop's thread.
+  final class CurlTransfer: Flight, @unchecked Sendable {
     let loop: CurlLoop
-    private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
 
     /// The links of the inbox's stacks: written before a push, read behind the loop's exchange.
     var nextSubmitted: UInt = 0
     var nextCancelled: UInt = 0
     var nextResumed: UInt = 0
-    /// Whether it is in the stack of those to be resumed.
+    /// Whether it is in the stack of those to be resumed: set by whoever pushes it, cleared by the loop.
     let isResuming = Atomic<Bool>(false)
 
-    /// What goes over the wire now.
-    private(set) var hop: Request
     private(set) var hopURL: String
-    /// The redirects before.
-    private(set) var trail = RedirectTrail()
-    /// What the caller asked for, where that is not `hop`.
-    private var original: Request?
     /// Whether its hop is libcurl's to send again where a connection dies: by its method and its body.
     var maySendTwice: Bool { hop.method.isIdempotent && hop.body.isRepeatable }
     /// Whether this hop is sent a second time, over a connection of its own.
@@ -51,33 +37,13 @@
     /// Its place in the loop's list of live transfers.
     var index = -1
     /// Uptime in nanoseconds when the total limit is reached.
-    let totalDeadline: UInt64
-    /// What takes the answer as it comes in, where it is not collected in memory.
-    private var receiver: ResponseReceiver?
-    /// Whether that takes more; `nil` where the answer is collected.
-    let gate: FlowGate?
-    /// What hears how far it is.
-    private var progress: (@Sendable (TransferProgress) -> Void)?
-    private var lastProgress = TransferProgress()
-    private var nextReport: UInt64 = 0
-    /// 20 reports a second are as smooth as an eye can see.
-    private static let reportInterval: UInt64 = 50_000_000
-
-    /// When it was submitted, and when it first went to libcurl, uptime in nanoseconds.
-    let submittedAt = Deadline.now()
+    private(set) var totalDeadline = Deadline.never
+    /// When it first went to libcurl, uptime in nanoseconds.
     var startedAt: UInt64?
     let priority: Request.Priority
-    let maxBodySize: Int?
-    private var received = 0
-    private var sent: Int64 = 0
-    private var isHeadDelivered = false
-
-    /// Uptime in nanoseconds of the last byte in or out, as of the loop's turn.
-    var lastActivity: UInt64 = 0
 
     init(
-      _ request: Request, loop: CurlLoop, progress: (@Sendable (TransferProgress) -> Void)? = nil,
-      receiver: ResponseReceiver? = nil,
+      _ request: Request, loop: CurlLoop, progress: ProgressHandler? = nil, receiver: ResponseReceiver? = nil,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
       // Checked and spelled out on the caller's thread: the loop's has enough to do.
@@ -89,79 +55,31 @@
         refusal = error
       }
       self.refusal = refusal
-      let options = request.chosenOptions?.value
-      priority = options?.priority ?? .normal
-      maxBodySize = options?.maxBodySize
-      totalDeadline = Deadline.after(request.timeouts.total, from: submittedAt)
-      hop = request
       self.loop = loop
-      self.progress = progress
-      self.receiver = receiver
-      gate = receiver.map { _ in FlowGate() }
-      self.completion = completion
+      priority = request.chosenOptions?.value.priority ?? .normal
+      super.init(request, progress: progress, receiver: receiver, completion: completion)
+      totalDeadline = Deadline.after(request.timeouts.total, from: submittedAt)
     }
 
-    /// What the caller asked for.
-    var request: Request { original ?? hop }
-
-    /// Goes on with `next`, where the last redirect of `trail` leads.
-    func follow(_ next: Request, _ trail: RedirectTrail) {
-      original = original ?? hop
-      hop = next
+    override func follow(_ next: Request, _ trail: RedirectTrail) {
+      super.follow(next, trail)
       hopURL = next.url.absoluteString
-      self.trail = trail
       isRepetition = false
       unprocessed = 0
     }
 
-    /// Gives what the caller asked for, and keeps nothing of it: moved into an answer, it need not be copied.
-    func takeRequest() -> Request {
-      var taken = Self.nothing
-      swap(&taken, &hop)
-      isTaken = true
-      return original ?? taken
-    }
+    override func didCancel() { loop.cancel(self) }
 
-    private var isTaken = false
-    private static let nothing = Request(url: URL(filePath: "/"))
-
-    var isDisposed: Bool { state.load(ordering: .acquiring) != Self.live }
-
-    /// Whether the caller has cancelled; the loop then hears of it through its inbox.
-    var isCancelled: Bool { state.load(ordering: .acquiring) == Self.cancelled }
-
-    func dispose() {
-      let change = state.compareExchange(
-        expected: Self.live, desired: Self.cancelled, ordering: .acquiringAndReleasing)
-      if change.exchanged { loop.cancel(self) }
-    }
-
-    func resume() {
-      if let gate, gate.resume() { loop.resume(self) }
-    }
-
-    /// Hands on the head of the answer that is the caller's, where it is waited for.
-    func deliverHead(_ response: () -> Response) {
-      guard let receiver, !isHeadDelivered, !isCancelled else { return }
-      isHeadDelivered = true
-      receiver.head(response())
-    }
+    /// Goes on behind a pause, or a wait for the request's own body.
+    override func didResume() { loop.resume(self) }
 
     /// Hands a piece of the body on; `false` when there is more than allowed.
     func deliver(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
       received += length
       guard received <= maxBodySize ?? .max else { return false }
-      // What a cancelled one still reads in this turn of the loop is of no use.
-      guard let receiver, let gate, !isCancelled else { return true }
-      _ = gate.deliver(Data(bytes: bytes, count: length), to: receiver.chunk)
+      deliver(Data(bytes: bytes, count: length))
       return true
     }
-
-    /// Goes on behind a wait for the request's own body.
-    func goOn() { loop.resume(self) }
-
-    /// Keeps a disposal from reaching the loop, before the transfer is handed out: it is finished elsewhere.
-    func refuse() { state.store(Self.done, ordering: .releasing) }
 
     func unlinkSubmitted() -> UInt {
       defer { nextSubmitted = 0 }
@@ -191,22 +109,6 @@
       touch()
     }
 
-    /// Notes that a final head has come in while the request's body may still go out.
-    func noteEarlyResponse() { loop.noteEarlyResponse(self) }
-
-    /// Whether anyone hears how far it is.
-    var reportsProgress: Bool { progress != nil }
-
-    /// Reports `new` if it differs from what was said, now and then; at once if it is the `last` one.
-    func report(_ new: TransferProgress, last: Bool = false) {
-      guard let progress, last || loop.now >= nextReport else { return }
-      let new = new.following(lastProgress)
-      guard new != lastProgress else { return }
-      lastProgress = new
-      nextReport = loop.now &+ Self.reportInterval
-      progress(new)
-    }
-
     /// Why the hop must not be sent again when a kept connection was closed under it; `nil` where it may, which is once.
     ///
     /// A POST may have been carried out by then (RFC 9110 §9.2.2), and so may what is sent by a method that is not known.
@@ -232,37 +134,9 @@
     /// Whether the current hop goes over TLS.
     var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
 
-    /// Whether the completion has been called.
-    var isFinished: Bool { completion == nil }
-
-    /// Calls the completion and lets go of everything the disposable's owner has no use for; later calls do nothing.
-    func finish(_ result: Result<Response, NetworkError>) {
-      guard let completion else { return }
-      self.completion = nil
-      progress = nil
-      receiver = nil
-      files = nil
-      state.store(Self.done, ordering: .releasing)
-      original = nil
-      if !isTaken { hop = Self.nothing }
-      hopURL = ""
-      completion(result)
-    }
-  }
-
-  /// Points in time as uptime in nanoseconds; a limit that is no positive number never passes.
-  enum Deadline {
-    static let never = UInt64.max
-
-    static func now() -> UInt64 {
-      var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
-      return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-
-    static func after(_ seconds: Double, from start: UInt64) -> UInt64 {
-      // 10^9 seconds are thirty years: far enough, and far from overflow.
-      seconds > 0 && seconds < 1e9 ? start + UInt64(seconds * 1e9) : never
+    override func finish(_ result: Result<Response, NetworkError>) {
+      (files, hopURL) = (nil, "")
+      super.finish(result)
     }
   }
 #endif

@@ -108,6 +108,7 @@ public final class RecordingTransport: Transport {
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
+    // Taken by the transport's thread alone, which is not always the same.
     let body = Locked(Data())
     return base.stream(
       request, progress: progress, head: head,

@@ -91,6 +91,7 @@ extension StubTransport {
   }
 
   private final class Turns: Sendable {
+    /// Taken by the stub's scheduler; the answer's closures are called behind it.
     private let left: Locked<ArraySlice<Answer>>
 
     init(_ answers: [Answer]) { left = Locked(answers[...]) }

@@ -22,6 +22,7 @@ final class BodySpooler: @unchecked Sendable {
   private let request: Request
   private let file: URL
   private let queue = DispatchQueue(label: "NetLayer.Spool", qos: .utility)
+  /// Set by whoever stops it, read on the queue.
   private let isStopped = Atomic<Bool>(false)
   private var output: PartialFile?
   private var pump: ChunkPump?

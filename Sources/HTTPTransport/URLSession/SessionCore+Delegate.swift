@@ -11,7 +11,7 @@ extension SessionCore {
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     if let flight = flights[dataTask.taskIdentifier] {
-      flight.lastActivity = .now()
+      flight.lastActivity = Deadline.now()
       flight.response = response as? HTTPURLResponse
       if let http = flight.response { decide(flight, http) }
       // From here on the allowed silence is shorter.
@@ -32,7 +32,7 @@ extension SessionCore {
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     guard let flight = flights[dataTask.taskIdentifier] else { return }
-    flight.lastActivity = .now()
+    flight.lastActivity = Deadline.now()
     flight.received += data.count
     // A redirect that is followed has no reader.
     guard flight.redirect == nil else { return }
@@ -58,7 +58,7 @@ extension SessionCore {
 
   /// Goes on behind a pause.
   func goOn(_ flight: SessionFlight) {
-    flight.lastActivity = .now()
+    flight.lastActivity = Deadline.now()
     if flight.isSuspended {
       flight.isSuspended = false
       flight.task?.resume()
@@ -73,7 +73,7 @@ extension SessionCore {
     totalBytesExpectedToSend: Int64
   ) {
     guard let flight = flights[task.taskIdentifier] else { return }
-    flight.lastActivity = .now()
+    flight.lastActivity = Deadline.now()
     flight.noteSent(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
@@ -138,8 +138,7 @@ extension SessionCore {
       flight.succeed(Self.headers(http))
       hold(flight)
     case .follow(let next, let trail):
-      flight.hop = next
-      flight.trail = trail
+      flight.follow(next, trail)
       run(flight)
     case .refuse(let error): flight.finish(.failure(error))
     }

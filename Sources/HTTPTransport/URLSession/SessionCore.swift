@@ -131,7 +131,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         switch result {
         case .success(let spool):
           flight.spool = spool
-          flight.lastActivity = .now()
+          flight.lastActivity = Deadline.now()
           self.upload(spool.file, flight)
           self.watch(flight)
         case .failure(let error): self.end(flight, error)
@@ -160,12 +160,14 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   /// URLSession on Linux rounds its limits to whole seconds and ignores the total one, so both are watched here.
   func watch(_ flight: SessionFlight) {
     guard !flight.isFinished else { return }
-    let (reached, next) = flight.limit(at: .now())
+    let now = Deadline.now()
+    let (reached, next) = flight.limit(at: now)
     flight.watch += 1
     if let reached {
       end(flight, reached)
-    } else if next != .distantFuture {
-      queue.asyncAfter(deadline: next) { [weak self, weak flight, watch = flight.watch] in
+    } else if next != Deadline.never {
+      queue.asyncAfter(deadline: .now() + .nanoseconds(Int(next - now))) {
+        [weak self, weak flight, watch = flight.watch] in
         if let self, let flight, flight.watch == watch { self.watch(flight) }
       }
     }

@@ -43,7 +43,7 @@ public final class URLSessionTransport: Transport {
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    submit(SessionFlight(request, completion: completion))
+    submit(SessionFlight(request, core: core, completion: completion))
   }
 
   /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
@@ -51,7 +51,7 @@ public final class URLSessionTransport: Transport {
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    submit(SessionFlight(request, progress: progress, completion: completion))
+    submit(SessionFlight(request, core: core, progress: progress, completion: completion))
   }
 
   /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
@@ -65,37 +65,17 @@ public final class URLSessionTransport: Transport {
   ) -> any StreamControl {
     submit(
       SessionFlight(
-        request, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk), completion: completion))
+        request, core: core, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk),
+        completion: completion))
   }
 
   private func submit(_ flight: SessionFlight) -> any StreamControl {
     core.submit(flight)
-    return SessionControl(core, flight)
+    return flight
   }
 
   /// Ends every request in flight with `cancelled`; later requests fail with `cancelled`.
   ///
   /// Returns at once, from any thread; the completions follow on the session's queue.
   public func shutdown() { core.shutDown() }
-}
-
-/// Steers one flight, and keeps neither it nor the session alive.
-private final class SessionControl: StreamControl {
-  private weak let core: SessionCore?
-  private weak let flight: SessionFlight?
-
-  init(_ core: SessionCore, _ flight: SessionFlight) {
-    self.core = core
-    self.flight = flight
-  }
-
-  func dispose() {
-    guard let core, let flight else { return }
-    flight.isCancelled.store(true, ordering: .releasing)
-    core.cancel(flight)
-  }
-
-  func resume() {
-    if let core, let flight, flight.gate?.resume() == true { core.resume(flight) }
-  }
 }

@@ -22,6 +22,8 @@ final class DownloadWriter: Disposable {
     var rate: TransferRate
   }
 
+  /// Taken by the body's thread, one at a time, and by the disposer. File system calls run inside: they are those of one
+  /// download, whose disposer waits for the write under way.
   private let state: Locked<State>
   private let sha256: Data?
   private let clock: any SchedulerType
@@ -45,16 +47,11 @@ final class DownloadWriter: Disposable {
 
   func begin(_ response: Response) throws(NetworkError) -> Step {
     let now = clock.now
-    let result = state.withLock { state -> Result<Step, NetworkError> in
-      do throws(NetworkError) {
-        let step = try Self.begin(response, &state)
-        state.rate.begin(state.part.count, now)
-        return .success(step)
-      } catch {
-        return .failure(error)
-      }
+    return try state.withLock { state throws(NetworkError) in
+      let step = try Self.begin(response, &state)
+      state.rate.begin(state.part.count, now)
+      return step
     }
-    return try result.get()
   }
 
   private static func begin(_ response: Response, _ state: inout State) throws(NetworkError) -> Step {
@@ -87,7 +84,7 @@ final class DownloadWriter: Disposable {
       // Nothing instead of the rest is no file.
       if isResumption { return .fail }
       fallthrough
-    case 200...299:
+    case _ where response.isSuccess:
       let total = response.headers["Content-Length"].flatMap { Int64($0) }
       try state.part.restart(note(of: response, total: total))
       state.total = total
@@ -134,25 +131,21 @@ final class DownloadWriter: Disposable {
 
   func write(_ chunk: Data, to observer: AnyObserver<Transfer<URL>>) {
     let now = clock.now
-    let result = state.withLock { state -> Result<TransferProgress?, NetworkError> in
-      do throws(NetworkError) {
+    do throws(NetworkError) {
+      let progress = try state.withLock { state throws(NetworkError) in
         try state.part.append(chunk)
-      } catch {
-        return .failure(error)
+        return state.rate.report(state.part.count, of: state.total, now)
       }
-      return .success(state.rate.report(state.part.count, of: state.total, now))
-    }
-    switch result {
-    case .success(let progress?): observer.onNext(.progress(progress))
-    case .success: break
-    case .failure(let error): observer.onError(error)
+      if let progress { observer.onNext(.progress(progress)) }
+    } catch {
+      observer.onError(error)
     }
   }
 
   func finish(_ response: Response, _ observer: AnyObserver<Transfer<URL>>) {
     let now = clock.now
-    let result = state.withLock { state -> Result<(TransferProgress, URL), NetworkError> in
-      do throws(NetworkError) {
+    do throws(NetworkError) {
+      let (progress, file) = try state.withLock { state throws(NetworkError) in
         let count = state.part.count
         if let total = state.total ?? state.end, total != count {
           let reason = "\(count) bytes of \(total) have come; subscribe again to go on"
@@ -164,17 +157,13 @@ final class DownloadWriter: Disposable {
           throw NetworkError(kind: .file, reason: reason, response: response)
         }
         try state.part.complete()
-        return .success((state.rate.progress(count, of: count, now), state.part.destination))
-      } catch {
-        return .failure(error)
+        return (state.rate.progress(count, of: count, now), state.part.destination)
       }
-    }
-    switch result {
-    case .success(let (progress, file)):
       observer.onNext(.progress(progress))
       observer.onNext(.result(file))
       observer.onCompleted()
-    case .failure(let error): observer.onError(error)
+    } catch {
+      observer.onError(error)
     }
   }
 }

@@ -24,6 +24,23 @@ extension TransportSuite {
     XCTAssertEqual(server.requests.count, before)
   }
 
+  func testTwoDownloadsToOneFileAtOnceLeaveOneOfThemWhole() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
+    let counts = [3_000_000, 2_000_000]
+    let flights = counts.map { count in
+      var request = request(.get, "/bytes/\(count)")
+      request.destination = folder.appending(path: "body")
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return flight
+    }
+    for flight in flights { XCTAssertEqual(try flight.outcome().get().file?.lastPathComponent, "body") }
+    XCTAssertTrue(counts.contains(try Data(contentsOf: folder.appending(path: "body")).count))
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["body"])
+  }
+
   func testADownloadOntoAFullDiskFailsNamingItsFileAndLeavesNothing() throws {
     let disk = FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
