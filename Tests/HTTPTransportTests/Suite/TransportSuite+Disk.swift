@@ -28,7 +28,7 @@ extension TransportSuite {
     let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
-    let counts = [3_000_000, 2_000_000]
+    let counts = [300_000, 200_000]
     let flights = counts.map { count in
       var request = request(.get, "/bytes/\(count)")
       request.destination = folder.appending(path: "body")
