@@ -43,6 +43,8 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is tou
     slot.put(element)
     guard empty == 0, let output = take() else { return }
     downstream.deliver(output, to: next)
+    // What is kept stays in its slot.
+    guard takesOnce else { return }
     empty = slots.count(where: \.isEmpty)
     if slots.contains(where: \.isExhausted) { downstream.complete() }
   }
@@ -68,18 +70,18 @@ class Slot: @unchecked Sendable {  // safe: touched only inside the drain of its
 final class SlotOf<Element: Sendable>: Slot, @unchecked Sendable {  // safe: as above
   private let takesOnce: Bool
   private var queue = Queue<Element>()
+  private var latest: Element?
 
   init(takesOnce: Bool) { self.takesOnce = takesOnce }
 
   func put(_ element: Element) {
-    if !takesOnce { _ = queue.popFirst() }
-    queue.append(element)
+    if takesOnce { queue.append(element) } else { latest = element }
     isEmpty = false
   }
 
   func take() throws -> Element {
-    guard let element = takesOnce ? queue.popFirst() : queue.first else { throw StreamError.noElements }
-    isEmpty = queue.isEmpty
+    guard let element = takesOnce ? queue.popFirst() : latest else { throw StreamError.noElements }
+    isEmpty = takesOnce && queue.isEmpty
     return element
   }
 }
