@@ -9,6 +9,7 @@ final class ReceivedFields: Sendable {
     case read([HTTPHeaders.Field])
   }
 
+  /// Whoever asks for a field first reads the lines; only our own bytes are touched under it.
   private let state: Locked<State>
 
   /// The lines of a head behind its status line, each with a line feed at its end and no carriage return before it.

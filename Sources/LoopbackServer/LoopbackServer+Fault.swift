@@ -131,6 +131,7 @@ extension LoopbackServer {
     package static let seed =
       ProcessInfo.processInfo.environment["LOOPBACK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9_999_999)
 
+    /// Each draw is another number, on whatever loop.
     private static let draws = Atomic<UInt64>(0)
 
     /// SplitMix64: well mixed from neighbouring numbers.

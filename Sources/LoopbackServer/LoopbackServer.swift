@@ -100,9 +100,13 @@ public final class LoopbackServer: Sendable {
 
 /// What the server has seen, for tests to look at from other threads.
 final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched behind the lock only
+  // The loop counts, in this and the next three; tests read.
   let requestCount = Atomic<Int>(0)
+  // As above.
   let connectionCount = Atomic<Int>(0)
+  // As above.
   let openCount = Atomic<Int>(0)
+  // As above.
   let sentByteCount = Atomic<Int>(0)
   private let limit: Int
   // Not a Mutex: Thread Sanitizer does not understand its contended path on Linux, and tests look on from other threads.

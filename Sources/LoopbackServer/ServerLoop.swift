@@ -15,6 +15,7 @@ final class ServerLoop: @unchecked Sendable {
   private let expectation: @Sendable (LoopbackServer.Request) -> Int
   private let wakeReader: Int32
   private let wakeWriter: Int32
+  /// Raised by `stop()`, read by the loop.
   private let stopping = Atomic<Bool>(false)
   private let finished = DispatchGroup()
   private static let key = "LoopbackServer.loop"

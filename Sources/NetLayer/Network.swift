@@ -87,6 +87,7 @@ public final class Network: Sendable {
 
   /// The transport of back ends that name none: one for all, as it keeps connections.
   private static let platformTransport = DefaultTransport.make()
+  /// Whoever sets or reads the default; a reference only.
   private static let chosen = Locked<Network?>(nil)
   private static let unconfigured = Network()
 }

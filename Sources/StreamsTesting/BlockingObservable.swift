@@ -13,6 +13,7 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
   public func toArray() throws -> [Element] {
     // Guard what the stream writes and the caller reads after its end.
     let elements = Locked<[Element]>([])
+    // The stream's thread writes, the waiting one reads behind the semaphore.
     let end = Locked<Result<Void, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let subscription = source.subscribe(

@@ -7,10 +7,11 @@ final class ErrorKindsTests: XCTestCase {
   func testEveryKindOfErrorIsInTheGuide() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/NetLayer")
       .standardized
-    let code = try String(contentsOf: sources.appending(path: "../HTTPTransport/NetworkError+Kind.swift"), encoding: .utf8)
+    let code = try String(
+      contentsOf: sources.appending(path: "../HTTPTransport/NetworkError+Kind.swift"), encoding: .utf8)
     let guide = try String(contentsOf: sources.appending(path: "NetLayer.docc/WhenCallsFail.md"), encoding: .utf8)
     let kinds = code.matches(of: /public static let (\w+) = Kind/).map { String($0.1) }
     XCTAssertTrue(kinds.contains(NetworkError.Kind.tooLarge.rawValue), "\(kinds)")
-    for kind in kinds { XCTAssertTrue(guide.contains("``NetworkError/Kind/\(kind)``"), kind) }
+    for kind in kinds { XCTAssertTrue(guide.contains("``/HTTPTransport/NetworkError/Kind/\(kind)``"), kind) }
   }
 }

@@ -41,6 +41,7 @@ enum BenchCommand {
     let network = try options.request.network(concurrency: options.concurrency, console)
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
+    // Added to by the mapping threads, read by main at the end; numbers only.
     let figures = Locked(BenchFigures())
     let (start, cpu) = (ContinuousClock.now, processTime())
     let ending = Observable.range(start: 0, count: options.count)

@@ -68,6 +68,7 @@ enum DownloadCommand {
     if options.request.curl { return DryRun.run(target, network, console) }
     let start = ContinuousClock.now
     let before = partSize(options.destination)
+    // The stream's thread notes, main reads when it has ended.
     let course = Locked(Course())
     let ending = network.download(to: options.destination, sha256: options.sha256) { target }.wait { transfer in
       if case .progress(let progress) = transfer {

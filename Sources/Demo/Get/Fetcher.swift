@@ -15,6 +15,7 @@ final class Fetcher: Sendable {
   private let network: Network
   private let slots: DispatchSemaphore
   private let running = CompositeDisposable()
+  /// Main and the mapping threads count; nothing is called.
   private let tally = Locked(Tally())
 
   /// - Throws: `NetworkError` if there is no transport with these options.

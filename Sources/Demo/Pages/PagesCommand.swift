@@ -42,6 +42,7 @@ enum PagesCommand {
     let network = try options.request.network(envelope: options.envelope, console)
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
+    // The stream's thread counts, main reads when it has ended.
     let count = Locked(0)
     let ending = Observable<Page<JSON>>.pages(startingAt: nil) { cursor in
       // Not list(JSON.self): what is printed is to have its members in the server's order.

@@ -12,6 +12,7 @@ final class Console: Sendable {
     var failure: Int32 = 0
   }
 
+  /// Whoever prints; the writing itself is inside, so that lines stay whole and a slow reader makes all wait.
   private let state = Locked(State())
   private let errorStyle = Style(descriptor: STDERR_FILENO)
   /// How standard output looks.

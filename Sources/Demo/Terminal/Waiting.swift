@@ -16,6 +16,7 @@ extension Observable {
   ///
   /// - Parameter onNext: gives false if nobody reads any more.
   func wait(onNext: @escaping @Sendable (Element) -> Bool) -> Ending {
+    // The stream's thread, the interrupt thread and main; the first reason counts.
     let ending = Locked<Ending?>(nil)
     let over = DispatchSemaphore(value: 0)
     @Sendable func end(_ how: Ending) {

@@ -34,6 +34,7 @@ enum Tour {
 
   private static func play(_ stops: Stops, _ console: Console, _ json: Bool) -> Int32 {
     let ended = DispatchSemaphore(value: 0)
+    // Set by the stream's end, read by main behind the semaphore.
     let code = Atomic<Int32>(1)
     let subscription = Observable<String>.concat(stops.all).subscribe(
       onNext: { line in

@@ -103,6 +103,7 @@ final class Signed: Sendable, ContextKey {
   private let signature: Signature
   private let url: URL
   private let headers: HTTPHeaders
+  /// The first attempt that sends takes the signature, on whatever thread.
   private let isSent = Atomic<Bool>(false)
 
   init(_ signing: Signing, _ signature: Signature, _ request: Request) {

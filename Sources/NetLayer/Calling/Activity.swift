@@ -3,6 +3,7 @@ import Synchronization
 
 /// Counts the requests in flight: one atomic step for each, as long as nobody watches.
 final class Activity: Sendable {
+  /// Each attempt counts itself in and out, on any thread.
   private let current = Atomic<Int>(0)
   /// How many watch: asking the subject would take longer than the rest.
   private let watchers = Atomic<Int>(0)

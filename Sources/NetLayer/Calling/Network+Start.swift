@@ -85,6 +85,7 @@ extension Request {
 
 /// A closure that can be taken once.
 final class Once<Argument>: Sendable {
+  /// Whoever comes first takes the closure out, and calls it after.
   private let stored: Locked<(@Sendable (Argument) -> Void)?>
 
   init(_ closure: @escaping @Sendable (Argument) -> Void) { stored = Locked(closure) }

@@ -32,6 +32,7 @@ extension Network {
       $0.mapping = SynchronousCall.makeScheduler()
       $0.delivery = nil
     }
+    // The call's thread writes, the waiting one reads behind the semaphore.
     let result = Locked<Swift.Result<Result, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let subscription = call(own).subscribe(

@@ -71,6 +71,7 @@ private final class InFlight: Sendable {
     var over: Set<UInt64> = []
   }
 
+  /// Callers and the streams' ends; requests are cancelled and released after.
   private let state = Locked(State())
 
   var all: [RunningRequest] { state.withLock { Array($0.flights.values) } }

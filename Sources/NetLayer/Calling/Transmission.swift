@@ -31,6 +31,7 @@ final class Transmission: Disposable {
 
   private let request: Request
   private let pipeline: CallPipeline
+  /// The subscriber, the transport and the mapping scheduler; events are delivered and requests cancelled after.
   private let state: Locked<State>
 
   init(

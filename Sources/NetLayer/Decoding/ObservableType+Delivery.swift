@@ -31,6 +31,7 @@ extension ObservableType where Element: Contextual {
 private final class Delivery<Element: Sendable>: Sendable {
   private let subscription: Subscription
   private let receive: Observable<Element>.Next
+  /// One serial source; the lock orders what its threads see.
   private let queue = Locked<PublishSubject<Element>?>(nil)
 
   init(_ subscription: Subscription, _ receive: @escaping Observable<Element>.Next) {

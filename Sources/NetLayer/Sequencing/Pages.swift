@@ -82,6 +82,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     var isDisposed = false
   }
 
+  /// The page's stream and the disposer; pages are asked for and emitted after. Places are hashed inside, which is
+  /// the caller's code.
   private let state: Locked<State>
   private let current = SerialDisposable()
   private let page: @Sendable (Place) throws -> Observable<Page<Item>>
@@ -119,6 +121,7 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   }
 
   private func ask(_ place: Place, _ observer: AnyObserver<Page<Item>>) {
+    // The page's stream writes, its completion reads.
     let last = Locked<Page<Item>?>(nil)
     do {
       current.disposable = try page(place).subscribe(

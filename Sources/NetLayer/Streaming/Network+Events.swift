@@ -83,6 +83,7 @@ private final class EventSession: Sendable {
   /// A server may ask for any pause; one of years would be none but the end.
   private static let longestPause = Duration.seconds(600)
 
+  /// The body's thread and the reconnecting one, one at a time; the parser is taken out and fed without the lock.
   private let state: Locked<State>
 
   init(_ lastID: String) { state = Locked(State(parser: ServerSentEventParser(lastID: lastID))) }

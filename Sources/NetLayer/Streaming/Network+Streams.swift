@@ -70,6 +70,7 @@ extension Network {
 /// Makes models of the lines of a body.
 private final class LineModels<Model: Decodable & Sendable>: Sendable {
   private let response: Response
+  /// The body's thread; the parser is taken out and fed without the lock.
   private let state: Locked<(lines: LineParser, count: Int)>
 
   init(_ response: Response, _ limit: Int) {

@@ -9,6 +9,7 @@ import Synchronization
 /// the kernel, where Thread Sanitizer does not see it and so reports races that are none.
 @usableFromInline
 package struct Locked<Value>: ~Copyable, Sendable {
+  // Whoever holds the state; closures under it must call nothing foreign.
   @usableFromInline let mutex: Mutex<Value>
   #if DEBUG
     // Guards nothing: it shows the order of the sections to Thread Sanitizer.

@@ -96,7 +96,7 @@ final class NetLayerArticleTests: XCTestCase {
       Backend(baseURL: shopURL, transport: stub, interceptors: [RetryInterceptor(), authentication]))
     let bodies = try await shop.zip([Order(id: 1), Order(id: 2), Order(id: 3)], as: String.self).value
     print(bodies.joined(separator: ", "))
-    try assertPrinted(asIn: "Authentication")
+    try assertPrinted(asIn: "AuthenticatingRequests")
   }
 
   func test_uploads() async throws {

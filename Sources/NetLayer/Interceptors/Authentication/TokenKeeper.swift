@@ -40,6 +40,7 @@ final class TokenKeeper: Sendable {
   private let window: Double
   private let timeout: Duration
   private let refresh: @Sendable (Token?) -> Single<Token>
+  /// Subscribers, the refresh's end and `setToken`; the store is asked, and those who wait are told, after.
   private let state = Locked(State())
 
   init(

@@ -47,6 +47,7 @@ public final class Cache: Sendable {
   }
 
   let clock: any SchedulerType
+  // Callers, mapping and the cache's queues; entries that leave are released after, files are the queues' affair.
   let memory: Locked<Memory>
   private let memoryLimit: Int
   let disk: DiskStore?

@@ -10,6 +10,7 @@ final class CachedAnswer: Sendable, ContextKey {
   private let headers: HTTPHeaders
   /// Whether the server's answer follows anyway, so that this one may be left out.
   let isProvisional: Bool
+  /// Raised where the answer is mapped, read where the next one is.
   private let wasRefused = Atomic<Bool>(false)
 
   /// `entry` as the answer of `key` to a request with the fields `headers`.

@@ -21,6 +21,7 @@ public final class CoalescingInterceptor: Interceptor {
   private let window: Duration
   private let scheduler: any SchedulerType
   private let account: (@Sendable (Request) -> String?)?
+  /// Subscribers, the exchange's thread and the timer; members are copied out and called after.
   private let flights = Locked<[Key: Flight]>([:])
 
   /// Shares what is in flight, and answers for `window` behind it; `scheduler` times that.
