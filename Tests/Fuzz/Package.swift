@@ -9,7 +9,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Fuzz",
-      dependencies: [.product(name: "NetLayer", package: "NetLayer")]
+      dependencies: [.product(name: "NetLayer", package: "NetLayer"), .product(name: "HTTPTransport", package: "NetLayer")]
     )
   ],
   swiftLanguageModes: [.v6]

@@ -51,7 +51,7 @@ public final class CookieJar: Sendable {
   }
 
   /// The value of the `Cookie` field of a request to `url`; `nil` for none. Longer paths first (RFC 6265 §5.4).
-  public func header(for url: URL, at now: Date = Date()) -> String? {
+  package func header(for url: URL, at now: Date = Date()) -> String? {
     guard let host = url.plainHost else { return nil }
     let path = SetCookie.path(url)
     let isSecure = url.scheme?.lowercased() == "https"
@@ -74,7 +74,7 @@ public final class CookieJar: Sendable {
   }
 
   /// Keeps what the `Set-Cookie` fields of an answer from `url` say.
-  public func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
+  package func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
     for field in headers.values(of: "Set-Cookie") {
       guard let cookie = SetCookie(field, from: url, at: now)?.cookie else { continue }
       let isSecure = url.scheme?.lowercased() == "https"

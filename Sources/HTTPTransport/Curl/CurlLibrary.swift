@@ -69,7 +69,7 @@
   }
 
   /// What libcurl itself said about a failure: the `underlying` of a `NetworkError` from `CurlTransport`.
-  public struct CurlError: Error, Hashable, CustomStringConvertible {
+  package struct CurlError: Error, Hashable, CustomStringConvertible {
     /// The CURLcode, such as 7 for a refused connection (libcurl-errors(3)).
     public let code: Int
     /// libcurl's own words, with the address where it knows one.

@@ -19,11 +19,13 @@ public enum Digest {
 
   /// The 16 bytes of MD5 (RFC 1321).
   public static func md5(_ data: Data) -> Data { Data(MD5.hash(Array(data))) }
+
+  /// The bytes as hexadecimal digits in lower case, as most signatures are sent.
+  public static func hex(_ bytes: Data) -> String { bytes.hex }
 }
 
 extension Data {
-  /// The bytes as hexadecimal digits in lower case.
-  public var hex: String {
+  package var hex: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }

@@ -29,7 +29,7 @@ enum Article0Signature {
   struct AntiCrawler: Signer {
     let secret: String
     func sign(_ content: SignedContent) -> Signature {
-      Signature(parameters: ["sign": Digest.md5(Data((content.text + secret).utf8)).hex])
+      Signature(parameters: ["sign": Digest.hex(Digest.md5(Data((content.text + secret).utf8)))])
     }
   }
 }

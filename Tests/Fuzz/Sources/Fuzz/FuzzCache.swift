@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// A file of the cache: as it is, and with its own key and right checksums, so that the reader behind them is reached.

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// URLs, methods and header fields from outside: what passes the checks holds nothing that could begin another request.

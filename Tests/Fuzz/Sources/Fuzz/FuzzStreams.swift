@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import HTTPTransport
 @testable import NetLayer
 
 /// Server-sent events: wherever the bytes are cut, the events are the same, and their limit holds.
