@@ -9,9 +9,8 @@ let package = Package(
   targets: [
     .target(
       name: "Weather",
-      dependencies: [
-        .product(name: "NetLayer", package: "NetLayer"), .product(name: "Streams", package: "NetLayer"),
-      ]),
+      dependencies: [.product(name: "NetLayer", package: "NetLayer")],
+      swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(
       name: "WeatherTests",
       dependencies: ["Weather", .product(name: "StreamsTesting", package: "NetLayer")]),

@@ -9,7 +9,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Fuzz",
-      dependencies: [.product(name: "NetLayer", package: "NetLayer"), .product(name: "HTTPTransport", package: "NetLayer")]
+      dependencies: [
+        .product(name: "NetLayer", package: "NetLayer"), .product(name: "HTTPTransport", package: "NetLayer"),
+      ]
     )
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,4 @@
 import NetLayer
-import Streams
 
 /// What the server answers.
 struct City: Decodable, Sendable, Equatable {

@@ -1,6 +1,5 @@
 import Foundation
 import NetLayer
-import Streams
 import StreamsTesting
 import XCTest
 
