@@ -19,7 +19,7 @@ extension Network {
   public func request<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
-    model(of: endpoint, as: type, progress: progress)
+    send(Call(endpoint), accept: "application/json", progress: progress).map(type)
   }
 
   /// Calls `endpoint` and gives text (`String`), bytes (`Data`), `JSON`, or what else reads a response, when the status is
@@ -27,7 +27,7 @@ extension Network {
   public func request<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) -> Single<Result> {
-    reading(endpoint, as: type, progress: progress)
+    deliver(Call(endpoint), accept: Result.accept, progress: progress) { try Result.read($0) }
   }
 
   /// Calls `endpoint` and succeeds when the status is a success, whatever the body.
@@ -50,18 +50,6 @@ extension Network {
   /// Calls `endpoint`; emits how far it is, and at last the answer, whatever its status (article row 1.8).
   public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
-  }
-
-  func model<Model: Decodable & Sendable>(
-    of endpoint: some Endpoint, as type: Model.Type, progress: ProgressHandler?
-  ) -> Single<Model> {
-    send(Call(endpoint), accept: "application/json", progress: progress).map(type)
-  }
-
-  func reading<Result: ResponseReadable>(
-    _ endpoint: some Endpoint, as type: Result.Type, progress: ProgressHandler?
-  ) -> Single<Result> {
-    deliver(Call(endpoint), accept: Result.accept, progress: progress) { try Result.read($0) }
   }
 
   func deliver<Result: Sendable>(

@@ -57,19 +57,16 @@ extension Network {
   ) -> RunningRequest {
     let scheduler = backend.delivery ?? backend.mapping
     let reading = reading
-    let subscription = SingleAssignmentDisposable()
-    let finish = Once(completion)
-    let flight = Disposables.create {
-      subscription.dispose()
-      guard let finish = finish.take() else { return }
-      let error = reading.error(.cancelled, "the request was cancelled")
-      _ = scheduler.schedule { finish(.failure(error)) }
-    }
+    let isOver = Flag()
+    let finish: @Sendable (Result<Model, NetworkError>) -> Void = { if isOver.raise() { completion($0) } }
     let running = single.subscribe(
-      onSuccess: { finish.take()?(.success($0)) },
-      onError: { finish.take()?(.failure(NetworkError.wrapping($0))) })
-    subscription.setDisposable(running)
-    return RunningRequest(flight)
+      onSuccess: { finish(.success($0)) }, onError: { finish(.failure(NetworkError.wrapping($0))) })
+    return RunningRequest(
+      Disposables.create {
+        running.dispose()
+        guard isOver.raise() else { return }
+        _ = scheduler.schedule { completion(.failure(reading.error(.cancelled, "the request was cancelled"))) }
+      })
   }
 }
 
@@ -80,20 +77,5 @@ extension Request {
     on network: Network = .default, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
     network.start(self, completion: completion)
-  }
-}
-
-/// A closure that can be taken once.
-final class Once<Argument>: Sendable {
-  /// Whoever comes first takes the closure out, and calls it after.
-  private let stored: Locked<(@Sendable (Argument) -> Void)?>
-
-  init(_ closure: @escaping @Sendable (Argument) -> Void) { stored = Locked(closure) }
-
-  func take() -> (@Sendable (Argument) -> Void)? {
-    stored.withLock { stored in
-      defer { stored = nil }
-      return stored
-    }
   }
 }

@@ -7,7 +7,8 @@ import Streams
 public final class Router<E: Endpoint>: Sendable {
   /// What it calls through.
   public let network: Network
-  private let inFlight = InFlight()
+  /// The requests without a result; replaced by `cancel`. The members are cancelled outside.
+  private let inFlight = Locked(CompositeDisposable())
 
   /// A router on `network`.
   public init(_ network: Network = .default) { self.network = network }
@@ -46,55 +47,25 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Cancels every request that has no result yet; their completions get errors of kind `cancelled`.
   public func cancel() {
-    for flight in inFlight.all { flight.dispose() }
+    let former = inFlight.withLock { inFlight in
+      defer { inFlight = CompositeDisposable() }
+      return inFlight
+    }
+    former.dispose()
   }
 
   private func start<Model: Sendable>(
     _ single: Single<Model>, _ completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
   ) -> RunningRequest {
-    let id = inFlight.next()
-    let running = network.run(single) { [inFlight] (result: Result<Model, NetworkError>) in
-      inFlight.remove(id)
+    // There before the request, whose result may come at once.
+    let slot = SingleAssignmentDisposable()
+    let inFlight = inFlight.withLock { $0 }
+    let key = inFlight.insert(slot)
+    let running = network.run(single) { (result: Result<Model, NetworkError>) in
+      if let key { inFlight.remove(for: key) }
       completion(result)
     }
-    inFlight.insert(running, id)
+    slot.setDisposable(running)
     return running
-  }
-}
-
-/// The requests without a result.
-private final class InFlight: Sendable {
-  private struct State {
-    var last: UInt64 = 0
-    var flights: [UInt64: RunningRequest] = [:]
-    /// Those that had their result before they could be inserted.
-    var over: Set<UInt64> = []
-  }
-
-  /// Callers and the streams' ends; requests are cancelled and released after.
-  private let state = Locked(State())
-
-  var all: [RunningRequest] { state.withLock { Array($0.flights.values) } }
-
-  func next() -> UInt64 {
-    state.withLock { state in
-      state.last += 1
-      return state.last
-    }
-  }
-
-  func insert(_ flight: RunningRequest, _ id: UInt64) {
-    state.withLock { state in
-      if state.over.remove(id) == nil { state.flights[id] = flight }
-    }
-  }
-
-  func remove(_ id: UInt64) {
-    let removed = state.withLock { state -> RunningRequest? in
-      let flight = state.flights.removeValue(forKey: id)
-      if flight == nil { state.over.insert(id) }
-      return flight
-    }
-    withExtendedLifetime(removed) {}  // released outside the lock
   }
 }

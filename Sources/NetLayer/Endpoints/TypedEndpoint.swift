@@ -23,21 +23,21 @@ public protocol TypedEndpoint: Endpoint {
 extension TypedEndpoint where Response: Decodable {
   /// Makes a model of the whole body.
   public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.model(of: self, as: Response.self, progress: progress)
+    network.request(self, as: Response.self, progress: progress)
   }
 }
 
 extension TypedEndpoint where Response: ResponseReadable {
   /// Lets the result read the answer.
   public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.reading(self, as: Response.self, progress: progress)
+    network.request(self, as: Response.self, progress: progress)
   }
 }
 
 extension TypedEndpoint where Response: ResponseReadable & Decodable {
   /// Lets the result read the answer.
   public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.reading(self, as: Response.self, progress: progress)
+    network.request(self, as: Response.self, progress: progress)
   }
 }
 
@@ -83,11 +83,11 @@ extension Endpoint {
   /// The same endpoint, whose answer is a model of the whole body.
   @_disfavoredOverload
   public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> TypedCall<Model> {
-    TypedCall(call: Call(self)) { $1.model(of: $0, as: Model.self, progress: $2) }
+    TypedCall(call: Call(self)) { $1.request($0, as: Model.self, progress: $2) }
   }
 
   /// The same endpoint, whose answer is read by `Result`.
   public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> TypedCall<Result> {
-    TypedCall(call: Call(self)) { $1.reading($0, as: Result.self, progress: $2) }
+    TypedCall(call: Call(self)) { $1.request($0, as: Result.self, progress: $2) }
   }
 }

@@ -1,9 +1,9 @@
 import Streams
 
 /// A call whose stored model goes to a closure of its own, as `endpoint.onCache` makes it (article row 3.10).
-public struct OnCache<E: Endpoint, Model: Decodable & Sendable>: Sendable {
-  /// The endpoint.
-  public let endpoint: E
+public struct OnCache<Model: Decodable & Sendable>: Sendable {
+  /// The endpoint, whose stored answer comes first.
+  public let call: Call
   let path: String?
   let onCache: @Sendable (Model) -> Void
 
@@ -14,7 +14,7 @@ public struct OnCache<E: Endpoint, Model: Decodable & Sendable>: Sendable {
   ///   `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Model> {
     let (path, onCache) = (path, onCache)
-    return endpoint.cache.request(on: network, progress: progress)
+    return call.request(on: network, progress: progress)
       .delivering { response in
         (
           model: try response.validated().model(Model.self, at: path, failsOnEmptyData: true),
@@ -43,7 +43,7 @@ extension Endpoint {
   ///   - onCache: is called at most once, before the result.
   public func onCache<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, _ onCache: @escaping @Sendable (Model) -> Void
-  ) -> OnCache<Self, Model> {
-    OnCache(endpoint: self, path: path, onCache: onCache)
+  ) -> OnCache<Model> {
+    OnCache(call: cache, path: path, onCache: onCache)
   }
 }
