@@ -1,5 +1,5 @@
 /// Decides which requests run and which wait, so that neither one host nor all together get more than allowed: a pure state
-/// machine.
+/// machine. Inlinable, as the layer above specialises it.
 ///
 /// The most urgent goes first. Among equals it is the host's turn that has waited for the total the longest, so that a busy
 /// host does not starve the others; or, if `goesByAge`, the one that came first, whatever its host.
@@ -9,37 +9,41 @@
 package struct HostQueue<Host: Hashable, Item> {
   /// The requests of one host. A class, so that a request finds its lane once and not at every step.
   package final class Lane {
-    fileprivate var running = 0
-    fileprivate var multiplexed = false
-    fileprivate var isReady = false
+    @usableFromInline var running = 0
+    @usableFromInline var multiplexed = false
+    @usableFromInline var isReady = false
     /// Whether the origin is known not to respond to `Expect: 100-continue`, or to refuse it.
     var ignoresExpectations = false
     /// One line for each priority, the lowest first.
-    fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
+    @usableFromInline var waiting = Request.Priority.allCases.map { _ in Line() }
+
+    @usableFromInline init() {}
 
     /// How urgent its first is; -1 where none waits.
-    fileprivate var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
-    fileprivate var hasWaiting: Bool { urgency >= 0 }
-    fileprivate var isAtRest: Bool { running == 0 && !hasWaiting }
+    @inlinable var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
+    @inlinable var hasWaiting: Bool { urgency >= 0 }
+    @inlinable var isAtRest: Bool { running == 0 && !hasWaiting }
     /// How much of the total it takes: one for a host that shares a connection.
-    fileprivate var weight: Int { multiplexed ? Swift.min(1, running) : running }
+    @inlinable var weight: Int { multiplexed ? Swift.min(1, running) : running }
   }
 
   /// First come, first served.
-  fileprivate struct Line {
-    private var items: [(item: Item?, number: Int)] = []
-    private var next = 0
+  @usableFromInline struct Line {
+    @usableFromInline init() {}
+
+    @usableFromInline var items: [(item: Item?, number: Int)] = []
+    @usableFromInline var next = 0
     /// How many have ended while they waited, at most.
-    private var ended = 0
+    @usableFromInline var ended = 0
 
-    var isEmpty: Bool { next == items.count }
+    @inlinable var isEmpty: Bool { next == items.count }
     /// The number of the first.
-    var number: Int { items[next].number }
+    @inlinable var number: Int { items[next].number }
 
-    mutating func append(_ item: Item, _ number: Int) { items.append((item, number)) }
+    @inlinable mutating func append(_ item: Item, _ number: Int) { items.append((item, number)) }
 
     /// Drops those that have ended from the front, and all when they are the half, which costs each of them a step or two.
-    mutating func noteEnd(_ hasEnded: (Item) -> Bool) {
+    @inlinable mutating func noteEnd(_ hasEnded: (Item) -> Bool) {
       ended += 1
       if ended >= 32, ended * 2 > items.count - next {
         items = items[next...].filter { $0.item.map(hasEnded) == false }
@@ -48,14 +52,14 @@ package struct HostQueue<Host: Hashable, Item> {
       dropEnded(hasEnded)
     }
 
-    mutating func takeFirst(_ hasEnded: (Item) -> Bool) -> Item? {
+    @inlinable mutating func takeFirst(_ hasEnded: (Item) -> Bool) -> Item? {
       let item = items[next].item.take()
       next += 1
       dropEnded(hasEnded)
       return item
     }
 
-    private mutating func dropEnded(_ hasEnded: (Item) -> Bool) {
+    @inlinable mutating func dropEnded(_ hasEnded: (Item) -> Bool) {
       while next < items.count, items[next].item.map(hasEnded) ?? true {
         items[next].item = nil
         next += 1
@@ -70,20 +74,20 @@ package struct HostQueue<Host: Hashable, Item> {
     }
   }
 
-  private let perHost: Int
-  private let total: Int
-  private let streams: Int
-  private let goesByAge: Bool
-  private let hasEnded: (Item) -> Bool
-  private var lanes: [Host: Lane] = [:]
-  private var running = 0
-  private var lastNumber = 0
+  @usableFromInline let perHost: Int
+  @usableFromInline let total: Int
+  @usableFromInline let streams: Int
+  @usableFromInline let goesByAge: Bool
+  @usableFromInline let hasEnded: (Item) -> Bool
+  @usableFromInline var lanes: [Host: Lane] = [:]
+  @usableFromInline var running = 0
+  @usableFromInline var lastNumber = 0
   /// Lanes that would run more, were the total not reached; the one that has been so the longest first.
-  private var ready: [Lane] = []
+  @usableFromInline var ready: [Lane] = []
 
   /// At most `perHost` run at once for one host and `total` altogether; a host that multiplexes counts once in
   /// `total` and runs `streams` (RFC 9113 §6.5.2 recommends at least 100). Those of which `hasEnded` is true wait no more.
-  package init(
+  @inlinable package init(
     perHost: Int, total: Int, streams: Int = 100, goesByAge: Bool = false, hasEnded: @escaping (Item) -> Bool
   ) {
     self.perHost = Swift.max(1, perHost)
@@ -94,10 +98,10 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// Whether nothing runs or waits.
-  var isAtRest: Bool { running == 0 && ready.isEmpty && lanes.values.allSatisfy(\.isAtRest) }
+  @inlinable var isAtRest: Bool { running == 0 && ready.isEmpty && lanes.values.allSatisfy(\.isAtRest) }
 
   /// The lane of `host`.
-  package mutating func lane(for host: Host) -> Lane {
+  @inlinable package mutating func lane(for host: Host) -> Lane {
     if let lane = lanes[host] { return lane }
     // A client of very many hosts must not grow without end; what it forgets is only which of them spoke HTTP/2.
     if lanes.count >= 1024 { lanes = lanes.filter { !$0.value.isAtRest } }
@@ -107,7 +111,7 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// `true` when `item` may run at once; else it waits and comes out of a later `finished`.
-  mutating func admit(_ item: Item, in lane: Lane, priority: Request.Priority = .normal) -> Bool {
+  @inlinable mutating func admit(_ item: Item, in lane: Lane, priority: Request.Priority = .normal) -> Bool {
     if mayRun(lane) {
       start(lane)
       return true
@@ -117,17 +121,17 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// Lets `item` wait until it comes out of `next`.
-  package mutating func wait(_ item: Item, in lane: Lane, priority: Request.Priority) {
+  @inlinable package mutating func wait(_ item: Item, in lane: Lane, priority: Request.Priority) {
     lastNumber += 1
     lane.waiting[priority.rawValue].append(item, lastNumber)
     update(lane)
   }
 
   /// Whether one of those that wait may run.
-  package var hasNext: Bool { nextIndex != nil }
+  @inlinable package var hasNext: Bool { nextIndex != nil }
 
   /// Takes out the first that may run.
-  package mutating func next() -> Item? {
+  @inlinable package mutating func next() -> Item? {
     guard let index = nextIndex else { return nil }
     let lane = ready.remove(at: index)
     lane.isReady = false
@@ -137,7 +141,7 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// Notes that one of `lane`'s has ended, `multiplexed` when it came over HTTP/2.
-  package mutating func end(_ lane: Lane, multiplexed: Bool = false) {
+  @inlinable package mutating func end(_ lane: Lane, multiplexed: Bool = false) {
     let before = lane.weight
     lane.running -= 1
     if multiplexed { lane.multiplexed = true }
@@ -146,7 +150,7 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// Notes that one of `lane`'s has ended; gives what may run now.
-  mutating func finished(_ lane: Lane, multiplexed: Bool = false) -> [Item] {
+  @inlinable mutating func finished(_ lane: Lane, multiplexed: Bool = false) -> [Item] {
     end(lane, multiplexed: multiplexed)
     var admitted: [Item] = []
     while let item = next() { admitted.append(item) }
@@ -154,20 +158,20 @@ package struct HostQueue<Host: Hashable, Item> {
   }
 
   /// Notes that an item of `lane` has ended while it waited: a host that is busy for long must not gather them.
-  package mutating func endedWaiting(in lane: Lane, priority: Request.Priority = .normal) {
+  @inlinable package mutating func endedWaiting(in lane: Lane, priority: Request.Priority = .normal) {
     lane.waiting[priority.rawValue].noteEnd(hasEnded)
     update(lane)
   }
 
   /// Forgets everything.
-  mutating func removeAll() {
+  @inlinable mutating func removeAll() {
     // Items may know their lane: a lane that kept them would never be freed.
     for lane in lanes.values { lane.waiting = Request.Priority.allCases.map { _ in Line() } }
     (lanes, ready, running) = ([:], [], 0)
   }
 
   /// Where the lane is in `ready` whose turn it is.
-  private var nextIndex: Int? {
+  @inlinable var nextIndex: Int? {
     var best: (index: Int, urgency: Int, number: Int)?
     for (index, lane) in ready.enumerated() where mayRun(lane) {
       let urgency = lane.urgency
@@ -178,23 +182,23 @@ package struct HostQueue<Host: Hashable, Item> {
     return best?.index
   }
 
-  private mutating func start(_ lane: Lane) {
+  @inlinable mutating func start(_ lane: Lane) {
     let before = lane.weight
     lane.running += 1
     running += lane.weight - before
   }
 
   /// Notes whether only the total keeps `lane` from running more.
-  private mutating func update(_ lane: Lane) {
+  @inlinable mutating func update(_ lane: Lane) {
     let isReady = lane.hasWaiting && !isFull(lane)
     guard isReady != lane.isReady else { return }
     lane.isReady = isReady
     if isReady { ready.append(lane) } else { ready.removeAll { $0 === lane } }
   }
 
-  private func isFull(_ lane: Lane) -> Bool { lane.running >= (lane.multiplexed ? streams : perHost) }
+  @inlinable func isFull(_ lane: Lane) -> Bool { lane.running >= (lane.multiplexed ? streams : perHost) }
 
-  private func mayRun(_ lane: Lane) -> Bool {
+  @inlinable func mayRun(_ lane: Lane) -> Bool {
     !isFull(lane) && (running < total || (lane.multiplexed && lane.running > 0))
   }
 }

@@ -38,15 +38,17 @@ public struct Call: Endpoint {
 
   /// The call that `endpoint` describes.
   public init<E: Endpoint>(_ endpoint: E) {
+    if let known = (endpoint as? Call) ?? (endpoint as? any CallWrapper)?.call {
+      self = known
+      return
+    }
     baseURL = endpoint.baseURL
-    target = (endpoint as? Call)?.target ?? endpoint.path
+    target = endpoint.path
     method = endpoint.method
     task = endpoint.task
     headers = endpoint.headers
     caching = endpoint.caching
-    if caching.allowsStorage != nil, caching.endpoint == nil, E.self != Call.self {
-      caching.endpoint = ObjectIdentifier(E.self)
-    }
+    if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
   }
 
   init(
@@ -55,4 +57,9 @@ public struct Call: Endpoint {
   ) {
     self.init(method, url, task: parameters.map { .parameters($0, encoding: encoding) } ?? .plain, headers: headers)
   }
+}
+
+/// An endpoint that is a call and something beside it.
+protocol CallWrapper {
+  var call: Call { get }
 }

@@ -65,6 +65,9 @@ private final class Download: @unchecked Sendable {
       return
     }
     writeWaiting()
+    // A transport that writes files itself must not.
+    var request = request
+    request.destination = nil
     let control = transport.stream(
       request, progress: progress, head: { self.isSuccess = $0.isSuccess }, chunk: buffer.push,
       completion: { result in
@@ -113,6 +116,7 @@ private final class Download: @unchecked Sendable {
     do throws(NetworkError) {
       if let failure { throw failure }
       var response = try ending.get()
+      response.request.destination = request.destination
       if isSuccess {
         // A success without content is an empty file.
         try opened().complete()

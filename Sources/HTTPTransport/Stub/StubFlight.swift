@@ -116,11 +116,13 @@ final class StubFlight: StreamControl {
 
   /// Calls the completion; later calls do nothing.
   private func finish(_ result: Result<Response, NetworkError>) {
-    let former = state.withLock { state in
+    let former = state.withLock { state -> State? in
+      // The cancellation is under way.
+      if state.isDisposed, case .success = result { return nil }
       defer { (state.completion, state.progress, state.receiver, state.next) = (nil, nil, nil, nil) }
       return state
     }
-    former.completion?(result)
+    former?.completion?(result)
   }
 }
 

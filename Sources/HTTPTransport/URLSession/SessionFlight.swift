@@ -76,7 +76,7 @@ final class SessionFlight: Flight, @unchecked Sendable {
       body = Data()
       deliver(chunk)
     }
-    if let success, body.isEmpty { finish(.success(success)) }
+    if let success, body.isEmpty, !isCancelled { finish(.success(success)) }
   }
 
   /// Ends with the response that has come in.

@@ -35,8 +35,7 @@ struct CallPipeline: Sendable {
       } catch {
         return pipeline.fail(subscription, error)
       }
-      if pipeline.progress != nil { request.context[ReportsProgress.self] = true }
-      for interceptor in pipeline.interceptors.reversed() { interceptor.prepare(&request) }
+      pipeline.note(on: &request)
       // Behind all interceptors: what a retry saves is no error.
       let scope = HandlerScope(subscription) { error in
         subscription.finish(error.map { pipeline.reading.report($0) })
@@ -82,6 +81,19 @@ struct CallPipeline: Sendable {
         subscription.fail(reading.report(reading.translated(NetworkError.wrapping(error))))
       }
     }
+  }
+
+  /// Notes on a request what is so at this subscription. What an earlier call has noted on it, where it is sent again as it
+  /// was, counts no more.
+  private func note(on request: inout Request) {
+    let isPartOfRefresh = AuthenticationInterceptor.isRefreshing
+    if request.context[ReportsProgress.self] != (progress != nil) {
+      request.context[ReportsProgress.self] = progress != nil
+    }
+    if request.context[IsPartOfRefresh.self] != isPartOfRefresh {
+      request.context[IsPartOfRefresh.self] = isPartOfRefresh
+    }
+    if !request.context[Authentication.self].isEmpty { request.context[Authentication.self] = [] }
   }
 
   /// Notes on a response how it is read; one without other notes shares the context, which costs nothing.

@@ -49,14 +49,12 @@ extension ObservableType where Element == Data {
   /// Runs where the source emits: a network's streams emit on the back end's `mapping` scheduler, others need
   /// `observeOn` to keep the work off the main thread.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    let context = Network.default.reading
-    return map { try JSON(received: $0, context).accepted(by: envelope) }
+    map { try JSON(received: $0).accepted(by: envelope) }
   }
 
   /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
-    let context = Network.default.reading
-    return map { try JSON(received: $0, context) }.map(type, at: path)
+    map { try JSON(received: $0) }.map(type, at: path)
   }
 }
 

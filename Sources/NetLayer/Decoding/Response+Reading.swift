@@ -111,8 +111,9 @@ extension Response {
 }
 
 extension JSON {
-  /// Takes a text that came from somewhere, to be read as `context` says.
-  init(received data: Data, _ context: ResponseContext) throws {
+  /// Takes a text that came from somewhere, to be read as `Network.default` says.
+  init(received data: Data) throws {
+    let context = Network.default.reading
     do {
       try self.init(data, carrying: context)
     } catch let error as JSONError {

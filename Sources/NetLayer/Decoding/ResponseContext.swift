@@ -7,9 +7,6 @@ import Streams
 final class ResponseContext: Sendable, ContextKey {
   static var defaultValue: ResponseContext? { nil }
 
-  /// For what came from no network: the defaults of a back end.
-  static let standard = ResponseContext(Backend())
-
   /// The envelope that has accepted the JSON, or that is to judge it.
   let envelope: Envelope
   let isAccepted: Bool
@@ -123,12 +120,12 @@ protocol Contextual: Sendable {
 }
 
 extension Response: Contextual {
-  /// The context that the network has put there; a response that was made by hand is read by the defaults.
-  var reading: ResponseContext { context[ResponseContext.self] ?? .standard }
+  /// The context that the network has put there; of a response that was made by hand, the default network's.
+  var reading: ResponseContext { context[ResponseContext.self] ?? Network.default.reading }
 }
 
 extension JSON: Contextual {
-  var reading: ResponseContext { context as? ResponseContext ?? .standard }
+  var reading: ResponseContext { context as? ResponseContext ?? Network.default.reading }
   var cached: CachedAnswer? { reading.response?.cached }
 }
 

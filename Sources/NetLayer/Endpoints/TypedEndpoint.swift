@@ -56,7 +56,7 @@ extension TypedEndpoint {
 }
 
 /// An endpoint with the type of its answer beside it, as `endpoint.as(_:)` makes it.
-public struct TypedCall<Response: Sendable>: TypedEndpoint {
+public struct TypedCall<Response: Sendable>: TypedEndpoint, CallWrapper {
   /// The endpoint.
   public let call: Call
   let start: @Sendable (Call, Network, ProgressHandler?) -> Single<Response>

@@ -31,15 +31,17 @@ public protocol Interceptor: Sendable {
   /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every response; for singles the
   /// last one is the result.
   func intercept(_ request: Request, next: Chain) -> Observable<Response>
-  /// Says in the request's context what interceptors further out need to know; does nothing by default.
+  /// Whom the interceptor would authenticate `request` as, for interceptors further out that keep users apart; `nil`, the
+  /// default, for nobody.
   ///
-  /// Called on the subscribing thread before the first `intercept`, once per subscription, the innermost interceptor first.
-  func prepare(_ request: inout Request)
+  /// An interceptor that adds credentials returns what tells their owners apart, and says in `intercept` that it has added
+  /// them: see ``Authentication``. Called on the subscribing thread; it must not block.
+  func account(of request: Request) -> String?
 }
 
 extension Interceptor {
-  /// Says nothing.
-  public func prepare(_ request: inout Request) {}
+  /// Nobody.
+  public func account(of request: Request) -> String? { nil }
 }
 
 /// What follows behind an interceptor: the next one, at last the transport.

@@ -10,13 +10,13 @@ import XCTest
 final class ContextTests: XCTestCase {
   private enum TraceID: ContextKey { static let defaultValue: String? = nil }
 
-  /// Notes what the request that comes in says, and changes it.
+  /// Adds to what the request that comes in says, and notes it.
   private struct Tracing: Interceptor {
     let notes: Notes
 
-    func prepare(_ request: inout Request) { request.context[TraceID.self, default: "-"] += "p" }
-
     func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      var request = request
+      request.context[TraceID.self] = (request.context[TraceID.self] ?? "-") + "p"
       notes.add(request.context[TraceID.self] ?? "nothing")
       return next(request)
     }
@@ -37,7 +37,7 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(context[TraceID.self], "a")
   }
 
-  func test_everyInterceptorPreparesOncePerSubscriptionAndAttemptsAndRedirectsKeepIt() throws {
+  func test_interceptorsFurtherInAndRetriesSeeIt() throws {
     let virtual = VirtualNetwork { request in
       request.context[Attempt.self] < 3 ? .failure(.connection) : .response(status: 200)
     }
@@ -48,7 +48,7 @@ final class ContextTests: XCTestCase {
     let subscription = network.response(.get, "/x").subscribe(observer)
     virtual.scheduler.start()
     subscription.dispose()
-    XCTAssertEqual(notes.all, ["-pp", "-pp", "-pp", "-pp"])
+    XCTAssertEqual(notes.all, ["-p", "-pp", "-pp", "-pp"])
     let response = try XCTUnwrap(observer.events.compactMap(\.value.element).first)
     XCTAssertEqual(response.request.context[TraceID.self], "-pp")
     XCTAssertEqual(response.request.context[Attempt.self], 3)
@@ -61,15 +61,16 @@ final class ContextTests: XCTestCase {
 
       init(says: Bool) { self.says = says }
 
-      func prepare(_ request: inout Request) {
-        if says { request.context[Authentication.self] = Authentication(account: user.withLock { $0 }) }
-      }
+      func account(of request: Request) -> String? { says ? user.withLock { $0 } : nil }
 
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
         let name = user.withLock { $0 }
         request.headers["Authorization"] = "Custom \(name)"
-        if says { request.context[Authentication.self] = Authentication(account: name, fields: ["Authorization"]) }
+        if says {
+          request.context[Authentication.self].append(
+            Authentication(account: name, fields: ["Authorization": "Custom \(name)"]))
+        }
         return next(request)
       }
     }
@@ -84,13 +85,5 @@ final class ContextTests: XCTestCase {
       login.user.withLock { $0 = "bob" }
       XCTAssertEqual(fixture.get().bodies, ["Custom bob"])
     }
-  }
-}
-
-extension Context {
-  fileprivate subscript<Key: ContextKey, Wrapped>(key: Key.Type, default other: Wrapped) -> Wrapped
-  where Key.Value == Wrapped? {
-    get { self[key] ?? other }
-    set { self[key] = newValue }
   }
 }

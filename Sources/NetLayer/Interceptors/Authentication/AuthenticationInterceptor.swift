@@ -90,12 +90,8 @@ public final class AuthenticationInterceptor: Interceptor {
     try keeper.replace(with: token, isSameUser: isSameUser)
   }
 
-  /// Says whom `request` will be authenticated as, and whether it is part of a refresh.
-  public func prepare(_ request: inout Request) {
-    if Self.isRefreshing { request.context[IsPartOfRefresh.self] = true }
-    guard covers(request), let token else { return }
-    request.context[Authentication.self] = Authentication(account: token.access)
-  }
+  /// The token in force, where `request` gets it.
+  public func account(of request: Request) -> String? { covers(request) ? token?.access : nil }
 
   /// Sends `request` with the token, and once more with a new one if the answer is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
@@ -147,14 +143,11 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   private func carrying(_ token: Token?, _ request: Request) -> Request {
+    guard let token else { return request }
     var copy = request
-    guard let token else {
-      copy.context[Authentication.self] = nil
-      return copy
-    }
     apply(token, &copy)
-    let added = copy.headers.filter { request.headers[$0.name] != $0.value }
-    copy.context[Authentication.self] = Authentication(account: token.access, fields: added.map(\.name))
+    let added = HTTPHeaders(copy.headers.filter { request.headers[$0.name] != $0.value })
+    copy.context[Authentication.self].append(Authentication(account: token.access, fields: added))
     // So that no redirect takes them to another origin, whatever they are called.
     for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
     return copy
@@ -162,6 +155,6 @@ public final class AuthenticationInterceptor: Interceptor {
 }
 
 /// Whether a request is sent to get a new token, and so can't wait for one.
-private enum IsPartOfRefresh: ContextKey {
+enum IsPartOfRefresh: ContextKey {
   static let defaultValue = false
 }

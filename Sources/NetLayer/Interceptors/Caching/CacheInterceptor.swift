@@ -53,7 +53,7 @@ public struct CacheInterceptor: Interceptor {
   /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let policy = request.caching.policy ?? policy
-    let token = token(of: request)
+    let token = token(of: request, next.interceptors)
     guard let key = key(of: request, policy: policy, token: token) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
@@ -120,19 +120,20 @@ extension CacheInterceptor {
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
   }
 
-  /// Whom interceptors further inside will authenticate `request` as, where that tells who asks.
-  func token(of request: Request) -> String? { account == nil ? request.context[Authentication.self]?.account : nil }
+  /// Whom the interceptors further inside will authenticate `request` as, where that tells who asks.
+  func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
+    account == nil ? inner.account(of: request) : nil
+  }
 
   /// Whom `sent`, which `request` has become on its way, was authenticated as; `isKnown` is `false` where it carries
   /// credentials of which nothing is known.
   func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
     guard account == nil else { return (true, nil) }
-    let authentication = sent.context[Authentication.self]
-    // Said, but not done.
-    if let authentication, authentication.fields == nil { return (false, nil) }
-    let added = authentication?.fields ?? []
-    if Self.credentials(sent, without: added) == Self.credentials(request, without: added) {
-      return (true, authentication?.account)
+    let authentications = sent.context[Authentication.self]
+    var expected = request
+    for field in authentications.flatMap(\.fields) { expected.headers[field.name] = field.value }
+    if Self.credentials(sent) == Self.credentials(expected) {
+      return (true, Authentication.joined(authentications.map(\.account)))
     }
     cache.tell("an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
     return (false, nil)
@@ -141,10 +142,9 @@ extension CacheInterceptor {
   /// Whether the account stands for the field called `name`.
   func isOfAccount(_ name: String) -> Bool { account != nil && Redaction.identities.hides(name) }
 
-  private static func credentials(_ request: Request, without names: [String] = []) -> String? {
+  private static func credentials(_ request: Request) -> String? {
     var found: String?
-    for field in request.headers
-    where request.identifies(field.name) && !names.contains(where: { HTTPHeaders.same($0, field.name) }) {
+    for field in request.headers where request.identifies(field.name) {
       found = (found ?? "") + "\(field.name.lowercased()):\(field.value.utf8.count):\(field.value)"
     }
     return found

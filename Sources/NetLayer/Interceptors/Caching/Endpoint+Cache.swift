@@ -38,6 +38,11 @@ extension Network {
     return nil
   }
 
+  /// The interceptors behind that one.
+  var behindCache: ArraySlice<any Interceptor> {
+    backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
+  }
+
   var hasNoCache: NetworkError {
     reading.error(
       .invalidRequest, "this network has no cache: put a CacheInterceptor among its back end's interceptors")

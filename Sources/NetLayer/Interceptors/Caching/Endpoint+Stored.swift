@@ -58,7 +58,7 @@ extension Endpoint {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
     // Nobody else is told: nothing is sent, and that nothing is stored is no failure.
     let alone = network.with {
-      $0.interceptors = [interceptor] + $0.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
+      $0.interceptors = [interceptor] + network.behindCache
       ($0.onError, $0.mapError) = (nil, nil)
     }
     return alone.request(cache(.cacheOnly))
@@ -66,10 +66,11 @@ extension Endpoint {
 
   private func place(on network: Network) throws -> (cache: Cache, key: String, request: Request) {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
-    var request = try network.builder.request(for: Call(self))
-    for interceptor in network.backend.interceptors.reversed() { interceptor.prepare(&request) }
+    let request = try network.builder.request(for: Call(self))
     let policy = caching.policy ?? interceptor.policy
-    guard let key = interceptor.key(of: request, policy: policy, token: interceptor.token(of: request)) else {
+    guard
+      let key = interceptor.key(of: request, policy: policy, token: interceptor.token(of: request, network.behindCache))
+    else {
       throw network.reading.error(
         .invalidRequest,
         "\(request) can't be cached: use GET without a body, or includesBody with a cache policy other than http"

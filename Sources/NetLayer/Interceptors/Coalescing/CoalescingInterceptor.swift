@@ -49,7 +49,7 @@ public final class CoalescingInterceptor: Interceptor {
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
       let key = Key(
-        request, account: account.map { $0(request) } ?? request.context[Authentication.self]?.account)
+        request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
       let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Response?) in
         if let flight = flights[key] {
           if flight.answer == nil { flight.join(subscription, emit) }

@@ -55,23 +55,27 @@ public final class LimitInterceptor: Interceptor {
 
   private enum Stage { case waiting, running, streaming, over }
 
-  /// A request and its subscriber.
-  private final class Waiting: @unchecked Sendable {  // safe: the stage is touched under the interceptor's lock only
+  /// A request that waits, and what it is to become.
+  private struct Call {
     let request: Request
-    let lane: Queue.Lane
     let next: Chain
     let subscription: Subscription
     let emit: Observable<Response>.Next
+  }
+
+  /// A place in the queue.
+  private final class Waiting: @unchecked Sendable {  // safe: its variables are touched under the interceptor's lock only
+    let lane: Queue.Lane
+    let priority: Request.Priority
     let begun: Date
     /// Streaming while its body still comes in, whose end is the end of it.
     var stage = Stage.waiting
+    /// Until it runs, or has left: a place that is kept for longer must keep nothing else.
+    var call: Call?
 
-    init(
-      _ request: Request, _ lane: Queue.Lane, _ next: Chain, _ subscription: Subscription,
-      _ emit: @escaping Observable<Response>.Next, _ begun: Date
-    ) {
-      (self.request, self.lane, self.next, self.subscription) = (request, lane, next, subscription)
-      (self.emit, self.begun) = (emit, begun)
+    init(_ call: Call, _ lane: Queue.Lane, _ begun: Date) {
+      (self.call, self.lane, self.begun) = (call, lane, begun)
+      priority = call.request.options.priority
     }
   }
 
@@ -111,8 +115,9 @@ public final class LimitInterceptor: Interceptor {
     Observable(push: { [self] subscription, emit in
       let (origin, now) = (limitsHosts ? Origin(request.url) : nil, scheduler.now)
       let waiting = state.withLock { state in
-        let waiting = Waiting(request, state.queue.lane(for: origin), next, subscription, emit, now)
-        state.queue.wait(waiting, in: waiting.lane, priority: request.options.priority)
+        let call = Call(request: request, next: next, subscription: subscription, emit: emit)
+        let waiting = Waiting(call, state.queue.lane(for: origin), now)
+        state.queue.wait(waiting, in: waiting.lane, priority: waiting.priority)
         return waiting
       }
       subscription.own(Disposables.create { [self] in leave(waiting) })
@@ -120,10 +125,9 @@ public final class LimitInterceptor: Interceptor {
     })
   }
 
-  private func start(_ waiting: Waiting) {
+  private func start(_ waiting: Waiting, _ call: Call) {
     let waited = scheduler.now.timeIntervalSince(waiting.begun)
-    let subscription = waiting.subscription
-    waiting.next(waiting.request).run(subscription) { [self] response in
+    call.next(call.request).run(call.subscription) { [self] response in
       if let body = response.context[BodyReader.self]?.buffer {
         state.withLock { _ in if waiting.stage == .running { waiting.stage = .streaming } }
         body.whenOver { [self] in leave(waiting, isOver: true) }
@@ -131,45 +135,48 @@ public final class LimitInterceptor: Interceptor {
         // It runs no more: what happens with the response is no affair of the limits.
         leave(waiting)
       }
+      // What is found free at once costs nothing.
+      guard waited >= 0.001 else { return try call.emit(response) }
       var response = response
       response.context[Waited.self] += waited
-      try waiting.emit(response)
+      try call.emit(response)
     }
   }
 
   private func leave(_ waiting: Waiting, isOver: Bool = false) {
-    let hasLeft = state.withLock { state in
+    let (hasLeft, former) = state.withLock { state -> (Bool, Call?) in
       let stage = waiting.stage
-      guard stage != .over, isOver || stage != .streaming else { return false }
+      guard stage != .over, isOver || stage != .streaming else { return (false, nil) }
       waiting.stage = .over
       if stage == .waiting {
-        state.queue.endedWaiting(in: waiting.lane, priority: waiting.request.options.priority)
+        state.queue.endedWaiting(in: waiting.lane, priority: waiting.priority)
       } else {
         state.queue.end(waiting.lane)
       }
-      return true
+      return (true, waiting.call.take())
     }
+    withExtendedLifetime(former) {}  // released outside the lock
     if hasLeft { startWhatMay() }
   }
 
   private func startWhatMay() {
     while true {
       let now = scheduler.now
-      let (first, alarm) = state.withLock { state -> (Waiting?, Date?) in
+      let (first, alarm) = state.withLock { state -> ((Waiting, Call)?, Date?) in
         guard !state.isStarting, state.queue.hasNext else { return (nil, nil) }
         if let date = state.bucket?.take(at: now) {
           guard state.alarm != date else { return (nil, nil) }
           state.alarm = date
           return (nil, date)
         }
-        let first = state.queue.next()
-        first?.stage = .running
-        state.isStarting = first != nil
-        return (first, nil)
+        guard let first = state.queue.next(), let call = first.call.take() else { return (nil, nil) }
+        first.stage = .running
+        state.isStarting = true
+        return ((first, call), nil)
       }
       if let alarm { arm(alarm, now) }
-      guard let first else { return }
-      start(first)
+      guard let (waiting, call) = first else { return }
+      start(waiting, call)
       state.withLock { $0.isStarting = false }
     }
   }
@@ -187,6 +194,6 @@ private enum Waited: ContextKey {
 }
 
 extension Response {
-  /// How many seconds the request waited for its turn, where interceptors limit how many run.
+  /// How many seconds the request waited for its turn, where interceptors limit how many run; 0 for less than a millisecond.
   public var waited: Double { context[Waited.self] }
 }

@@ -1,0 +1,125 @@
+import Foundation
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// What keeps users apart when interceptors change, delay or repeat a request in front of what keeps responses.
+final class AccountTests: XCTestCase {
+  private let host = "http://h/"
+
+  private func authenticator(
+    _ token: String?, apply: (@Sendable (Token, inout Request) -> Void)? = nil
+  ) throws -> AuthenticationInterceptor {
+    let url = try XCTUnwrap(URL(string: host))
+    let interceptor = AuthenticationInterceptor(
+      for: [url], apply: apply ?? { $1.headers["Authorization"] = "Bearer \($0.access)" }
+    ) { _ in throw CancellationError() }
+    try interceptor.setToken(token.map { Token(access: $0) })
+    return interceptor
+  }
+
+  /// Sends what was asked of an alias to the host that the token is for.
+  private struct Alias: Interceptor {
+    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      var request = request
+      if let url = URL(string: "http://h" + request.url.path) { request.url = url }
+      return next(request)
+    }
+  }
+
+  /// Runs `action` once, just before the request goes on.
+  private final class Before: Interceptor {
+    let action = Box<(@Sendable () -> Void)?>(nil)
+
+    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      Observable.deferred {
+        self.action.update { $0.take() }?()
+        return next(request)
+      }
+    }
+  }
+
+  private static let echo: @Sendable (Request) -> StubTransport.Answer? = { request in
+    let who = request.headers["Authorization"] ?? request.headers["X-Ticket"] ?? "nobody"
+    return .response(headers: ["Cache-Control": "max-age=60"], body: Data(who.utf8))
+  }
+
+  func test_aRequestThatIsSentElsewhereIsSharedWithItsOwnUserOnly() throws {
+    let virtual = VirtualNetwork(Self.echo)
+    let authentication = try authenticator("ann")
+    let coalescing = CoalescingInterceptor(window: .seconds(5), scheduler: virtual.scheduler)
+    let network = virtual.network(Alias(), coalescing, authentication)
+    for user in ["ann", "bob"] {
+      try authentication.setToken(Token(access: user))
+      virtual.note("", network.response(.get, "http://alias/me"))
+      virtual.scheduler.advanceBy(1)
+    }
+    XCTAssertEqual(virtual.notes.all.map { $0.prefix(14) }, ["200 Bearer ann", "200 Bearer bob"])
+  }
+
+  func test_aRequestThatWaitedGetsTheAnswerOfWhoIsSignedInWhenItGoesOn() throws {
+    let authentication = try authenticator("ann")
+    let gate = Before()
+    let fixture = CacheFixture(behind: [authentication], Self.echo)
+    let network = fixture.network.with { $0.interceptors.insert(gate, at: 0) }
+    XCTAssertEqual(fixture.get().bodies, ["Bearer ann"])
+    gate.action.value = { try? authentication.setToken(Token(access: "bob")) }
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).bodies, ["Bearer bob"])
+  }
+
+  func test_twoAuthenticatorsKeepNothingForOneOfThem() throws {
+    let user = try authenticator("ann") { $1.headers["X-Ticket"] = $0.access }
+    let app = try authenticator("app")
+    let fixture = CacheFixture(behind: [user, app]) { request in
+      .response(headers: ["Cache-Control": "max-age=60"], body: Data((request.headers["X-Ticket"] ?? "guest").utf8))
+    }
+    XCTAssertEqual(fixture.get().bodies, ["ann"])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    try user.setToken(nil)
+    XCTAssertEqual(fixture.get().bodies, ["guest"])
+    try app.setToken(nil)
+    XCTAssertEqual(fixture.get().bodies, ["guest"])
+    XCTAssertEqual(fixture.requests, 3)
+  }
+
+  func test_credentialsThatAreReplacedBehindAnAuthenticatorAreNotItsAccounts() throws {
+    struct Impersonate: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        var request = request
+        request.headers["Authorization"] = "Bearer bob"
+        return next(request)
+      }
+    }
+    let fixture = CacheFixture(behind: [try authenticator("ann"), Impersonate()], Self.echo)
+    XCTAssertEqual(fixture.get().bodies, ["Bearer bob"])
+    XCTAssertEqual(fixture.get().origins, [.network])
+  }
+
+  func test_whatAnEarlierCallHasNotedOnARequestCountsNoMore() throws {
+    let virtual = VirtualNetwork(Self.echo)
+    let network = virtual.network(CoalescingInterceptor())
+    var request = Request(url: try XCTUnwrap(URL(string: host)))
+    request.context[ReportsProgress.self] = true
+    virtual.note("", network.send(request))
+    virtual.note("", network.send(request))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+    XCTAssertEqual(virtual.notes.all.count, 2)
+  }
+
+  func test_aWrappedCallGoesWhereItsTargetSays() throws {
+    struct Place: URLConvertible {
+      func url(below base: URL?) throws -> URL { try "/place".url(below: base) }
+    }
+    let virtual = VirtualNetwork(Self.echo)
+    let network = virtual.network()
+    let call = Call(.get, Place())
+    virtual.note("", network.request(call.cache(.networkElseCache)) as Single<Response>)
+    virtual.note("", network.request(call.as(String.self)).map { Response(request: Request(url: URL(filePath: $0))) })
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.paths, ["/place", "/place"])
+  }
+}
