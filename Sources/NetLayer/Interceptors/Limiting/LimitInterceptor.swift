@@ -64,7 +64,7 @@ public final class LimitInterceptor: Interceptor {
   }
 
   /// A place in the queue.
-  private final class Waiting: @unchecked Sendable {  // safe: its variables are touched under the interceptor's lock only
+  private final class Waiting: @unchecked Sendable {  // safe: touched under the interceptor's lock only
     let lane: Queue.Lane
     let priority: Request.Priority
     let begun: Date
