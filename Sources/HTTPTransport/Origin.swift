@@ -6,7 +6,7 @@ import Foundation
 /// Case makes no difference, nor does the dot that may end a name, nor a port that is the scheme's own.
 package struct Origin: Hashable, Sendable {
   /// Such as `https://example.com` or `http://[::1]:8080`; the port only where the scheme has another.
-  private let text: String
+  package let text: String
 
   /// The origin of `url`.
   package init(_ url: URL) { text = Self.plain(url.absoluteString) ?? Self.normal(url) }

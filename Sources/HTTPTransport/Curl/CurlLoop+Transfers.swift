@@ -26,14 +26,14 @@
     }
 
     /// Starts what may run; what has ended while it waited makes room for the next.
-    private func start(_ admitted: [CurlTransfer]) {
+    private func start(_ admitted: [any HostQueue.Item]) {
       var admitted = admitted
       var index = 0
       while index < admitted.count {
-        let transfer = admitted[index]
+        defer { index += 1 }
+        guard let transfer = admitted[index] as? CurlTransfer else { continue }
         transfer.isWaiting = false
         if !begin(transfer), let lane = transfer.lane { admitted += queue.finished(lane) }
-        index += 1
       }
     }
 
@@ -202,7 +202,7 @@
     }
 
     /// The lane of the URL's origin: neighbours in time mostly go to the same one.
-    private func lane(for url: String) -> Queue.Lane {
+    private func lane(for url: String) -> HostQueue.Lane {
       let bytes = url.utf8
       if let (origin, lane) = lastLane, Self.isIn(origin, url) { return lane }
       let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }

@@ -14,12 +14,10 @@
     let configuration: CurlTransport.Configuration
     let maxIdleHandles: Int
 
-    typealias Queue = HostQueue<String, CurlTransfer>
-
-    var queue: Queue
+    var queue: HostQueue
     var live: [CurlTransfer] = []
     var idle: [CurlHandle] = []
-    var lastLane: (origin: String, lane: Queue.Lane)?
+    var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
     /// Which turn of the loop it is, counted where libcurl gets to work.
     var turn: UInt64 = 0
@@ -47,7 +45,7 @@
       self.multi = multi
       self.configuration = configuration
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
-      queue = Queue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections) { $0.isFinished }
+      queue = HostQueue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections)
       func set(_ option: Int, _ value: Int) {
         ccurl_multi_set_long(multi, Int32(option), value)
       }

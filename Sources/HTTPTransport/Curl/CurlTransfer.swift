@@ -5,7 +5,7 @@
 
   /// One request on its way through the loop.
   // @unchecked Sendable: as its superclass says; the inbox hands the transfer over to the loop's thread.
-  final class CurlTransfer: Flight, @unchecked Sendable {
+  final class CurlTransfer: Flight, HostQueue.Item, @unchecked Sendable {
     let loop: CurlLoop
 
     /// The links of the inbox's stacks: written before a push, read behind the loop's exchange.
@@ -29,8 +29,9 @@
     /// The body as it is read, where it is in files.
     private(set) var files: Request.BodyStream?
 
+    var hasEnded: Bool { isFinished }
     /// Where it waits and counts; `nil` before admission.
-    var lane: CurlLoop.Queue.Lane?
+    var lane: HostQueue.Lane?
     var isWaiting = false
     /// What runs it; `nil` while it waits.
     var handle: CurlHandle?

@@ -51,8 +51,6 @@ public final class LimitInterceptor: Interceptor {
     }
   }
 
-  private typealias Queue = HostQueue<Origin?, Waiting>
-
   private enum Stage { case waiting, running, streaming, over }
 
   /// A request that waits, and what it is to become.
@@ -64,23 +62,24 @@ public final class LimitInterceptor: Interceptor {
   }
 
   /// A place in the queue.
-  private final class Waiting: @unchecked Sendable {  // safe: touched under the interceptor's lock only
-    let lane: Queue.Lane
+  private final class Waiting: HostQueue.Item, @unchecked Sendable {  // safe: touched under the interceptor's lock only
+    let lane: HostQueue.Lane
     let priority: Request.Priority
     let begun: Date
     /// Streaming while its body still comes in, whose end is the end of it.
     var stage = Stage.waiting
+    var hasEnded: Bool { stage == .over }
     /// Until it runs, or has left: a place that is kept for longer must keep nothing else.
     var call: Call?
 
-    init(_ call: Call, _ lane: Queue.Lane, _ begun: Date) {
+    init(_ call: Call, _ lane: HostQueue.Lane, _ begun: Date) {
       (self.call, self.lane, self.begun) = (call, lane, begun)
       priority = call.request.options.priority
     }
   }
 
   private struct State {
-    var queue: Queue
+    var queue: HostQueue
     var bucket: TokenBucket?
     /// Whether a thread starts requests: others leave theirs to it, so that starting never nests.
     var isStarting = false
@@ -106,14 +105,14 @@ public final class LimitInterceptor: Interceptor {
   ) {
     self.scheduler = scheduler
     limitsHosts = maxPerHost != nil
-    let queue = Queue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true) { $0.stage == .over }
+    let queue = HostQueue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true)
     state = Locked(State(queue: queue, bucket: rate.map { TokenBucket($0, now: scheduler.now) }))
   }
 
   /// Sends `request` when it is its turn.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable(push: { [self] subscription, emit in
-      let (origin, now) = (limitsHosts ? Origin(request.url) : nil, scheduler.now)
+      let (origin, now) = (limitsHosts ? Origin(request.url).text : "", scheduler.now)
       let waiting = state.withLock { state in
         let call = Call(request: request, next: next, subscription: subscription, emit: emit)
         let waiting = Waiting(call, state.queue.lane(for: origin), now)
@@ -169,7 +168,7 @@ public final class LimitInterceptor: Interceptor {
           state.alarm = date
           return (nil, date)
         }
-        guard let first = state.queue.next(), let call = first.call.take() else { return (nil, nil) }
+        guard let first = state.queue.next() as? Waiting, let call = first.call.take() else { return (nil, nil) }
         first.stage = .running
         state.isStarting = true
         return ((first, call), nil)
