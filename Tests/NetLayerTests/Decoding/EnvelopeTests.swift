@@ -13,18 +13,6 @@ final class EnvelopeTests: XCTestCase {
     try JSON(parsing: text).accepted(by: envelope)
   }
 
-  private func failure(
-    _ work: () throws -> some Any, file: StaticString = #filePath, line: UInt = #line
-  ) throws -> NetworkError {
-    do {
-      _ = try work()
-    } catch let error as NetworkError {
-      return error
-    }
-    XCTFail("no error", file: file, line: line)
-    throw CancellationError()
-  }
-
   func test_row_0_16_acceptsTheCodeThatMeansSuccessAsNumberOrDigits() throws {
     for code in ["200", "\"200\"", "200.0", "2e2", "\"200.0\""] {
       XCTAssertNoThrow(try accepted("{\"code\":\(code)}"), code)

@@ -11,18 +11,6 @@ final class ResponseReadingTests: XCTestCase {
       headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
   }
 
-  private func failure(
-    _ work: () throws -> some Any, file: StaticString = #filePath, line: UInt = #line
-  ) throws -> NetworkError {
-    do {
-      _ = try work()
-    } catch let error as NetworkError {
-      return error
-    }
-    XCTFail("no error", file: file, line: line)
-    throw CancellationError()
-  }
-
   func test_malformedJSONNamesTheOffsetAndKeepsTheBody() throws {
     let error = try failure { try response(Data("{\"a\":1,}".utf8)).json() }
     XCTAssertEqual(error.kind, .parse)

@@ -5,13 +5,7 @@ import StreamsTesting
 import TestSupport
 import XCTest
 
-@testable import HTTPTransport
 @testable import NetLayer
-
-private struct FileCall: Endpoint {
-  var path = "/file"
-  var headers: HTTPHeaders = [:]
-}
 
 final class DownloadTests: XCTestCase {
   private let scheduler = TestScheduler(resolution: .milliseconds(1))
@@ -31,7 +25,7 @@ final class DownloadTests: XCTestCase {
     ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
   }
 
-  private func subscribe(sha256: Data? = nil, _ endpoint: FileCall = FileCall()) -> any Disposable {
+  private func subscribe(sha256: Data? = nil, _ endpoint: Call = Call(.get, "/file")) -> any Disposable {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let notes = notes
     return network.download(to: destination, sha256: sha256, clock: scheduler) { endpoint }.subscribe(
@@ -80,7 +74,7 @@ final class DownloadTests: XCTestCase {
     _ = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc")
     first.dispose()
     XCTAssertTrue(transport.flights[0].isOver)
-    let second = subscribe(FileCall(headers: ["X": "y"]))
+    let second = subscribe(Call(.get, "/file", headers: ["X": "y"]))
     let flight = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
     XCTAssertEqual(flight.request.headers["X"], "y")
     XCTAssertEqual(flight.request.headers["Range"], "bytes=3-")
@@ -220,7 +214,7 @@ final class DownloadTests: XCTestCase {
   }
 
   /// Has "abc" of six bytes behind it.
-  private func begin(_ endpoint: FileCall = FileCall()) throws {
+  private func begin(_ endpoint: Call = Call(.get, "/file")) throws {
     let subscription = subscribe(endpoint)
     end(try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
     subscription.dispose()
@@ -228,7 +222,7 @@ final class DownloadTests: XCTestCase {
 
   func test_anotherResourceIsNotPutBehindTheFirst() throws {
     try begin()
-    let subscription = subscribe(FileCall(path: "/other"))
+    let subscription = subscribe(Call(.get, "/other"))
     _ = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""])
     // Asked anew, without a range.
     let whole = try flight(200, ["Content-Length": "5", "ETag": "\"v1\""], "other")
@@ -285,7 +279,7 @@ final class DownloadTests: XCTestCase {
       for content in ["my own", #"{"name":"x"}"#] {
         try Data(content.utf8).write(to: file)
         let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
-        let error = try failure(of: network.download(to: destination) { FileCall() })
+        let error = try failure(of: network.download(to: destination) { Call(.get, "/file") })
         XCTAssertEqual(error.kind, .file)
         XCTAssertTrue(error.reason.hasPrefix("\(file.path) is not of a download"), error.reason)
         XCTAssertEqual(try Data(contentsOf: file), Data(content.utf8))
@@ -318,7 +312,7 @@ final class DownloadTests: XCTestCase {
     ] {
       let file = directory.appending(path: name)
       let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
-      let download = network.download(to: file, clock: scheduler) { FileCall() }
+      let download = network.download(to: file, clock: scheduler) { Call(.get, "/file") }
       let first = download.subscribe(onError: { _ in })
       end(try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
       first.dispose()
@@ -345,11 +339,11 @@ final class DownloadTests: XCTestCase {
   func test_aDestinationThatCanNotBeWrittenIsAnErrorThatNamesIt() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let missing = directory.appendingPathComponent("no/file")
-    let error = try failure(of: network.download(to: missing) { FileCall() })
+    let error = try failure(of: network.download(to: missing) { Call(.get, "/file") })
     XCTAssertEqual(error.kind, .file)
     XCTAssertTrue(error.reason.contains(missing.path), error.reason)
     let remote = try XCTUnwrap(URL(string: "http://h/x"))
-    XCTAssertEqual(try failure(of: network.download(to: remote) { FileCall() }).kind, .file)
+    XCTAssertEqual(try failure(of: network.download(to: remote) { Call(.get, "/file") }).kind, .file)
     XCTAssertEqual(transport.flights.count, 0)
   }
 
@@ -394,7 +388,7 @@ final class DownloadTests: XCTestCase {
     })
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))
-    let transfers = record(network.download(to: destination) { FileCall() }.retry(3))
+    let transfers = record(network.download(to: destination) { Call(.get, "/file") }.retry(3))
     XCTAssertEqual(transfers.elements.last?.result, destination)
     XCTAssertEqual(try [UInt8](Data(contentsOf: destination)), content)
     XCTAssertEqual(ranges.all, ["all", "bytes=100000-"])

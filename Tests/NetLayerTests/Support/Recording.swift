@@ -43,6 +43,21 @@ extension XCTestCase {
   }
 }
 
+extension XCTestCase {
+  /// The error that `work` throws.
+  func failure(
+    _ work: () throws -> some Any, file: StaticString = #filePath, line: UInt = #line
+  ) throws -> NetworkError {
+    do {
+      _ = try work()
+    } catch let error as NetworkError {
+      return error
+    }
+    XCTFail("no error", file: file, line: line)
+    throw CancellationError()
+  }
+}
+
 private final class Recorder<Element: Sendable>: Sendable {
   private let state = Locked(Recorded<Element>())
 
