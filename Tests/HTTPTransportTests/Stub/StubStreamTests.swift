@@ -115,6 +115,23 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(flight.body, Data("[1]".utf8))
   }
 
+  func testATransportDoesNotSeeWhereADownloadGoes() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "download-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let transport = StubTransport { _ in .json("1") }
+    var request = Request(url: try XCTUnwrap(URL(string: "https://api.example/")))
+    request.destination = file
+    let ended = expectation(description: "the download has ended")
+    let download = transport.download(request, to: file) { result in
+      XCTAssertEqual(try? result.get().request.destination, file)
+      ended.fulfill()
+    }
+    wait(for: [ended], timeout: 60)
+    download.dispose()
+    XCTAssertEqual(transport.requests.map(\.destination), [nil])
+    XCTAssertEqual(try Data(contentsOf: file), Data("1".utf8))
+  }
+
   func testARecordingKeepsWhatWasStreamed() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }

@@ -119,7 +119,9 @@ final class AccountTests: XCTestCase {
     let call = Call(.get, Place())
     virtual.note("", network.request(call.cache(.networkElseCache)) as Single<Response>)
     virtual.note("", network.request(call.as(String.self)).map { Response(request: Request(url: URL(filePath: $0))) })
+    let typed = network.json(call.as(String.self)).subscribe()
     virtual.scheduler.start()
-    XCTAssertEqual(virtual.paths, ["/place", "/place"])
+    typed.dispose()
+    XCTAssertEqual(virtual.paths, ["/place", "/place", "/place"])
   }
 }
