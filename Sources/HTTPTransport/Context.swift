@@ -9,15 +9,19 @@
 /// Nothing of it is sent. A copy of a request has the same values, so they outlive retries and redirects.
 public struct Context: Sendable {
   // A list, as there are few; it is shared by copies.
-  private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
+  @usableFromInline
+  var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
   /// A context without values.
+  @inlinable
   public init() {}
 
   /// Whether no value was set.
+  @inlinable
   public var isEmpty: Bool { values.isEmpty }
 
   /// The value of a key; the key's default where none was set.
+  @inlinable
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
     get {
       for entry in values where entry.key == ObjectIdentifier(key) {
@@ -33,6 +37,14 @@ public struct Context: Sendable {
         values.append(entry)
       }
     }
+  }
+}
+
+extension Context {
+  /// Takes all values of `other`, over those that are here.
+  package mutating func take(_ other: Context) {
+    values.removeAll { own in other.values.contains { $0.key == own.key } }
+    values += other.values
   }
 }
 

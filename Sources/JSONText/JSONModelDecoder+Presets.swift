@@ -27,3 +27,15 @@ extension JSONDecoder.DateDecodingStrategy {
       in: container, debugDescription: "\(text.debugDescription) is no ISO 8601 date")
   }
 }
+
+// So that a place for any decoder takes `.snakeCase`.
+extension ModelDecoder where Self == JSONModelDecoder {
+  /// `JSONModelDecoder.default`.
+  public static var `default`: JSONModelDecoder { JSONModelDecoder.default }
+  /// `JSONModelDecoder.snakeCaseISO8601`.
+  public static var snakeCaseISO8601: JSONModelDecoder { JSONModelDecoder.snakeCaseISO8601 }
+  /// `JSONModelDecoder.snakeCase`.
+  public static var snakeCase: JSONModelDecoder { JSONModelDecoder.snakeCase }
+  /// `JSONModelDecoder.iso8601`.
+  public static var iso8601: JSONModelDecoder { JSONModelDecoder.iso8601 }
+}

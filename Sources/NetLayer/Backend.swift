@@ -26,8 +26,12 @@ public struct Backend: Sendable {
   public var commonParameters: @Sendable () -> Parameters
   /// How answers are wrapped.
   public var envelope: Envelope
-  /// What makes models of JSON.
+  /// What makes models of JSON: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601`, or one's own.
   public var decoder: any ModelDecoder
+  /// What writes JSON bodies: names, dates and data. The one that mirrors the decoder has its name.
+  public var encoder: JSONParameterEncoder
+  /// How parameters become a body where a call says nothing else: `.json`, the default, or `.form`.
+  public var bodyEncoding: any ParameterEncoder
   /// What users read when the server said nothing itself.
   public var messages: Messages
   /// Signs requests, last of all; `nil` for none.
@@ -63,7 +67,8 @@ public struct Backend: Sendable {
   public init(
     baseURL: URL? = nil, environments: [Environment: URL] = [:], environment: Environment = .production,
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
-    envelope: Envelope = Envelope(), decoder: any ModelDecoder = JSONModelDecoder.default,
+    envelope: Envelope = Envelope(), decoder: any ModelDecoder = .default,
+    encoder: JSONParameterEncoder = .default, bodyEncoding: any ParameterEncoder = .json,
     messages: Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),
     mapping: any ImmediateSchedulerType = ConcurrentDispatchQueueScheduler(qos: .userInitiated),
@@ -78,6 +83,8 @@ public struct Backend: Sendable {
     self.commonParameters = commonParameters
     self.envelope = envelope
     self.decoder = decoder
+    self.encoder = encoder
+    self.bodyEncoding = bodyEncoding
     self.messages = messages
     self.transport = transport
     self.timeouts = timeouts

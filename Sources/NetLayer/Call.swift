@@ -3,8 +3,11 @@ import Foundation
 /// A call as a value: the endpoint for calls that need no type of their own, and what other endpoints are changed into.
 ///
 /// ```swift
-/// network.request(Call(.get, "/users/octocat"), as: User.self)
+/// let user: User = try await network.fetch(.get("/users/octocat"))
+/// let made = try await network.fetch(.post("/user/repos", json: NewRepo(name: "x")).timeout(.seconds(5)), as: Repo.self)
 /// ```
+/// Wherever an endpoint is taken, a call can be written as `.get(…)`, `.post(…)` and so on. The methods that change one
+/// (`header`, `query`, `timeout` …) give a changed copy, of any endpoint.
 public struct Call: Endpoint {
   /// The URL that `path` stands below; `nil` is the back end's.
   public var baseURL: URL?
@@ -21,6 +24,16 @@ public struct Call: Endpoint {
   public var headers: HTTPHeaders
   /// How the back end's cache is used.
   public var caching: CacheOptions
+  /// The limit of one attempt, in place of the back end's `Timeouts.total`; `nil` for that.
+  public var timeout: Duration?
+  /// Who goes first where requests wait for a connection; `nil` for the back end's.
+  public var priority: Request.Priority?
+  /// What the request carries for interceptors.
+  public var context: Context {
+    get { notes ?? Context() }
+    set { notes = newValue }
+  }
+  private var notes: Context?
   /// Where it goes, as it was given.
   private(set) var target: any URLConvertible
 
@@ -38,8 +51,12 @@ public struct Call: Endpoint {
 
   /// The call that `endpoint` describes.
   public init<E: Endpoint>(_ endpoint: E) {
-    if let known = (endpoint as? Call) ?? (endpoint as? any CallWrapper)?.call {
-      self = known
+    if E.self == Call.self, let call = endpoint as? Call {
+      self = call
+      return
+    }
+    if let wrapper = endpoint as? any CallWrapper {
+      self = wrapper.call
       return
     }
     baseURL = endpoint.baseURL
@@ -52,10 +69,19 @@ public struct Call: Endpoint {
   }
 
   init(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters?, encoding: any ParameterEncoder,
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters?, encoding: (any ParameterEncoder)?,
     headers: HTTPHeaders
   ) {
     self.init(method, url, task: parameters.map { .parameters($0, encoding: encoding) } ?? .plain, headers: headers)
+  }
+}
+
+extension Call {
+  /// Writes into `request` what the call wants otherwise than its back end.
+  func adjust(_ request: inout Request) {
+    if let timeout { request.timeouts.total = timeout / .seconds(1) }
+    if let priority { request.options.priority = priority }
+    if let notes { request.context.take(notes) }
   }
 }
 

@@ -17,8 +17,8 @@ public protocol Endpoint: Sendable {
   var baseURL: URL? { get }
   /// The path below the base URL, joined with exactly one slash; an absolute URL is taken as it is.
   ///
-  /// Components from user input belong through `urlEscaped`. A path with `..`, `?`, `#` or a control character is an
-  /// error of kind `invalidRequest`.
+  /// Components from user input belong through `urlEscaped`. What stands behind a `?` joins the query. A path with `..`, `#`
+  /// or a control character is an error of kind `invalidRequest`.
   var path: String { get }
   /// The method; `GET` by default.
   var method: HTTPMethod { get }

@@ -1,6 +1,7 @@
 /// The names that a back end gives to the parts of its answers, and what it calls a success (article rows 0.16, 0.17).
 ///
-/// `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}` is the default.
+/// `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}` is the default. An API whose answers are the payload itself
+/// has ``none``.
 public struct Envelope: Sendable {
   /// The name of the member with the code.
   public var code: String
@@ -12,22 +13,53 @@ public struct Envelope: Sendable {
   public var data: String
   /// The name of the member that says where the next page begins.
   public var cursor: String
+  /// Where the server's words stand in a body that explains a status that is no success, the first that is found:
+  /// paths such as `error.message`. `message` is looked for first.
+  public var errorMessages: [String]
+  /// Whether answers are the payload itself.
+  public private(set) var isNone = false
 
   /// An envelope with the articles' names where nothing else is given.
   public init(
     code: String = "code", success: Success = 200, message: String = "message", data: String = "data",
-    cursor: String = "cursor"
+    cursor: String = "cursor", errorMessages: [String] = Envelope.standardErrorMessages
   ) {
     self.code = code
     self.success = success
     self.message = message
     self.data = data
     self.cursor = cursor
+    self.errorMessages = errorMessages
+  }
+
+  /// No envelope: the whole body is the payload, and the status alone says whether it is a success.
+  ///
+  /// `data` makes a model of the body, `list` of an array, or of what stands at its path; `bool` is `true` for a status of
+  /// success, unless the body is `false`. An empty body, as of a 204, is read as `null`.
+  public static let none: Envelope = {
+    var envelope = Envelope()
+    envelope.isNone = true
+    return envelope
+  }()
+
+  /// Where most APIs say what went wrong: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1).
+  public static let standardErrorMessages = [
+    "message", "error.message", "error_description", "error", "detail", "title",
+  ]
+
+  /// The server's words in the body of a failure; `nil` for none.
+  func words(in json: JSON) -> String? {
+    for path in [message] + errorMessages {
+      guard let steps = JSONPath(path), let words = json[steps].string, !words.isEmpty else { continue }
+      return words
+    }
+    return nil
   }
 
   /// Whether `json` is an envelope that says that the backend refused. A word where numbers mean success, with neither
   /// message nor payload beside it, is something else: `{"code": "DE", "name": "Germany"}`.
   func refuses(_ json: JSON) -> Bool {
+    if isNone { return false }
     let code = json[code]
     guard code.exists, !success.accepts(code) else { return false }
     return !success.expectsNumbers || code.kind != .string || code.numeric != nil

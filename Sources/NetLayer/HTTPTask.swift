@@ -6,13 +6,15 @@ public enum HTTPTask: Sendable {
   case plain
   /// Bytes as the body, with their `Content-Type` if given and not empty; common parameters go into the query.
   case data(Data, contentType: String? = nil)
-  /// Parameters: in the URL for GET, HEAD, DELETE and TRACE, else as a form; or as `encoding` says.
-  case parameters(Parameters, encoding: any ParameterEncoder = .url)
-  /// Parameters in the query and others in the body; common parameters go into the query.
-  case composite(query: Parameters, body: Parameters, encoding: any ParameterEncoder = .json)
+  /// Parameters: in the URL for GET, HEAD, DELETE and TRACE, else as the back end's `bodyEncoding` writes them; or as
+  /// `encoding` says.
+  case parameters(Parameters, encoding: (any ParameterEncoder)? = nil)
+  /// Parameters in the query and others in the body, as `encoding` or else the back end's `bodyEncoding` writes them;
+  /// common parameters go into the query.
+  case composite(query: Parameters, body: Parameters, encoding: (any ParameterEncoder)? = nil)
   /// Parameters in the query of any other task, a multipart form for example; common parameters go into the query.
   indirect case query(Parameters, HTTPTask)
-  /// Any encodable value as a JSON body.
+  /// Any encodable value as a JSON body, as the back end's `encoder` writes it.
   case json(any Sendable & Encodable)
   /// Parameters as a form in the body, whatever the method.
   case form(Parameters)
@@ -25,5 +27,5 @@ public enum HTTPTask: Sendable {
   /// common parameters go into the query.
   case stream(Request.BodyStream, contentType: String? = nil)
   /// Parameters as in `parameters`; the body of a successful answer goes to the file `to` (article row 0.12).
-  case download(to: URL, parameters: Parameters = [:], encoding: any ParameterEncoder = .url)
+  case download(to: URL, parameters: Parameters = [:], encoding: (any ParameterEncoder)? = nil)
 }

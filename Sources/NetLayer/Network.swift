@@ -36,7 +36,8 @@ public final class Network: Sendable {
     if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
-      timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer)
+      timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer,
+      conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding))
   }
 
   /// The same network with a back end that `change` has changed: for what one call needs otherwise than the rest, such as

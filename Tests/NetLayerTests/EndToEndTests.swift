@@ -38,8 +38,10 @@ final class EndToEndTests: XCTestCase {
       routes.on("POST", "/echo") { .json(#"{"code":200,"data":true}"#).header("X", $0.method) }
     }
     let network = network(server)
-    XCTAssertEqual(record(network.json(.post, "/echo", parameters: ["a": "b c&d", "n": 1.0]).bool()).elements, [true])
-    _ = record(network.json(.post, "/echo", parameters: User(userid: 1, name: "网"), encoding: .json))
+    XCTAssertEqual(
+      record(network.json(.post, "/echo", parameters: ["a": "b c&d", "n": 1.0], encoding: .form).bool()).elements,
+      [true])
+    _ = record(network.json(.post("/echo", json: User(userid: 1, name: "网"))))
     XCTAssertEqual(server.requests[0].text, "a=b%20c%26d&n=1.0")
     XCTAssertEqual(server.requests[0].header("Content-Type"), "application/x-www-form-urlencoded; charset=utf-8")
     XCTAssertEqual(server.requests[1].text, #"{"name":"网","userid":1}"#)

@@ -56,14 +56,16 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.requests[0].url.query(), "app_version=1.0&id=1&token=t1")
     XCTAssertEqual(transport.requests[1].url.query(), "app_version=1.0&token=mine")
     XCTAssertEqual(transport.requests[2].text, #"{"app_version":"1.0","id":1,"token":"t3"}"#)
-    XCTAssertEqual(transport.requests[3].text, "app_version=1.0&token=t4")
+    XCTAssertEqual(transport.requests[3].text, #"{"app_version":"1.0","token":"t4"}"#)
+    _ = record(network.with { $0.bodyEncoding = .form }.json(.post, "/a"))
+    XCTAssertEqual(transport.requests[4].text, "app_version=1.0&token=t5")
   }
 
   func test_anyEncodableWillDoAsParameters() throws {
     let transport = FakeTransport(json: user)
     let network = try network(transport)
-    _ = record(network.json(.post, "/a", parameters: User(id: 1, name: "n"), encoding: .json))
-    _ = record(network.data(.get, "/a", parameters: User(id: 1, name: "n")))
+    _ = record(network.json(.post("/a", json: User(id: 1, name: "n"))))
+    _ = record(network.data(.get, "/a", parameters: Parameters(User(id: 1, name: "n"))))
     _ = record(network.string(.get, "/a", parameters: ["a": [1, 2]]))
     XCTAssertEqual(transport.requests[0].text, #"{"id":1,"name":"n"}"#)
     XCTAssertEqual(transport.requests[1].url.query(), "id=1&name=n")

@@ -6,14 +6,15 @@ import Foundation
 /// body of a call can be signed and compared. `/` and everything beyond ASCII stand as they are.
 public struct JSONParameterEncoder: ParameterEncoder {
   /// The text of dates; deferred ones are numbers.
-  public var dates: DateEncoding
+  public var dates: DateEncoding { didSet { isBackends = false } }
   /// The text of data; deferred ones are arrays.
-  public var data: DataEncoding
+  public var data: DataEncoding { didSet { isBackends = false } }
   /// The names of members.
-  public var keys: KeyEncoding
-
+  public var keys: KeyEncoding { didSet { isBackends = false } }
   /// Whether the body is written over several lines, indented by two spaces, for people to read.
-  public var prettyPrinted: Bool
+  public var prettyPrinted: Bool { didSet { isBackends = false } }
+  /// Whether the back end's `encoder` takes its place.
+  private(set) var isBackends = false
 
   /// An encoder with the defaults of Foundation's, where nothing else is given.
   public init(
@@ -24,6 +25,13 @@ public struct JSONParameterEncoder: ParameterEncoder {
     self.data = data
     self.keys = keys
     self.prettyPrinted = prettyPrinted
+  }
+
+  /// The back end's `encoder`; where there is no back end, one with the defaults.
+  static var backends: JSONParameterEncoder {
+    var encoder = JSONParameterEncoder()
+    encoder.isBackends = true
+    return encoder
   }
 
   /// Sets the body, `{}` for no parameters.
@@ -79,4 +87,15 @@ public struct JSONParameterEncoder: ParameterEncoder {
       text += "}"
     }
   }
+}
+
+extension JSONParameterEncoder {
+  /// Names and dates as Foundation's `JSONEncoder` writes them.
+  public static let `default` = JSONParameterEncoder()
+  /// For APIs in the style of most web frameworks: `snake_case` keys, ISO 8601 dates.
+  public static let snakeCaseISO8601 = JSONParameterEncoder(dates: .iso8601, keys: .snakeCase)
+  /// For `snake_case` keys.
+  public static let snakeCase = JSONParameterEncoder(keys: .snakeCase)
+  /// For ISO 8601 dates.
+  public static let iso8601 = JSONParameterEncoder(dates: .iso8601)
 }

@@ -19,6 +19,6 @@ extension ParameterEncoder where Self == URLParameterEncoder {
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-  /// A JSON body, whatever the method.
-  public static var json: JSONParameterEncoder { JSONParameterEncoder() }
+  /// A JSON body, whatever the method, as the back end's `encoder` writes it.
+  public static var json: JSONParameterEncoder { .backends }
 }

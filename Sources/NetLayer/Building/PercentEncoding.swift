@@ -23,6 +23,9 @@ enum PercentEncoding {
     }
   }
 
+  /// What may stand in a query (RFC 3986 §3.4).
+  static func query(_ byte: UInt8) -> Bool { path(byte) || byte == UInt8(ascii: "?") }
+
   /// `text` with every byte encoded that `keep` does not keep; what is encoded already is encoded again, unless
   /// `keepingEscapes`.
   static func encode(

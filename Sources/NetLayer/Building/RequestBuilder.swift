@@ -8,13 +8,15 @@ struct RequestBuilder: Sendable {
   var timeouts: Request.Timeouts
   var options: Request.OptionsBox?
   var signer: (any Signer)?
+  var conventions: BodyConventions
   private let base: BaseURL?
   /// The context of every request to the back end's own origin.
   private let ownContext: Context
 
   init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
-    timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil
+    timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil,
+    conventions: BodyConventions = BodyConventions()
   ) {
     self.baseURL = baseURL
     self.headers = headers
@@ -22,6 +24,7 @@ struct RequestBuilder: Sendable {
     self.timeouts = timeouts
     self.options = options
     self.signer = signer
+    self.conventions = conventions
     base = baseURL.flatMap(BaseURL.init)
     var context = Context()
     if !headers.isEmpty { context[OriginBoundFields.self] = headers }
@@ -42,6 +45,7 @@ struct RequestBuilder: Sendable {
     request.chosenOptions = options
     if isOwn { request.context = ownContext }
     if !call.caching.isDefault { request.caching = call.caching }
+    call.adjust(&request)
     do {
       try encode(call.task, isOwn: isOwn, into: &request)
     } catch var error as NetworkError {
@@ -74,9 +78,8 @@ struct RequestBuilder: Sendable {
 
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
     let common = isOwn ? commonParameters() : [:]
-    let encoder = TaskEncoder(task: task, common: common)
+    let encoder = TaskEncoder(task: task, common: common, conventions: conventions)
     guard let signer, isOwn else { return try encoder.encode(into: &request) }
-    let signing = try Signing(signer, encoder, bare: request)
-    request = try signing.sign(signing.encoded)
+    request = try Signing(signer, encoder, bare: request).begun()
   }
 }

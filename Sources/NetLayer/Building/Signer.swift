@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import Synchronization
 
 /// Signs requests: runs over the sorted final parameters (article row 0.2), anew for every attempt.
@@ -17,6 +18,29 @@ public protocol Signer: Sendable {
   ///
   /// - Throws: any error; the request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) throws -> Signature
+}
+
+/// A signer written with `await`: for keys that are fetched, or kept in hardware.
+///
+/// ```swift
+/// Backend(baseURL: url, signer: AsyncSigner { content in
+///   Signature(headers: ["X-Signature": try await vault.sign(content.text)])
+/// })
+/// ```
+/// It is asked for every attempt just before that is sent, in a task that is cancelled with the call; interceptors see the
+/// request without a signature.
+public struct AsyncSigner: Signer {
+  let signature: @Sendable (SignedContent) async throws -> Signature
+
+  /// A signer that adds what `signature` gives.
+  public init(_ signature: @escaping @Sendable (SignedContent) async throws -> Signature) { self.signature = signature }
+
+  /// Fails: this signer has to be waited for.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest`.
+  public func sign(_ content: SignedContent) throws -> Signature {
+    throw NetworkError(kind: .invalidRequest, reason: "an AsyncSigner works as a back end's signer alone")
+  }
 }
 
 /// What a signer sees: the request as it will be sent, but for the signature.
@@ -63,24 +87,66 @@ struct Signing: Sendable {
     var request = bare
     try task.encode(into: &request)
     encoded = request
-    parameters = try task.pairs()
+    parameters = try task.pairs(for: bare.method)
   }
 
   /// `unsigned`, which is `encoded` or what interceptors have made of it, with a new signature.
   func sign(_ unsigned: Request) throws -> Request {
     let signature = try signer.sign(SignedContent(request: unsigned, parameters: parameters))
+    var request = try adding(signature, to: unsigned)
+    request.context[Signed.self] = Signed(self, signature, request)
+    return request
+  }
+
+  private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty { try write(signature.parameters, into: &request) }
     request.headers = request.headers.merging(signature.headers)
     request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
-    request.context[Signed.self] = Signed(self, signature, request)
     return request
+  }
+
+  /// `encoded`, to be signed when it is sent where the signer has to be waited for, else with a signature.
+  func begun() throws -> Request {
+    guard signer is AsyncSigner else { return try sign(encoded) }
+    var request = encoded
+    request.context[AwaitedSignature.self] = AwaitedSignature(signing: self)
+    return request
+  }
+
+  /// The signing of a request whose signer has to be waited for.
+  final class AwaitedSignature: Sendable, ContextKey {
+    static var defaultValue: AwaitedSignature? { nil }
+    private let signing: Signing
+
+    init(signing: Signing) { self.signing = signing }
+
+    /// `request` with a new signature.
+    func sign(_ request: Request) -> Single<Request> {
+      let signing = signing
+      guard let signer = signing.signer as? AsyncSigner else { return .just(request) }
+      return Single.from {
+        do {
+          let content = SignedContent(request: request, parameters: signing.parameters)
+          return try signing.adding(try await signer.signature(content), to: request)
+        } catch {
+          throw Signing.failure(error, request)
+        }
+      }
+    }
+  }
+
+  static func failure(_ error: any Error, _ request: Request) -> NetworkError {
+    if let known = error as? NetworkError { return known.about(request) }
+    return NetworkError(
+      kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
   }
 
   /// Encodes the parameters of the call once more, with `extra` among them.
   private func write(_ extra: Parameters, into request: inout Request) throws {
     var whole = bare
-    try TaskEncoder(task: task.task, common: extra.over(task.common)).encode(into: &whole)
+    try TaskEncoder(task: task.task, common: extra.over(task.common), conventions: task.conventions)
+      .encode(into: &whole)
     request.body = whole.body
     // A multipart body has another boundary.
     if request.headers["Content-Type"] == encoded.headers["Content-Type"] {
@@ -117,9 +183,7 @@ final class Signed: Sendable, ContextKey {
     do {
       return try signing.sign(unsigned(request))
     } catch {
-      if let known = error as? NetworkError { throw known.about(request) }
-      throw NetworkError(
-        kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
+      throw Signing.failure(error, request)
     }
   }
 

@@ -1,31 +1,44 @@
 import Foundation
 
+/// How a back end writes bodies.
+struct BodyConventions: Sendable {
+  var json = JSONParameterEncoder.default
+  var parameters: any ParameterEncoder = .json
+
+  /// What writes the parameters of a request: `chosen` by the call, or by the back end for this method.
+  func encoder(_ chosen: (any ParameterEncoder)?, for method: HTTPMethod) -> any ParameterEncoder {
+    guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return .query }
+    return (encoder as? JSONParameterEncoder)?.isBackends == true ? json : encoder
+  }
+}
+
 /// Puts a task and the back end's common parameters into a request (article rows 0.8, 2.5, 2.13).
 struct TaskEncoder {
   var task: HTTPTask
   var common: Parameters
+  var conventions = BodyConventions()
 
   /// - Throws: `NetworkError` of kind `encoding`, or what an encoder of the user's throws.
   func encode(into request: inout Request) throws {
     switch task {
     case .plain:
-      try URLParameterEncoder().encode(common, into: &request)
+      try encode(common, nil, into: &request)
     case .data(let data, let contentType):
       try encodeBody(.data(data), contentType, into: &request)
     case .parameters(let own, let encoding):
-      try encoding.encode(own.over(common), into: &request)
+      try encode(own.over(common), encoding, into: &request)
     case .composite(let query, let body, let encoding):
       try URLParameterEncoder(destination: .query).encode(query.over(common), into: &request)
-      try encoding.encode(body, into: &request)
+      try encode(body, encoding ?? conventions.parameters, into: &request)
     case .json(let value):
-      try JSONParameterEncoder().encode(Parameters(value).over(common), into: &request)
+      try conventions.json.encode(Parameters(value).over(common), into: &request)
     case .form(let own):
       try URLParameterEncoder(destination: .body).encode(own.over(common), into: &request)
     case .multipart(let form):
       try form.encode(over: common, into: &request)
     case .query(let query, let task):
       try URLParameterEncoder(destination: .query).encode(query.over(common), into: &request)
-      try TaskEncoder(task: task, common: [:]).encode(into: &request)
+      try TaskEncoder(task: task, common: [:], conventions: conventions).encode(into: &request)
     case .upload(let file, let contentType):
       try BodyFile.check(file)
       let type = contentType.unlessEmpty ?? MIMEType.ofFile(named: file.lastPathComponent)
@@ -33,23 +46,27 @@ struct TaskEncoder {
     case .stream(let stream, let contentType):
       try encodeBody(.stream(stream), contentType, into: &request)
     case .download(let file, let own, let encoding):
-      try encoding.encode(own.over(common), into: &request)
+      try encode(own.over(common), encoding, into: &request)
       request.destination = file
     }
   }
 
   /// The names and values that a signer sees, sorted. What has no names, such as a JSON array, is not among them.
-  func pairs() throws -> [(name: String, value: String)] {
+  func pairs(for method: HTTPMethod) throws -> [(name: String, value: String)] {
     let pairs: [(name: String, value: String)]
     switch task {
-    case .plain, .data, .upload, .stream: pairs = try named(common)
+    case .plain: pairs = try named(common, as: conventions.encoder(nil, for: method))
+    case .data, .upload, .stream: pairs = try named(common)
     case .parameters(let own, let encoding), .download(_, let own, let encoding):
-      pairs = try named(own.over(common), as: encoding)
+      pairs = try named(own.over(common), as: conventions.encoder(encoding, for: method))
     case .composite(let query, let body, let encoding):
-      pairs = try named(query.over(common)) + named(body, as: encoding)
+      pairs =
+        try named(query.over(common))
+        + named(body, as: conventions.encoder(encoding ?? conventions.parameters, for: method))
     case .query(let query, let task):
-      pairs = try named(query.over(common)) + TaskEncoder(task: task, common: [:]).pairs()
-    case .json(let value): pairs = try named(Parameters(value).over(common))
+      let inner = TaskEncoder(task: task, common: [:], conventions: conventions)
+      pairs = try named(query.over(common)) + inner.pairs(for: method)
+    case .json(let value): pairs = try named(Parameters(value).over(common), as: conventions.json)
     case .form(let own): pairs = try named(own.over(common))
     case .multipart(let form):
       pairs =
@@ -62,10 +79,21 @@ struct TaskEncoder {
     return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
   }
 
+  private func encode(
+    _ parameters: Parameters, _ encoding: (any ParameterEncoder)?, into request: inout Request
+  ) throws {
+    // Nobody has asked for an empty object.
+    if encoding == nil, parameters.isEmpty { return }
+    try conventions.encoder(encoding, for: request.method).encode(parameters, into: &request)
+  }
+
   private func named(
-    _ parameters: Parameters, as encoding: any ParameterEncoder = .url
+    _ parameters: Parameters, as encoding: any ParameterEncoder = .query
   ) throws -> [(name: String, value: String)] {
-    let encoder = encoding as? URLParameterEncoder ?? URLParameterEncoder()
+    var encoder = encoding as? URLParameterEncoder ?? URLParameterEncoder()
+    if let json = encoding as? JSONParameterEncoder {
+      (encoder.dates, encoder.data, encoder.keys) = (json.dates, json.data, json.keys)
+    }
     do {
       return try encoder.pairs(of: parameters)
     } catch let error as NetworkError where error.codingPath.isEmpty && error.underlying == nil {

@@ -70,10 +70,16 @@ enum URLPath {
   /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func check(_ path: String) throws {
     if let bad = path.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
-      throw refused(path, "has a '\(bad)'; put queries into the parameters and escape components with urlEscaped")
+      throw refused(path, "has a '\(bad)'; escape components with urlEscaped")
     }
     try checkControls(path)
     try checkClimbing(path)
+  }
+
+  /// - Throws: `NetworkError` of kind `invalidRequest` that names the path that `query` is part of.
+  static func checkQuery(_ query: String, of path: String) throws {
+    if query.utf8.contains(UInt8(ascii: "#")) { throw refused(path, "has a '#'; escape components with urlEscaped") }
+    try checkControls(path)
   }
 
   static func checkControls(_ text: String) throws {

@@ -10,10 +10,10 @@ public protocol URLConvertible: Sendable {
 
 extension String: URLConvertible {
   /// A text with `://` behind a scheme is an absolute URL, blanks around it apart; every other one is a path below
-  /// `base`, joined with exactly one slash, whose own path is kept. `.` in a path is left out.
+  /// `base`, joined with exactly one slash, whose own path is kept. `.` in a path is left out. What stands behind a `?` is
+  /// a query, to which the base's and the call's are joined.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` for a path that climbs (`..`), has a `?`, `#` or control
-  ///   character, for a scheme other than http and https, or one of those without `//`, for a host or a port that is none,
+  /// - Throws: `NetworkError` of kind `invalidRequest` for a path that climbs (`..`), has a `#` or control character, for a scheme other than http and https, or one of those without `//`, for a host or a port that is none,
   ///   and for a path without a base.
   public func url(below base: URL?) throws -> URL {
     let text = withoutBlanks
@@ -36,7 +36,13 @@ extension String: URLConvertible {
       throw NetworkError(
         kind: .invalidRequest, reason: "the path \(debugDescription) has no base URL: give the back end one")
     }
-    return try base.url(below: nil).appending(safePath: self)
+    guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
+      return try base.url(below: nil).appending(safePath: self)
+    }
+    let query = String(self[utf8.index(after: mark)...])
+    try URLPath.checkQuery(query, of: self)
+    return try base.url(below: nil).appending(safePath: String(self[..<mark]))
+      .appending(queryText: PercentEncoding.encode(query, keeping: PercentEncoding.query, keepingEscapes: true))
   }
 
   /// What stands in front of the first colon, if that may be a scheme (RFC 3986 §3.1).

@@ -52,9 +52,14 @@ struct CallPipeline: Sendable {
 
   private func exchanges(_ request: Request) -> Observable<Response> {
     let chain = Chain(interceptors: interceptors[...], mapping: mapping) { request in
-      Observable(push: { subscription, next in Transmission(request, self, subscription, next).start() })
+      guard let signature = request.context[Signing.AwaitedSignature.self] else { return transmission(request) }
+      return signature.sign(request).asObservable().flatMap { transmission($0) }
     }
     return limited(chain(request), request)
+  }
+
+  private func transmission(_ request: Request) -> Observable<Response> {
+    Observable(push: { subscription, next in Transmission(request, self, subscription, next).start() })
   }
 
   /// Fails `exchanges` when the whole call has taken too long.

@@ -10,12 +10,13 @@ extension Network {
   /// - Parameters:
   ///   - method: the HTTP method; GET, HEAD, DELETE and TRACE put parameters into the URL.
   ///   - url: a path below the back end's base URL, or an absolute URL.
-  ///   - parameters: over the back end's common ones; also any `Encodable`.
-  ///   - encoding: `.url`, `.query`, `.form`, `.json`, or one's own.
+  ///   - parameters: over the back end's common ones; any `Encodable` as `Parameters(value)`.
+  ///   - encoding: `.url`, `.query`, `.form`, `.json`, or one's own; without one, the back end's `bodyEncoding` where the
+  ///     method has a body.
   ///   - headers: over the back end's.
   public func json(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<JSON> {
     json(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
@@ -23,7 +24,7 @@ extension Network {
   /// Asks for text; emits it when the status is a success (article row 1.5). Parameters as in `json`.
   public func string(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<String> {
     response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
       try $0.reporting { try $0.validated().text() }
@@ -33,7 +34,7 @@ extension Network {
   /// Asks for bytes; emits them when the status is a success (article row 1.5). Parameters as in `json`.
   public func data(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<Data> {
     response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
       try $0.reporting { try $0.validated().body }
@@ -44,64 +45,17 @@ extension Network {
   /// Parameters as in `json`.
   public func response(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
+    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<Response> {
     responses(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
-  /// Asks for anything and makes a model of the whole body when the status is a success. Parameters as in `json`.
-  @_disfavoredOverload
-  public func request<Model: Decodable & Sendable>(
+  /// Was a request by method and path: ``Call`` says both, and more.
+  @available(*, unavailable, message: "write request(.get(url, query: …), as: Model.self), or .post(url, json: …)")
+  public func request<Result>(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:], as type: Model.Type = Model.self
-  ) -> Single<Model> {
-    request(Call(method, url, parameters: parameters, encoding: encoding, headers: headers), as: type)
-  }
-
-  /// Asks for text, bytes, JSON, or what else reads a response, when the status is a success. Parameters as in `json`.
-  public func request<Result: ResponseReadable>(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:], as type: Result.Type = Result.self
+    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:], as type: Result.Type = Result.self
   ) -> Single<Result> {
-    request(Call(method, url, parameters: parameters, encoding: encoding, headers: headers), as: type)
-  }
-}
-
-// Disfavoured, so that a dictionary literal becomes `Parameters`, where `nil` drops its key and values may differ.
-extension Network {
-  /// `json` with the members of any `Encodable` as parameters; an array can be sent with `encoding: .json` only.
-  @_disfavoredOverload
-  public func json(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
-  ) -> Observable<JSON> {
-    json(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
-  }
-
-  /// `string` with the members of any `Encodable` as parameters.
-  @_disfavoredOverload
-  public func string(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
-  ) -> Observable<String> {
-    string(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
-  }
-
-  /// `data` with the members of any `Encodable` as parameters.
-  @_disfavoredOverload
-  public func data(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
-  ) -> Observable<Data> {
-    data(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
-  }
-
-  /// `response` with the members of any `Encodable` as parameters.
-  @_disfavoredOverload
-  public func response(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: some Sendable & Encodable,
-    encoding: any ParameterEncoder = .url, headers: HTTPHeaders = [:]
-  ) -> Observable<Response> {
-    response(method, url, parameters: Parameters(parameters), encoding: encoding, headers: headers)
+    fatalError("unavailable")
   }
 }

@@ -9,7 +9,7 @@ extension Network {
 
   /// Calls `endpoint` and gives the result whose type it names.
   public func request<E: TypedEndpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> {
-    endpoint.call(on: self, progress: progress)
+    deliver(Call(endpoint), accept: endpoint.accept, progress: progress) { try endpoint.read($0) }
   }
 
   /// Calls `endpoint` and makes a model of the whole body when the status is a success (article rows 1.5, 2.15, 4.5).
@@ -19,7 +19,7 @@ extension Network {
   public func request<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
-    send(Call(endpoint), accept: "application/json", progress: progress).map(type)
+    request(endpoint.as(type) as TypedCall<Model>, progress: progress)
   }
 
   /// Calls `endpoint` and gives text (`String`), bytes (`Data`), `JSON`, or what else reads a response, when the status is
@@ -27,14 +27,25 @@ extension Network {
   public func request<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) -> Single<Result> {
-    deliver(Call(endpoint), accept: Result.accept, progress: progress) { try Result.read($0) }
+    request(endpoint.as(type) as TypedCall<Result>, progress: progress)
   }
 
   /// Calls `endpoint` and succeeds when the status is a success, whatever the body.
   public func request(
     _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
   ) -> Single<Void> {
-    deliver(Call(endpoint), progress: progress) { _ in }
+    request(endpoint.as(type), progress: progress)
+  }
+
+  /// There is no such call: a result is a model (`Decodable` and `Sendable`), or reads the response itself.
+  @available(
+    *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
+  )
+  @_disfavoredOverload
+  public func request<Result>(
+    _ endpoint: some Endpoint, as type: Result.Type, progress: ProgressHandler? = nil
+  ) -> Single<Result> {
+    fatalError("unavailable")
   }
 
   /// Calls `endpoint` for JSON in an envelope; emits it when status and code are a success.

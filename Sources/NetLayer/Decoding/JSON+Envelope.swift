@@ -15,42 +15,32 @@ extension JSON {
   /// One model made of the payload (article row 0.21).
   func payload<Model: Decodable>(_ type: Model.Type) throws -> Model {
     let json = try accepted()
-    let name = json.envelope.data
-    let data = json[name]
+    let (data, place) = json.inner
     guard data.exists else {
       // A model that may be nil takes an absent payload as it takes null.
-      if Model.self is any ExpressibleByNilLiteral.Type { return try json.model(type, from: Self.null, below: [name]) }
-      throw json.failure("the envelope has no member \(name.debugDescription)", at: [name])
+      if Model.self is any ExpressibleByNilLiteral.Type { return try json.model(type, from: Self.null, below: place) }
+      throw json.failure("the envelope has no member \(json.envelope.data.debugDescription)", at: place)
     }
-    return try json.model(type, from: data, below: [name])
+    return try json.model(type, from: data, below: place)
   }
 
-  /// The payload as a list, with the cursor (article row 0.22).
-  func page<Item: Decodable>(of type: Item.Type) throws -> Page<Item> {
+  /// The payload, or what stands at `path` of it, as a list, with the cursor (article row 0.22).
+  func page<Item: Decodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
     let json = try accepted()
-    let name = json.envelope.data
-    let data = json[name]
-    guard data.exists else { throw json.failure("the envelope has no member \(name.debugDescription)", at: [name]) }
-    guard data.kind == .array else {
-      throw json.failure("\(name.debugDescription) is of type \(data.kind), not an array", at: [name])
-    }
-    return data.page(items: try json.model([Item].self, from: data, below: [name]), cursor: try json.cursor())
+    let (data, place) = try json.list(at: path)
+    return data.page(items: try json.model([Item].self, from: data, below: place), cursor: try json.cursor())
   }
 
   /// The payload as a list that leaves out what cannot be decoded, telling `report` where and why.
   func page<Item: Decodable>(
-    of type: Item.Type, lossy report: (_ index: Int, _ error: NetworkError) -> Void
+    of type: Item.Type, at path: String? = nil, lossy report: (_ index: Int, _ error: NetworkError) -> Void
   ) throws -> Page<Item> {
     let json = try accepted()
-    let name = json.envelope.data
-    let data = json[name]
-    guard let elements = data.array else {
-      throw json.failure("\(name.debugDescription) is of type \(json[name].kind), not an array", at: [name])
-    }
+    let (data, place) = try json.list(at: path)
     var items: [Item] = []
-    for (index, element) in elements.enumerated() {
+    for (index, element) in (data.array ?? []).enumerated() {
       do {
-        items.append(try json.model(type, from: element, below: [name, String(index)]))
+        items.append(try json.model(type, from: element, below: place + [String(index)]))
       } catch let error as NetworkError {
         report(index, error)
       }
@@ -58,10 +48,31 @@ extension JSON {
     return data.page(items: items, cursor: try json.cursor())
   }
 
+  /// The list at `path` of the payload, and where it stands in the answer.
+  private func list(at path: String?) throws -> (JSON, [String]) {
+    var (data, place) = inner
+    if let path, !path.isEmpty {
+      guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
+      (data, place) = (data[steps], place + steps.codingPath)
+    }
+    let name = place.isEmpty ? "the answer" : place.joined(separator: ".").debugDescription
+    guard data.exists else { throw failure("the answer has no member \(name)", at: place) }
+    guard data.kind == .array else {
+      let hint = envelope.isNone && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
+      throw failure("\(name) is of type \(data.kind), not an array\(hint)", at: place)
+    }
+    return (data, place)
+  }
+
+  /// The payload and where it stands in the answer.
+  private var inner: (JSON, [String]) { envelope.isNone ? (self, []) : (self[envelope.data], [envelope.data]) }
+
   /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
   /// `true`, other numbers, objects and arrays, and no payload at all (absent, null or an empty string) say yes.
   func flag() throws -> Bool {
     let json = try accepted()
+    // Without an envelope, it is the status that has said yes.
+    if json.envelope.isNone { return json.bool ?? true }
     let name = json.envelope.data
     let data = json[name]
     switch data.kind {
@@ -99,12 +110,14 @@ extension JSON {
   private var envelope: Envelope { reading.envelope }
 
   func judge(by envelope: Envelope) throws {
+    if envelope.isNone { return }
+    let remedy = "; an API without envelopes is called with fetch(_:as:) or request(_:as:), or has envelope: .none"
     guard kind == .object else {
-      throw failure("the answer is of type \(kind), not an object with an envelope", at: [])
+      throw failure("the answer is of type \(kind), not an object with an envelope" + remedy, at: [])
     }
     let code = self[envelope.code]
     guard code.exists else {
-      throw failure("the envelope has no member \(envelope.code.debugDescription)", at: [envelope.code])
+      throw failure("the envelope has no member \(envelope.code.debugDescription)" + remedy, at: [envelope.code])
     }
     if envelope.success.accepts(code) { return }
     guard envelope.success.reads(code) else {
@@ -123,20 +136,31 @@ extension JSON {
     return page
   }
 
-  /// A string or a number; nothing, null and the empty string mean that there is no further page.
+  /// Where the next page begins, by the envelope's name for it.
   private func cursor() throws -> String? {
     let name = envelope.cursor
-    let cursor = self[name]
-    switch cursor.kind {
+    // Without an envelope, a member of this name is the app's.
+    return envelope.isNone ? nil : try self[name].cursor(named: name)
+  }
+
+  /// Where the next page begins, by the member at `path` of the whole answer.
+  func cursor(at path: String) throws -> String? {
+    guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
+    return try self[steps].cursor(named: path)
+  }
+
+  /// A string or a number; nothing, null and the empty string mean that there is no further page.
+  private func cursor(named name: String) throws -> String? {
+    switch kind {
     case .missing, .null: return nil
     case .string:
-      guard let text = cursor.string else {
+      guard let text = string else {
         throw failure("\(name.debugDescription) stands for no characters", at: [name])
       }
       return text.isEmpty ? nil : text
-    case .number: return cursor.description
+    case .number: return description
     case .bool, .object, .array:
-      throw failure("\(name.debugDescription) is of type \(cursor.kind), not a string or number", at: [name])
+      throw failure("\(name.debugDescription) is of type \(kind), not a string or number", at: [name])
     }
   }
 

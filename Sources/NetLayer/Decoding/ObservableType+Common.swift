@@ -8,7 +8,10 @@ extension Response {
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
     let envelope = envelope ?? reading.envelope
-    let json = try validated(envelope: envelope).json(carrying: reading.with(response: self, accepted: envelope))
+    let context = reading.with(response: self, accepted: envelope)
+    let answer = try validated(envelope: envelope)
+    if envelope.isNone, answer.body.isEmpty { return try JSON(Data("null".utf8), carrying: context) }
+    let json = try answer.json(carrying: context)
     try json.judge(by: envelope)
     return json
   }

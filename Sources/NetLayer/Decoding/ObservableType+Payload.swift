@@ -18,13 +18,14 @@ extension ObservableType where Element == JSON {
   ///
   /// - Parameters:
   ///   - type: the items' type.
+  ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
   ///   - callback: is called once with each item, in order, when all have been accepted.
   /// - Returns: the page, on the back end's `delivery` scheduler. A cursor may be a string or a number; null, an empty
   ///   string or none means that this is the last page.
   public func list<Item: Decodable & Sendable>(
-    _ type: Item.Type = Item.self, callback: (@Sendable (Item) -> Void)? = nil
+    _ type: Item.Type = Item.self, at path: String? = nil, callback: (@Sendable (Item) -> Void)? = nil
   ) -> Observable<Page<Item>> {
-    let pages = delivering { try $0.page(of: type) }
+    let pages = delivering { try $0.page(of: type, at: path) }
     guard let callback else { return pages }
     return pages.do(onNext: { page in
       for item in page.items { callback(item) }
@@ -35,18 +36,21 @@ extension ObservableType where Element == JSON {
   ///
   /// - Parameters:
   ///   - type: the items' type.
+  ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
   ///   - onBadItem: gets the index and the parse error of each item that is left out, in order, before the page is
   ///     delivered, on the `mapping` scheduler.
   public func list<Item: Decodable & Sendable>(
-    _ type: Item.Type = Item.self, onBadItem: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
+    _ type: Item.Type = Item.self, at path: String? = nil,
+    onBadItem: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
   ) -> Observable<Page<Item>> {
-    delivering { try $0.page(of: type, lossy: onBadItem) }
+    delivering { try $0.page(of: type, at: path, lossy: onBadItem) }
   }
 
   /// Whether the server said yes (article row 0.23).
   ///
   /// `false`, 0 and their texts say no. `true`, other numbers, objects, arrays, and no payload at all (absent, null or an
-  /// empty string) say yes, as the envelope's code was a success. Any other text is an error of kind `parse`.
+  /// empty string) say yes, as the envelope's code was a success. Any other text is an error of kind `parse`. Without an
+  /// envelope, a status of success says yes, unless the body is `false`.
   ///
   /// - Parameter callback: is called once with the answer, just before it is delivered.
   public func bool(callback: (@Sendable (Bool) -> Void)? = nil) -> Observable<Bool> {

@@ -35,6 +35,19 @@ extension Response {
     }
   }
 
+  /// A model of the value at `path` of the body, made by the back end's decoder, whatever the status.
+  ///
+  /// - Throws: `NetworkError` of kind `parse`.
+  public func decode<Model: Decodable>(
+    _ type: Model.Type = Model.self, at path: String? = nil
+  ) throws(NetworkError) -> Model {
+    do {
+      return try model(type, at: path, failsOnEmptyData: true)
+    } catch {
+      throw NetworkError.wrapping(error)
+    }
+  }
+
   /// A model of the value at `path` of the body.
   func model<Model: Decodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model {
     guard body.isEmpty, !failsOnEmptyData else { return try json().model(type, at: path) }
@@ -57,20 +70,20 @@ extension Response {
 
   /// This response, if its status is one of success, 200 to 299 (article row 2.17).
   ///
-  /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's message where the body is an
-  ///   envelope that has one.
+  /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's words where the body has some:
+  ///   see `Envelope.errorMessages`.
   public func validated() throws -> Response { try validated(envelope: reading.envelope) }
 
   func validated(envelope: Envelope) throws -> Response {
     guard !isSuccess else { return self }
     // An error page is not always JSON; when it is, the server's own words are the best there are.
-    let words = (try? JSON(body))?[envelope.message].string
+    let words = (try? JSON(body)).flatMap(envelope.words)
     // Without the query: tokens travel in it.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server answered \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
     throw reading.error(
-      .status, reason, code: status, message: words.flatMap { $0.isEmpty ? nil : $0 }, response: self)
+      .status, reason, code: status, message: words, response: self)
   }
 
   /// A parse error about this response.

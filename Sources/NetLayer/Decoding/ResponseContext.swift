@@ -136,7 +136,7 @@ extension Contextual {
     do {
       return try transform(self)
     } catch {
-      if (error as? NetworkError)?.kind.discreditsStored ?? true { cached?.refuse() }
+      cached?.refuse(error)
       if cached?.isProvisional == true { return nil }
       throw reading.report(error, from: self as? Response)
     }

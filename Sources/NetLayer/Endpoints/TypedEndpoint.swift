@@ -9,49 +9,60 @@ import Streams
 ///   let id: Int
 ///   var path: String { "/users/\(id)" }
 /// }
-/// network.request(UserDetail(id: 7)).subscribe(onSuccess: { user in … })
+/// let user = try await network.fetch(UserDetail(id: 7))
 /// ```
-/// `Response` may be any `Decodable`, which is made of the whole body, any `ResponseReadable`, or `Void`; another type does
-/// not compile.
+/// `Response` may be any `Decodable`, which is made of the whole body, any `ResponseReadable`, or `Void`; of another type, the
+/// endpoint writes `read(_:)` itself.
 public protocol TypedEndpoint: Endpoint {
   /// What the answer is.
   associatedtype Response: Sendable
-  /// Calls this endpoint; written by the package for the types above.
-  func call(on network: Network, progress: ProgressHandler?) -> Single<Response>
+  /// What the body of a failure is, for `error.body(of:)`; `Never`, the default, where nobody asks.
+  associatedtype Failure: Decodable & Sendable = Never
+  /// The `Accept` field to send unless someone has set one; that of the answer's type by default.
+  var accept: String? { get }
+  /// The result that `response`, whose status is a success, stands for; written by the package for the types above.
+  ///
+  /// - Throws: a `NetworkError`, of kind `parse` as a rule; any other error becomes the underlying one of kind `other`.
+  func read(_ response: HTTPTransport.Response) throws -> Response
+}
+
+extension TypedEndpoint {
+  /// None.
+  public var accept: String? { nil }
 }
 
 extension TypedEndpoint where Response: Decodable {
+  /// `application/json`
+  public var accept: String? { "application/json" }
   /// Makes a model of the whole body.
-  public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.request(self, as: Response.self, progress: progress)
+  public func read(_ response: HTTPTransport.Response) throws -> Response {
+    try response.model(Response.self, at: nil, failsOnEmptyData: true)
   }
 }
 
 extension TypedEndpoint where Response: ResponseReadable {
+  /// What the result accepts.
+  public var accept: String? { Response.accept }
   /// Lets the result read the answer.
-  public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.request(self, as: Response.self, progress: progress)
-  }
+  public func read(_ response: HTTPTransport.Response) throws -> Response { try Response.read(response) }
 }
 
 extension TypedEndpoint where Response: ResponseReadable & Decodable {
+  /// What the result accepts.
+  public var accept: String? { Response.accept }
   /// Lets the result read the answer.
-  public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.request(self, as: Response.self, progress: progress)
-  }
+  public func read(_ response: HTTPTransport.Response) throws -> Response { try Response.read(response) }
 }
 
 extension TypedEndpoint where Response == Void {
-  /// Succeeds when the status is a success.
-  public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    network.request(self, as: Void.self, progress: progress)
-  }
+  /// Succeeds, whatever the body.
+  public func read(_ response: HTTPTransport.Response) throws {}
 }
 
 extension TypedEndpoint {
   /// Calls the endpoint on `network`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
-    call(on: network, progress: progress)
+    network.request(self, progress: progress)
   }
 }
 
@@ -59,7 +70,9 @@ extension TypedEndpoint {
 public struct TypedCall<Response: Sendable>: TypedEndpoint, CallWrapper {
   /// The endpoint.
   public let call: Call
-  let start: @Sendable (Call, Network, ProgressHandler?) -> Single<Response>
+  /// The `Accept` field that goes with the type.
+  public let accept: String?
+  let reader: @Sendable (HTTPTransport.Response) throws -> Response
 
   /// The call's.
   public var baseURL: URL? { call.baseURL }
@@ -73,21 +86,24 @@ public struct TypedCall<Response: Sendable>: TypedEndpoint, CallWrapper {
   public var headers: HTTPHeaders { call.headers }
   /// The call's.
   public var caching: CacheOptions { call.caching }
-  /// Calls the endpoint.
-  public func call(on network: Network, progress: ProgressHandler?) -> Single<Response> {
-    start(call, network, progress)
-  }
+  /// Reads the answer as its type says.
+  public func read(_ response: HTTPTransport.Response) throws -> Response { try reader(response) }
 }
 
 extension Endpoint {
   /// The same endpoint, whose answer is a model of the whole body.
   @_disfavoredOverload
   public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> TypedCall<Model> {
-    TypedCall(call: Call(self)) { $1.request($0, as: Model.self, progress: $2) }
+    TypedCall(call: Call(self), accept: "application/json") {
+      try $0.model(type, at: nil, failsOnEmptyData: true)
+    }
   }
 
   /// The same endpoint, whose answer is read by `Result`.
   public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> TypedCall<Result> {
-    TypedCall(call: Call(self)) { $1.request($0, as: Result.self, progress: $2) }
+    TypedCall(call: Call(self), accept: Result.accept) { try Result.read($0) }
   }
+
+  /// The same endpoint, whose answer is that it has succeeded.
+  public func `as`(_ type: Void.Type) -> TypedCall<Void> { TypedCall(call: Call(self), accept: nil) { _ in } }
 }

@@ -43,6 +43,24 @@ extension Observable {
     .filter { !$0.items.isEmpty }
   }
 
+  /// All pages as one stream, each given by an `async` function: else as the form with streams.
+  ///
+  /// ```swift
+  /// Observable.pages(startingAt: nil) { cursor in try await network.fetch(.get("/feed", query: ["cursor": cursor])) }
+  /// ```
+  public static func pages<Item: Sendable>(
+    startingAt cursor: String?, _ page: @escaping @Sendable (String?) async throws -> Page<Item>
+  ) -> Observable<Page<Item>> where Element == Page<Item> {
+    pages(startingAt: cursor) { cursor in Single.from { try await page(cursor) }.asObservable() }
+  }
+
+  /// All pages by number, each given by an `async` function: else as the form with streams.
+  public static func pages<Item: Sendable>(
+    startingAt number: Int, _ page: @escaping @Sendable (Int) async throws -> Page<Item>
+  ) -> Observable<Page<Item>> where Element == Page<Item> {
+    pages(startingAt: number) { number in Single.from { try await page(number) }.asObservable() }
+  }
+
   /// - Parameters:
   ///   - endsAtRepeat: whether a page that repeats the one before is the end.
   ///   - next: where to go after a page, given the places that have been; `nil` is the end.

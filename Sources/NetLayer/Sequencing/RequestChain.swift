@@ -90,7 +90,7 @@ private struct ChainStep<Output: Sendable>: Sendable {
       guard let endpoint = try make() else { return .empty() }
       var network = options.network ?? network ?? .default
       if let stub = options.stub { network = network.with { $0.transport = StubTransport { _ in stub } } }
-      return endpoint.call(on: network, progress: options.progress).asObservable()
+      return network.request(endpoint, progress: options.progress).asObservable()
     }
     .do(onNext: options.onSuccess, onError: { options.onError?(NetworkError.wrapping($0)) })
     .mapError { NetworkError.step(index, NetworkError.wrapping($0)) }

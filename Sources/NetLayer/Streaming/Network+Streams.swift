@@ -8,6 +8,25 @@ extension Network {
   /// it is the reader who pauses. Interceptors see the head; retries and refreshes happen before it is given.
   public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(Call(endpoint)) }
 
+  /// Calls `endpoint` and, when the status is a success, gives its head and the body as it comes in to `body`; the
+  /// exchange ends when that returns or throws.
+  ///
+  /// ```swift
+  /// try await network.withStream(.get("/export")) { response, chunks in
+  ///   for try await chunk in chunks { try file.write(contentsOf: chunk) }
+  /// }
+  /// ```
+  /// Each piece is read when the loop asks for it: who is slow makes the server wait.
+  ///
+  /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled, or what `body` throws.
+  public func withStream<Result: Sendable>(
+    _ endpoint: some Endpoint, _ body: (Response, StreamedResponse.Chunks) async throws -> Result
+  ) async throws -> Result {
+    let streamed = try await awaited(bodies(Call(endpoint)).asSingle())
+    defer { streamed.cancel() }
+    return try await body(streamed.response, streamed.chunks)
+  }
+
   /// Calls `endpoint` and emits the pieces of the body as they come, if the status is a success.
   ///
   /// The next piece comes when the last has been dealt with, on the back end's `mapping` scheduler; who is slow makes the

@@ -66,6 +66,9 @@ public struct StreamedResponse: Sendable {
     }
   }
 
+  /// Ends the request, whoever reads.
+  func cancel() { reader.buffer.cancel() }
+
   fileprivate static func claimedTwice(_ response: Response) -> NetworkError {
     NetworkError(
       kind: .other, reason: "the body of a streamed answer can be read once; open the endpoint again",

@@ -55,8 +55,9 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(result.code, 0)
     XCTAssertEqual(result.errors, "")
     XCTAssertEqual(result.lines.count, 1)
-    XCTAssertTrue(result.lines[0].contains("8.4 MB in"), result.lines[0])
-    XCTAssertFalse(result.lines[0].contains("\u{1B}"))
+    let line = try XCTUnwrap(result.lines.first)
+    XCTAssertTrue(line.contains("8.4 MB in"), line)
+    XCTAssertFalse(line.contains("\u{1B}"))
   }
 
   func test_aDirectoryGetsAFileNamedLikeTheURL() throws {

@@ -35,7 +35,7 @@ final class Article2RowsTests: XCTestCase {
     _ = record(network(transport).request(Largest()))
     let request = try XCTUnwrap(transport.requests.first)
     XCTAssertEqual("\(request)", "PATCH http://own/v2/a")
-    XCTAssertEqual(request.text, "x=1")
+    XCTAssertEqual(request.text, #"{"x":1}"#)
     XCTAssertEqual(request.headers["X"], "y")
   }
 

@@ -89,7 +89,7 @@ final class RequestBuilderTests: XCTestCase {
     XCTAssertEqual(body(own), "[1]")
     let nested = try builder().request(for: Call(Both(task: .query(["a": 1], .query(["b": 2], .plain)))))
     XCTAssertEqual(nested.url.query(), "a=1&token=t&b=2")
-    let signed = try TaskEncoder(task: .query(["b": 2], .form(["a": 1])), common: ["c": 3]).pairs()
+    let signed = try TaskEncoder(task: .query(["b": 2], .form(["a": 1])), common: ["c": 3]).pairs(for: .post)
     XCTAssertEqual(signed.map { "\($0.name)=\($0.value)" }, ["a=1", "b=2", "c=3"])
   }
 

@@ -45,7 +45,7 @@ final class SignerTests: XCTestCase {
 
   func test_row_0_2_anHMACSignatureMayTravelInAHeader() throws {
     let transport = FakeTransport(json: "{}")
-    let network = try network(transport, HMACSigner(key: Data("k".utf8)))
+    let network = try network(transport, HMACSigner(key: Data("k".utf8))).with { $0.bodyEncoding = .form }
     _ = record(network.response(.post, "/a", parameters: ["b": true]))
     let expected = Digest.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
     XCTAssertEqual(transport.requests[0].headers["X-Signature"], expected)
@@ -63,7 +63,7 @@ final class SignerTests: XCTestCase {
       (.multipart(MultipartForm([.field("f", "x"), .data(Data(), name: "g", filename: "h")])), "c=0&f=x"),
     ]
     for (task, text) in tasks {
-      let pairs = try TaskEncoder(task: task, common: common).pairs()
+      let pairs = try TaskEncoder(task: task, common: common).pairs(for: .post)
       XCTAssertEqual(pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), text)
     }
   }

@@ -50,9 +50,9 @@ final class ResultTests: XCTestCase {
 
   func test_row_1_5_aPathsResultMayBeAnythingToo() {
     let network = network(#"{"id":1}"#)
-    XCTAssertEqual(record(network.request(.get, "/a", parameters: ["q": 1], as: Item.self)).elements, [Item(id: 1)])
-    XCTAssertEqual(record(network.request(.get, "/a", as: String.self)).elements, [#"{"id":1}"#])
-    let json: Single<JSON> = network.request(.post, "/a")
+    XCTAssertEqual(record(network.request(.get("/a", query: ["q": 1]), as: Item.self)).elements, [Item(id: 1)])
+    XCTAssertEqual(record(network.request(.get("/a"), as: String.self)).elements, [#"{"id":1}"#])
+    let json: Single<JSON> = network.request(.post("/a"))
     XCTAssertEqual(record(json).elements, [["id": 1]])
   }
 

@@ -69,7 +69,7 @@ final class InterceptorTests: XCTestCase {
   func test_streamsEmitEveryAnswerOfAnInterceptorAndSinglesTheLast() throws {
     let network = network(FakeTransport(json: "new"), [Before()])
     XCTAssertEqual(record(network.string(.get, "/x")).elements, ["old", "new"])
-    let single: Single<String> = network.request(.get, "/x")
+    let single: Single<String> = network.request(.get("/x"))
     XCTAssertEqual(record(single.asObservable()).elements, ["new"])
   }
 

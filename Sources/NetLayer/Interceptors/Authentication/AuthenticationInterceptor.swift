@@ -74,6 +74,29 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
+  /// An interceptor whose `refresh` is an `async` function; parameters as in the form with streams.
+  ///
+  /// ```swift
+  /// AuthenticationInterceptor(for: [url]) { old in
+  ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
+  /// }
+  /// ```
+  /// None of the requests that it sends are intercepted, whenever it sends them.
+  public convenience init(
+    for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
+    maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
+    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
+    apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
+    refresh: @escaping @Sendable (Token?) async throws -> Token
+  ) {
+    self.init(
+      for: origins, store: store, leeway: leeway, maxRefreshes: maxRefreshes, window: window, timeout: timeout,
+      scheduler: scheduler, apply: apply
+    ) { old in
+      Single.from { try await Self.$isRefreshing.withValue(true) { try await refresh(old) } }
+    }
+  }
+
   /// The token in force; `nil` when nobody is signed in.
   public var token: Token? { try? keeper.current().token }
 

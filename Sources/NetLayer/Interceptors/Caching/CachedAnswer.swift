@@ -28,6 +28,11 @@ final class CachedAnswer: Sendable, ContextKey {
   /// Whether it could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
 
+  /// What was asked for could not be made of it.
+  func refuse(_ error: any Error) {
+    if (error as? NetworkError)?.kind.discreditsStored ?? true { refuse() }
+  }
+
   /// Someone could not make of it what was asked for: whatever is wrong, the next call had better ask the server.
   func refuse() {
     wasRefused.store(true, ordering: .releasing)

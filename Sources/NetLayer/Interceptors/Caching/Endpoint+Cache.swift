@@ -10,11 +10,7 @@ extension Endpoint {
   public var cache: Call { cache(.cacheThenNetwork()) }
 
   /// The endpoint with another cache policy for this call, wherever an endpoint is taken.
-  public func cache(_ policy: CachePolicy) -> Call {
-    var call = Call(self)
-    call.caching.policy = policy
-    return call
-  }
+  public func cache(_ policy: CachePolicy) -> Call { caching(policy) }
 }
 
 extension Call {

@@ -125,7 +125,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let network = Locked<Network?>(nil)
     let authentication = try interceptor(virtual) { _ in
       guard let network = network.withLock({ $0 }) else { throw TestError() }
-      return network.request(.get, "/token", as: Token.self)
+      return network.request(.get("/token"), as: Token.self)
     }
     let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: virtual.scheduler))
     network.withLock { $0 = virtual.network(retry, authentication) }

@@ -25,7 +25,7 @@ final class CoalescingSharingTests: XCTestCase {
       let notes = Notes()
       for network in [first, first === plain ? snake : plain] {
         let name = network === plain ? "plain" : "snake"
-        _ = network.request(.get, "/x", as: User.self).subscribe(
+        _ = network.request(.get("/x"), as: User.self).subscribe(
           onSuccess: { notes.add("\(name) \($0.firstName)") },
           onError: { notes.add("\(name) \(NetworkError.wrapping($0).kind)") })
       }

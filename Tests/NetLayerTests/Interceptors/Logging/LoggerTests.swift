@@ -45,7 +45,7 @@ final class LoggerTests: XCTestCase {
   }
 
   func test_row_2_19_requestBodiesAreShownRedactedAndBinaryOnesSummarised() {
-    let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1]) }
+    let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1], encoding: .form) }
     XCTAssertTrue(form[0].hasSuffix("\n\nn=1&password=***&token=***"), form[0])
     let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
     XCTAssertTrue(json[0].hasSuffix(#"{"n":1,"password":"***","token":"***"}"#), json[0])

@@ -1,0 +1,83 @@
+import Foundation
+
+extension Response {
+  /// The URLs that the `Link` fields name, by their relation in lower case, such as `next` (RFC 8288 §3).
+  ///
+  /// ```swift
+  /// let next = response.links["next"]
+  /// ```
+  /// Relative ones are resolved by the URL that answered. Of several for one relation, the first counts; links of another
+  /// resource (`anchor`) are left out.
+  public var links: [String: URL] {
+    var links: [String: URL] = [:]
+    for field in headers where field.name.lowercased() == "link" {
+      var parser = LinkParser(field.value)
+      while let link = parser.next() {
+        guard let url = URL(string: link.target, relativeTo: url)?.absoluteURL else { continue }
+        for relation in link.relations where links[relation] == nil { links[relation] = url }
+      }
+    }
+    return links
+  }
+}
+
+/// Reads the value of a `Link` field: `<a>; rel="next", <b>; rel=last`.
+private struct LinkParser {
+  private var rest: Substring.UnicodeScalarView
+
+  init(_ value: String) { rest = Substring(value).unicodeScalars }
+
+  /// The next link of this resource that says how it is related; `nil` at the end, or where the field is malformed.
+  mutating func next() -> (target: String, relations: [String])? {
+    while let link = read() {
+      if let relations = link.relations { return (link.target, relations) }
+    }
+    return nil
+  }
+
+  private mutating func read() -> (target: String, relations: [String]?)? {
+    skip { $0 == "," || Self.isBlank($0) }
+    guard rest.popFirst() == "<", let end = rest.firstIndex(of: ">") else { return nil }
+    let target = String(rest[..<end])
+    rest = rest[rest.index(after: end)...]
+    var relations: [String]?
+    var isElsewhere = false
+    while true {
+      skip(Self.isBlank)
+      guard rest.first == ";" else { break }
+      rest.removeFirst()
+      skip(Self.isBlank)
+      let name = take { $0 != "=" && $0 != ";" && $0 != "," && !Self.isBlank($0) }.lowercased()
+      let value = value()
+      // Of two, the first counts (RFC 8288 §3.3).
+      if name == "rel", relations == nil { relations = value.lowercased().split(separator: " ").map(String.init) }
+      if name == "anchor" { isElsewhere = true }
+    }
+    return (target, isElsewhere ? nil : relations)
+  }
+
+  /// What stands behind the `=` of a parameter: a word, or a text in quotes.
+  private mutating func value() -> String {
+    skip(Self.isBlank)
+    guard rest.first == "=" else { return "" }
+    rest.removeFirst()
+    skip(Self.isBlank)
+    guard rest.first == "\"" else { return take { $0 != ";" && $0 != "," && !Self.isBlank($0) } }
+    rest.removeFirst()
+    var text = String.UnicodeScalarView()
+    while let next = rest.popFirst(), next != "\"" {
+      if next == "\\", let escaped = rest.popFirst() { text.append(escaped) } else { text.append(next) }
+    }
+    return String(text)
+  }
+
+  private mutating func skip(_ isSkipped: (Unicode.Scalar) -> Bool) { rest = rest.drop(while: isSkipped) }
+
+  private mutating func take(_ isTaken: (Unicode.Scalar) -> Bool) -> String {
+    let taken = rest.prefix(while: isTaken)
+    rest = rest[taken.endIndex...]
+    return String(taken)
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// The front door with `await`: `.get(…)`, `.post(…)` and `fetch`.
+final class FetchTests: XCTestCase {
+  private struct User: Codable, Sendable, Equatable {
+    var id: Int
+    var firstName: String
+  }
+
+  private struct Problem: Decodable, Equatable { var errors: [String] }
+
+  private struct UserDetail: TypedEndpoint {
+    typealias Response = User
+    struct Failure: Decodable, Sendable, Equatable { var retryIn: Int }
+    let id: Int
+    var path: String { "/users/\(id)" }
+  }
+
+  private static let ada = #"{"id":1,"first_name":"Ada"}"#
+
+  private func network(_ stub: StubTransport, _ change: (inout Backend) -> Void = { _ in }) -> Network {
+    var backend = Backend(
+      baseURL: URL(string: "http://api.test/v1"), decoder: .snakeCase, encoder: .snakeCase, messages: .english,
+      transport: stub)
+    change(&backend)
+    return Network(backend)
+  }
+
+  private func text(_ request: Request?) -> String {
+    guard let request else { return "nothing" }
+    let body = if case .data(let data) = request.body { String(decoding: data, as: UTF8.self) } else { "" }
+    let place = request.url.absoluteString.dropFirst("http://api.test/v1".count)
+    return "\(request.method) \(place) \(request.headers["Content-Type"] ?? "-") \(body)"
+  }
+
+  func test_everyKindOfResultIsFetched() async throws {
+    let stub = StubTransport([
+      .init(.delete, "/v1/users/1", .response(status: 204)), .init(nil, "/v1/users/1", .json(Self.ada)),
+    ])
+    let api = network(stub)
+    let ada = User(id: 1, firstName: "Ada")
+    let inferred: User = try await api.fetch(.get("/users/1"))
+    let named = try await api.fetch(.get("/users/1"), as: User.self)
+    let typed = try await api.fetch(UserDetail(id: 1))
+    XCTAssertEqual([inferred, named, typed], [ada, ada, ada])
+    let string: String = try await api.fetch(.get("/users/1"))
+    let data = try await api.fetch(.get("/users/1"), as: Data.self)
+    let json = try await api.fetch(.get("/users/1"), as: JSON.self)
+    let response: Response = try await api.fetch(.get("/users/1"))
+    XCTAssertEqual([string, String(decoding: data, as: UTF8.self), json.description], [Self.ada, Self.ada, Self.ada])
+    XCTAssertEqual(response.status, 200)
+    XCTAssertEqual(try response.decode(User.self), ada)
+    try await api.fetch(.delete("/users/1"))
+    try await api.fetch(Call.delete("/users/1").as(Void.self))
+    XCTAssertEqual(
+      stub.requests.map { $0.headers["Accept"] ?? "-" }.prefix(3), Array(repeating: "application/json", count: 3)[...])
+  }
+
+  func test_verbsSayMethodQueryAndBody() async throws {
+    let stub = StubTransport { _ in .json("{}") }
+    let api = network(stub)
+    let ada = User(id: 1, firstName: "Ada")
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
+    try Data("{}".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let calls: [(Call, String)] = [
+      (.get("/a", query: ["q": 1]), "GET /a?q=1 - "),
+      (.get("a?x=1&y", query: ["q": "z z"]), "GET /a?x=1&y&q=z%20z - "),
+      (.head("/a"), "HEAD /a - "),
+      (.delete("/a", query: ["q": 1]), "DELETE /a?q=1 - "),
+      (.post("/a"), "POST /a - "),
+      (.post("/a", query: ["q": 1]), "POST /a?q=1 - "),
+      (.post("/a", json: ada), #"POST /a application/json {"first_name":"Ada","id":1}"#),
+      (.post("/a?v=2", json: ada, query: ["q": 1]), #"POST /a?v=2&q=1 application/json {"first_name":"Ada","id":1}"#),
+      (
+        .put("/a", json: ["isNew": true, "count": 1, "none": nil]),
+        #"PUT /a application/json {"count":1,"is_new":true}"#
+      ),
+      (.patch("/a", json: [1, 2]), "PATCH /a application/json [1,2]"),
+      (.post("/a", form: ["x": "a b"]), "POST /a application/x-www-form-urlencoded; charset=utf-8 x=a%20b"),
+      (.put("/a", body: Data("x".utf8), contentType: "text/plain"), "PUT /a text/plain x"),
+      (.upload("/a", file: file), "POST /a application/json "),
+      (
+        .post("/a", json: ada).query(["q": 1]).query(["q": 2, "r": 3]),
+        #"POST /a?q=2&r=3 application/json {"first_name":"Ada","id":1}"#
+      ),
+    ]
+    for (call, expected) in calls {
+      try await api.fetch(call)
+      XCTAssertEqual(text(stub.requests.last), expected)
+    }
+    try await api.fetch(.upload("/a", form: MultipartForm([.field("n", "v")]), method: .put))
+    XCTAssertTrue(text(stub.requests.last).hasPrefix("PUT /a multipart/form-data; boundary="))
+  }
+
+  private enum Trace: ContextKey { static let defaultValue = "" }
+
+  func test_modifiersChangeOneCall() async throws {
+    let stub = StubTransport { _ in .json("{}") }
+    let api = network(stub) { $0.headers = ["A": "backend", "B": "backend"] }
+    try await api.fetch(
+      .get("/a").header("A", "call").timeout(.milliseconds(1500)).priority(.high).context(Trace.self, "t")
+        .caching(.networkOnly))
+    let request = try XCTUnwrap(stub.requests.last)
+    XCTAssertEqual([request.headers["A"], request.headers["B"]], ["call", "backend"])
+    XCTAssertEqual(request.timeouts.total, 1.5)
+    XCTAssertEqual(request.timeouts.connect, 15)
+    XCTAssertEqual(request.options.priority, .high)
+    XCTAssertEqual(request.context[Trace.self], "t")
+    XCTAssertEqual(request.caching.policy, .networkOnly)
+    try await api.fetch(UserDetail(id: 1).header("A", "typed"))
+    XCTAssertEqual(stub.requests.last?.headers["A"], "typed")
+    XCTAssertEqual(stub.requests.last?.timeouts.total, 60)
+  }
+
+  func test_aQueryInThePathCantDoHarm() async throws {
+    let stub = StubTransport { _ in .json("{}") }
+    let api = network(stub)
+    try await api.fetch(.get("/a?q=é&r=%20 x"))
+    XCTAssertEqual(stub.requests.last?.url.absoluteString, "http://api.test/v1/a?q=%C3%A9&r=%20%20x")
+    try await api.fetch(.get("?q=1"))
+    XCTAssertEqual(stub.requests.last?.url.absoluteString, "http://api.test/v1?q=1")
+    for path in ["/a?b#c", "/a?b\r\nX: y", "/../a?b"] {
+      do {
+        try await api.fetch(.get(path))
+        XCTFail("\(path.debugDescription) was sent")
+      } catch {
+        XCTAssertEqual(error.kind, .invalidRequest)
+      }
+    }
+  }
+
+  func test_failuresAreTypedAndDecodeThemselves() async throws {
+    let stub = StubTransport([
+      .init(nil, "/v1/users/1", .json(#"{"message":"bad","errors":["name"],"retry_in":7}"#, status: 422)),
+      .init(nil, "/v1/users/2", .failure(.timeout)),
+    ])
+    let api = network(stub)
+    do {
+      try await api.fetch(.get("/users/1"))
+      XCTFail("422 is no success")
+    } catch {
+      XCTAssertEqual(error.status, 422)
+      XCTAssertEqual(error.message, "bad")
+      XCTAssertEqual(try error.body(as: Problem.self), Problem(errors: ["name"]))
+      XCTAssertEqual(try error.body(of: UserDetail.self), .init(retryIn: 7))
+      XCTAssertThrowsError(try error.body(as: User.self)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .parse) }
+    }
+    do {
+      _ = try await api.fetch(UserDetail(id: 2))
+      XCTFail("no response arrived")
+    } catch {
+      XCTAssertNil(error.status)
+      XCTAssertThrowsError(try error.body(as: Problem.self)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .timeout) }
+    }
+  }
+
+  func test_errorsAreReportedOnceAndMapped() async throws {
+    let heard = Locked<[String]>([])
+    let stub = StubTransport([.init(nil, "/v1/bad", .json("[]")), .init(nil, "/v1/gone", .json("{}", status: 410))])
+    let api = network(stub) { backend in
+      backend.onError = { error in heard.withLock { $0.append("\(error.kind)") } }
+      backend.mapError = { error in
+        var error = error
+        error.message = "mapped"
+        return error
+      }
+    }
+    for path in ["/bad", "/gone", "/.."] {
+      do {
+        _ = try await api.fetch(.get(path), as: User.self)
+        XCTFail(path)
+      } catch {
+        XCTAssertEqual(error.message, "mapped", path)
+      }
+    }
+    XCTAssertEqual(heard.withLock { $0 }, ["parse", "status", "invalidRequest"])
+  }
+
+  func test_cancellingTheTaskCancelsTheRequest() async throws {
+    let transport = FakeTransport { _ in .silence }
+    let api = network(StubTransport([])) { $0.transport = transport }
+    let task = Task { try await api.fetch(.get("/slow")) }
+    while transport.requests.isEmpty { await Task.yield() }
+    task.cancel()
+    let result = await task.result
+    XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? NetworkError)?.kind, .cancelled) }
+    transport.drain()
+    XCTAssertEqual(transport.cancellations, 1)
+    let before = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await api.fetch(.get("/never"))
+    }
+    let outcome = await before.result
+    XCTAssertThrowsError(try outcome.get()) { XCTAssertEqual(($0 as? NetworkError)?.kind, .cancelled) }
+    XCTAssertEqual(transport.requests.count, 1, "nothing is sent for a task that is over")
+  }
+
+  @MainActor
+  func test_itComesBackToTheMainActorAlsoWhereItWouldBeDelivered() async throws {
+    let stub = StubTransport { _ in .json(Self.ada) }
+    let api = network(stub) { $0.delivery = MainScheduler.instance }
+    let user: User = try await api.fetch(.get("/users/1"))
+    MainActor.assertIsolated()
+    XCTAssertEqual(user.id, 1)
+  }
+
+  func test_aStreamEndsWithItsScope() async throws {
+    let stub = StubTransport([
+      .init(nil, "/v1/log", .chunks([Data("a".utf8), Data("b".utf8)])),
+      .init(nil, "/v1/gone", .json(#"{"detail":"no log"}"#, status: 404)),
+    ])
+    let api = network(stub)
+    let all = try await api.withStream(.get("/log")) { response, chunks in
+      XCTAssertEqual(response.status, 200)
+      var text = ""
+      for try await chunk in chunks { text += String(decoding: chunk, as: UTF8.self) }
+      return text
+    }
+    XCTAssertEqual(all, "ab")
+    let kept = try await api.withStream(.get("/log")) { _, chunks in chunks }
+    var iterator = kept.makeAsyncIterator()
+    do {
+      _ = try await iterator.next()
+      XCTFail("the scope has ended")
+    } catch {
+      XCTAssertEqual((error as? NetworkError)?.kind, .cancelled)
+    }
+    do {
+      try await api.withStream(.get("/gone")) { _, _ in XCTFail("404 is no stream") }
+    } catch {
+      XCTAssertEqual((error as? NetworkError)?.message, "no log")
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// Interceptors, refreshes and signers that are written with `await`.
+final class AsyncInterceptorTests: XCTestCase {
+  private let url = URL(string: "http://api.test")
+
+  private func network(_ transport: any Transport, _ change: (inout Backend) -> Void) -> Network {
+    var backend = Backend(baseURL: url, transport: transport)
+    change(&backend)
+    return Network(backend)
+  }
+
+  func test_itChangesRepeatsAndAnswers() async throws {
+    let stub = StubTransport([
+      .init(nil, "/twice", .sequence([.json("1", status: 503), .json("2")])), .init(nil, "/once", .json("3")),
+    ])
+    let api = network(stub) {
+      $0.interceptors = [
+        AsyncInterceptor { request, next in
+          if request.url.path == "/own" { return Response(request: request, body: Data("own".utf8)) }
+          var request = request
+          request.headers["X"] = await Task { "stamp" }.value
+          let response = try await next(request)
+          return response.status == 503 ? try await next(request) : response
+        }
+      ]
+    }
+    let twice = try await api.fetch(.get("/twice"), as: String.self)
+    let once = try await api.fetch(.get("/once"), as: String.self)
+    let own = try await api.fetch(.get("/own"), as: String.self)
+    XCTAssertEqual([twice, once, own], ["2", "3", "own"])
+    XCTAssertEqual(stub.requests.map { $0.headers["X"] }, ["stamp", "stamp", "stamp"])
+  }
+
+  func test_itsErrorsAndCancellationAreTheCalls() async throws {
+    struct Own: Error {}
+    let transport = FakeTransport { _ in .silence }
+    let failing = network(transport) { $0.interceptors = [AsyncInterceptor { _, _ in throw Own() }] }
+    do {
+      try await failing.fetch(.get("/x"))
+      XCTFail("no error")
+    } catch {
+      XCTAssertTrue(error.underlying is Own, "\(error)")
+    }
+    let waiting = network(transport) {
+      $0.interceptors = [AsyncInterceptor { request, next in try await next(request) }]
+    }
+    let task = Task { try await waiting.fetch(.get("/x")) }
+    while transport.requests.isEmpty { await Task.yield() }
+    task.cancel()
+    _ = await task.result
+    while transport.cancellations == 0 { await Task.yield() }
+  }
+
+  func test_aRefreshMayAwaitAndIsNotIntercepted() async throws {
+    let stub = StubTransport { request in
+      if request.url.path == "/token" {
+        return .json(request.headers["Authorization"] == nil ? #"{"access":"new"}"# : "{}")
+      }
+      return .json("ok", status: request.headers["Authorization"] == "Bearer new" ? 200 : 401)
+    }
+    let url = try XCTUnwrap(url)
+    let itself = Locked<Network?>(nil)
+    let authentication = AuthenticationInterceptor(for: [url], store: MemoryTokenStore(Token(access: "old"))) { old in
+      XCTAssertEqual(old?.access, "old")
+      // Later, and through the very network that waits for it.
+      await Task.yield()
+      guard let api = itself.withLock({ $0 }) else { throw CancellationError() }
+      let answer: JSON = try await api.fetch(.post("/token", form: ["refresh_token": old?.refresh]))
+      return Token(access: answer["access"].string ?? "")
+    }
+    let api = network(stub) { $0.interceptors = [authentication] }
+    itself.withLock { $0 = api }
+    async let first = api.fetch(.get("/a"), as: String.self)
+    async let second = api.fetch(.get("/b"), as: String.self)
+    let both = try await [first, second]
+    XCTAssertEqual(both, ["ok", "ok"])
+    XCTAssertEqual(stub.requests.filter { $0.url.path == "/token" }.count, 1)
+    itself.withLock { $0 = nil }
+  }
+
+  func test_aSignerMayAwaitAndSignsEachAttempt() async throws {
+    let stub = StubTransport([.init(nil, "/x", .sequence([.json("busy", status: 503), .json("1")]))])
+    let count = Locked(0)
+    let api = network(stub) { backend in
+      backend.commonParameters = { ["c": 3] }
+      backend.signer = AsyncSigner { content in
+        await Task.yield()
+        let turn = count.withLock { count in
+          count += 1
+          return count
+        }
+        return Signature(parameters: ["sign": "\(content.text)#\(turn)"], headers: ["X-Sign": "\(turn)"])
+      }
+      backend.interceptors = [
+        AsyncInterceptor { request, next in
+          XCTAssertNil(request.headers["X-Sign"], "it is signed when it is sent")
+          let response = try await next(request)
+          return response.status == 503 ? try await next(request) : response
+        }
+      ]
+    }
+    let one = try await api.fetch(.get("/x", query: ["b": 2]), as: Int.self)
+    XCTAssertEqual(one, 1)
+    XCTAssertEqual(stub.requests.map { $0.headers["X-Sign"] }, ["1", "2"])
+    XCTAssertEqual(
+      stub.requests.map { $0.url.query ?? "" }, ["b=2&c=3&sign=b%3D2%26c%3D3%231", "b=2&c=3&sign=b%3D2%26c%3D3%232"])
+    XCTAssertEqual(stub.requests.last?.context[OriginBoundFields.self]["X-Sign"], "2", "no redirect takes it elsewhere")
+  }
+
+  func test_aSignerThatFailsSendsNothing() async throws {
+    struct Own: Error {}
+    let stub = StubTransport { _ in .json("1") }
+    let api = network(stub) { $0.signer = AsyncSigner { _ in throw Own() } }
+    do {
+      try await api.fetch(.get("/x"))
+      XCTFail("no error")
+    } catch {
+      XCTAssertEqual(error.kind, .encoding)
+      XCTAssertTrue(error.underlying is Own)
+    }
+    XCTAssertEqual(stub.requests.count, 0)
+  }
+}

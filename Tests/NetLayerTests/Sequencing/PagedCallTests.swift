@@ -1,0 +1,128 @@
+import Foundation
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// `network.pages`: by link, cursor, number and offset.
+final class PagedCallTests: XCTestCase {
+  private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.Answer?) -> (
+    Network, StubTransport
+  ) {
+    let stub = StubTransport { request in
+      URLComponents(url: request.url, resolvingAgainstBaseURL: true).flatMap(answer)
+    }
+    let url = URL(string: "http://api.test")
+    return (Network(Backend(baseURL: url, headers: ["K": "key"], envelope: .none, transport: stub)), stub)
+  }
+
+  private static func linked(_ body: String, _ link: String?) -> StubTransport.Answer {
+    var headers: HTTPHeaders = ["Content-Type": "application/json"]
+    headers["Link"] = link
+    return .response(headers: headers, body: Data(body.utf8))
+  }
+
+  private func sent(_ stub: StubTransport) -> [String] {
+    stub.requests.map { "\($0.url.path)?\($0.url.query ?? "")" }
+  }
+
+  func test_byLink() throws {
+    let (api, stub) = network { url in
+      switch url.query ?? "" {
+      case "per=2": Self.linked("[1,2]", #"<?per=2&after=2>; rel="next""#)
+      case "per=2&after=2": Self.linked("[]", #"</items?per=2&after=3>; rel=next"#)
+      case "per=2&after=3": Self.linked("[3]", #"<?per=2>; rel="prev""#)
+      default: nil
+      }
+    }
+    let call = Call.get("/items", query: ["per": 2]).header("Mine", "1").timeout(.seconds(3))
+    let pages = record(api.pages(call, of: Int.self)).elements
+    XCTAssertEqual(pages.map(\.items), [[1, 2], [], [3]])
+    XCTAssertEqual(sent(stub), ["/items?per=2", "/items?per=2&after=2", "/items?per=2&after=3"])
+    XCTAssertTrue(stub.requests.allSatisfy { $0.headers["K"] == "key" && $0.headers["Mine"] == "1" })
+    XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.total == 3 })
+  }
+
+  func test_aLinkElsewhereGetsNoCredentials() throws {
+    let (api, stub) = network { url in
+      url.host == "api.test" ? Self.linked("[1]", "<http://evil.test/x>; rel=next") : Self.linked("[2]", nil)
+    }
+    let pages = record(api.pages(Call.get("/items").header("Authorization", "secret"), of: Int.self)).elements
+    XCTAssertEqual(pages.map(\.items), [[1], [2]])
+    XCTAssertEqual(stub.requests.map { $0.headers["Authorization"] }, ["secret", nil])
+    XCTAssertEqual(stub.requests.map { $0.headers["K"] }, ["key", nil])
+  }
+
+  func test_byCursorAtAPath() throws {
+    let (api, stub) = network { url in
+      switch url.query ?? "" {
+      case "q=x": .json(#"{"data":[1],"meta":{"next":"c/2"}}"#)
+      case "after=c/2&q=x", "q=x&after=c/2": .json(#"{"data":[2],"meta":{"next":3}}"#)
+      default: .json(#"{"data":[3],"meta":{"next":null}}"#)
+      }
+    }
+    let pages = api.pages(.get("/x?q=x"), of: Int.self, at: "data", by: .cursor(at: "meta.next", parameter: "after"))
+    XCTAssertEqual(record(pages).elements.map(\.items), [[1], [2], [3]])
+    XCTAssertEqual(sent(stub).count, 3)
+    XCTAssertEqual(sent(stub).last, "/x?q=x&after=3")
+  }
+
+  func test_byNumberAndByOffset() throws {
+    let (api, stub) = network { url in
+      let query = Dictionary(uniqueKeysWithValues: (url.queryItems ?? []).map { ($0.name, $0.value ?? "") })
+      if let page = query["p"].flatMap(Int.init) { return .json(page < 2 ? "[\(page),\(page)]" : "[]") }
+      let offset = query["skip"].flatMap(Int.init) ?? -1
+      return .json(offset < 3 ? "[\(offset)]" : "[]")
+    }
+    let numbered = api.pages(.get("/n"), of: Int.self, by: .number(parameter: "p", from: 0))
+    XCTAssertEqual(record(numbered).elements.map(\.items), [[0, 0], [1, 1]])
+    let counted = api.pages(.get("/o"), of: Int.self, by: .offset(parameter: "skip"))
+    XCTAssertEqual(record(counted).elements.map(\.items), [[0], [1], [2]])
+    XCTAssertEqual(sent(stub), ["/n?p=0", "/n?p=1", "/n?p=2", "/o?skip=0", "/o?skip=1", "/o?skip=2", "/o?skip=3"])
+  }
+
+  func test_aRepeatedPageIsAnError() throws {
+    for paging in [Paging.number(), .offset(), .link, .cursor(at: "next")] {
+      let (api, stub) = network { _ in Self.linked(#"{"items":[1,2],"next":"n"}"#, "<http://api.test/x>; rel=next") }
+      let seen = record(api.pages(.get("/x"), of: Int.self, at: "items", by: paging))
+      XCTAssertEqual(seen.error?.kind, .sequence, "\(paging)")
+      XCTAssertNotNil(seen.error?.index)
+      XCTAssertLessThanOrEqual(seen.elements.count, 2)
+      XCTAssertLessThanOrEqual(stub.requests.count, 2)
+    }
+  }
+
+  func test_eachSubscriptionWalksAnew() throws {
+    let (api, stub) = network { url in .json(url.query == "page=1" ? "[1]" : "[]") }
+    let pages = api.pages(.get("/x"), of: Int.self, by: .number())
+    for _ in 0..<2 { XCTAssertEqual(record(pages).elements.map(\.items), [[1]]) }
+    XCTAssertEqual(stub.requests.count, 4)
+    XCTAssertEqual(record(pages.take(1)).elements.count, 1)
+    XCTAssertEqual(stub.requests.count, 5, "who takes one page asks for one")
+  }
+
+  func test_asyncPagesAndFailures() async throws {
+    let (api, _) = network { url in
+      url.path == "/x" ? .json(url.query == "page=1" ? "[1]" : "[]") : .json("{}", status: 500)
+    }
+    var items: [Int] = []
+    let pages = Observable.pages(startingAt: 1) { number in
+      Page(items: try await api.fetch(.get("/x", query: ["page": number]), as: [Int].self))
+    }
+    for try await page in pages.values() { items += page.items }
+    XCTAssertEqual(items, [1])
+    let cursors = Observable.pages(startingAt: nil) { (cursor: String?) async throws -> Page<Int> in
+      Page(items: [cursor.flatMap(Int.init) ?? 0], cursor: cursor == nil ? "7" : nil)
+    }
+    items = []
+    for try await page in cursors.values() { items += page.items }
+    XCTAssertEqual(items, [0, 7])
+    do {
+      for try await _ in api.pages(.get("/bad"), of: Int.self).values() { XCTFail("no page") }
+      XCTFail("no error")
+    } catch {
+      XCTAssertEqual((error as? NetworkError)?.status, 500)
+    }
+  }
+}
