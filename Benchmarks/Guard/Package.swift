@@ -1,0 +1,15 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "GuardBenchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "NetLayer", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "GuardBenchmarks",
+      dependencies: [
+        .product(name: "NetLayer", package: "NetLayer"), .product(name: "Streams", package: "NetLayer"),
+      ])
+  ]
+)

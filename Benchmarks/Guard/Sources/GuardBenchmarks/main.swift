@@ -1,0 +1,77 @@
+import Foundation
+import NetLayer
+import Streams
+
+// Short programs whose instructions are counted: `GuardBenchmarks NAME COUNT` repeats one of them. All run on one thread, so
+// that every run counts the same.
+
+/// Answers on the spot: what remains is the way of a call through the library.
+struct AtOnce: Transport {
+  static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
+
+  func send(
+    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    completion(.success(Response(request: request, body: Self.body)))
+    return Disposables.create()
+  }
+}
+
+/// Runs work where it is.
+struct Here: ImmediateSchedulerType {
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    action()
+    return Disposables.create()
+  }
+}
+
+struct User: Decodable, Sendable {
+  var id: Int
+  var name: String
+}
+
+let network = Network(
+  Backend(baseURL: URL(string: "http://127.0.0.1"), transport: AtOnce(), mapping: Here()))
+let busy = network.with {
+  $0.interceptors = [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
+}
+let text = Data(
+  #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
+
+/// Keeps the optimiser from leaving work out.
+@inline(never)
+func use<Value>(_ value: Value) { withExtendedLifetime(value) {} }
+
+@inline(never)
+func chain(_ count: Int) -> Observable<Int> {
+  Observable<Int>.create { observer in
+    for number in 0..<count { observer.onNext(number) }
+    observer.onCompleted()
+    return Disposables.create()
+  }
+  .map { $0 &+ 1 }.filter { $0 & 1 == 0 }.map { $0 &* 3 }
+}
+
+let programs: [String: (Int) throws -> Void] = [
+  "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
+  "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
+  "subject": { count in
+    let subject = BehaviorSubject(value: 0)
+    let bag = DisposeBag()
+    for _ in 0..<3 { subject.map { $0 &+ 1 }.subscribe(onNext: { use($0) }).disposed(by: bag) }
+    for number in 0..<count * 10 { subject.onNext(number) }
+  },
+  "json": { count in
+    struct List: Decodable { var items: [User] }
+    for _ in 0..<count { use(try JSON(text).decode(List.self)) }
+  },
+]
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3, let program = programs[arguments[1]], let count = Int(arguments[2]) else {
+  print("GuardBenchmarks NAME COUNT, of: \(programs.keys.sorted().joined(separator: ", "))")
+  exit(2)
+}
+try program(count)
