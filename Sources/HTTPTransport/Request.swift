@@ -48,35 +48,103 @@ public struct Request: Sendable {
   }
 
   /// The method.
-  public var method: HTTPMethod
+  public var method: HTTPMethod {
+    get { box.fields.method }
+    _modify {
+      makeUnique()
+      yield &box.fields.method
+    }
+  }
   /// The absolute `http` or `https` URL, query included.
-  public var url: URL
+  public var url: URL {
+    get { box.fields.url }
+    _modify {
+      makeUnique()
+      yield &box.fields.url
+    }
+  }
   /// The header fields as they are sent.
-  public var headers: HTTPHeaders
+  public var headers: HTTPHeaders {
+    get { box.fields.headers }
+    _modify {
+      makeUnique()
+      yield &box.fields.headers
+    }
+  }
   /// The body.
-  public var body: Body
+  public var body: Body {
+    get { box.fields.body }
+    _modify {
+      makeUnique()
+      yield &box.fields.body
+    }
+  }
   /// The time limits.
-  public var timeouts: Timeouts
+  public var timeouts: Timeouts {
+    get { box.fields.timeouts }
+    _modify {
+      makeUnique()
+      yield &box.fields.timeouts
+    }
+  }
   /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
   ///
   /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
   /// be of any size: the transports' limits are for what is kept in memory. `Network` writes it; a transport does with
   /// `Transport.download(_:to:progress:completion:)`.
-  public var destination: URL?
+  public var destination: URL? {
+    get { box.fields.destination }
+    _modify {
+      makeUnique()
+      yield &box.fields.destination
+    }
+  }
   /// What interceptors and other layers attach to it; none of it is sent.
-  public var context = Context()
+  public var context: Context {
+    get { box.fields.context }
+    _modify {
+      makeUnique()
+      yield &box.fields.context
+    }
+  }
   /// What `options` holds; `nil` for the defaults.
-  package var chosenOptions: OptionsBox?
+  package var chosenOptions: OptionsBox? {
+    get { box.fields.chosenOptions }
+    _modify {
+      makeUnique()
+      yield &box.fields.chosenOptions
+    }
+  }
+
+  private struct Fields {
+    var method: HTTPMethod
+    var url: URL
+    var headers: HTTPHeaders
+    var body: Body
+    var timeouts: Timeouts
+    var destination: URL?
+    var context: Context = Context()
+    var chosenOptions: OptionsBox?
+  }
+
+  private final class Box: @unchecked Sendable {  // safe: changed while one request alone holds it
+    @exclusivity(unchecked) var fields: Fields
+
+    init(_ fields: Fields) { self.fields = fields }
+  }
+
+  /// Shared by copies until one of them is changed: a call copies its request many times.
+  private var box: Box
+
+  private mutating func makeUnique() {
+    if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
+  }
 
   /// A request as it goes to the transport; nothing is added to it.
   public init(
     method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: Body = .none, timeouts: Timeouts = Timeouts()
   ) {
-    self.method = method
-    self.url = url
-    self.headers = headers
-    self.body = body
-    self.timeouts = timeouts
+    box = Box(Fields(method: method, url: url, headers: headers, body: body, timeouts: timeouts))
   }
 }
 

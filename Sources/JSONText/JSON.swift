@@ -48,7 +48,7 @@ public struct JSON: Sendable {
   public init(_ data: Data) throws { try self.init(data, carrying: nil) }
 
   /// The same, with something of the caller's that travels with the value and with what is taken out of it.
-  package init(_ data: Data, carrying context: (any Sendable)?) throws {
+  package init(_ data: Data, carrying context: (any AnyObject & Sendable)?) throws {
     self.init(document: JSONDocument(try JSONIndex(data), context: context), position: 0)
   }
 
@@ -83,12 +83,12 @@ public struct JSON: Sendable {
   public var offset: Int { word?.start ?? 0 }
 
   /// The same value, with something of the caller's that travels with it and with what is taken out of it.
-  package func carrying(_ context: any Sendable) -> JSON {
+  package func carrying(_ context: any AnyObject & Sendable) -> JSON {
     JSON(document: JSONDocument(document.index, context: context), position: position)
   }
 
   /// What `carrying` put there.
-  package var context: (any Sendable)? { document.context }
+  package var context: (any AnyObject & Sendable)? { document.context }
 
   /// A hash of the value's text, in this run of the program; `nil` if the value is not there.
   package var textHash: Int? {

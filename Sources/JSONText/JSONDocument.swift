@@ -4,9 +4,9 @@ import Foundation
 final class JSONDocument: Sendable {
   let index: JSONIndex
   /// Nothing here looks at it.
-  let context: (any Sendable)?
+  let context: (any AnyObject & Sendable)?
 
-  init(_ index: JSONIndex, context: (any Sendable)? = nil) {
+  init(_ index: JSONIndex, context: (any AnyObject & Sendable)? = nil) {
     self.index = index
     self.context = context
   }

@@ -17,9 +17,7 @@ import Streams
 public final class Network: Sendable {
   /// The back end that is called.
   public let backend: Backend
-  let reading: ResponseContext
-  private let context: Context
-  let activity: Activity
+  let pipeline: CallPipeline
   let builder: RequestBuilder
 
   /// A network that calls `backend`.
@@ -27,11 +25,7 @@ public final class Network: Sendable {
 
   private init(_ backend: Backend, activity: Activity) {
     self.backend = backend
-    self.activity = activity
-    reading = ResponseContext(backend)
-    var context = Context()
-    context[ResponseContext.self] = reading
-    self.context = context
+    pipeline = CallPipeline(backend, activity)
     var options = backend.options
     if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
@@ -50,24 +44,24 @@ public final class Network: Sendable {
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)
-    return Network(backend, activity: activity)
+    return Network(backend, activity: pipeline.activity)
   }
 
   /// The number of requests in flight, at once and at each change (article row 3.16: the indicator).
   ///
   /// Counts are delivered one at a time, in order, on the threads where requests begin and end: hop before a view is
   /// touched.
-  public var requestsInFlight: Observable<Int> { activity.count }
+  public var requestsInFlight: Observable<Int> { pipeline.activity.count }
 
   /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status: the last, where
   /// interceptors give several.
   func send(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
-    pipeline(progress).response { [builder] in try builder.request(for: call, accept: accept) }
+    pipeline.response(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Builds and sends the request of `call` at each subscription; gives every answer of the interceptors.
   func responses(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Observable<Response> {
-    pipeline(progress).responses { [builder] in try builder.request(for: call, accept: accept) }
+    pipeline.responses(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Sends `request` as it is, through the interceptors; gives any answer, whatever its status.
@@ -76,18 +70,12 @@ public final class Network: Sendable {
   public func send(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> Single<Response> {
-    pipeline(progress, request.timeouts).response { request }
+    pipeline.response(progress) { request }
   }
 
-  func pipeline(_ progress: ProgressHandler?, _ timeouts: Request.Timeouts? = nil) -> CallPipeline {
-    CallPipeline(
-      reading: reading, context: context, activity: activity, transport: backend.transport ?? Self.platformTransport,
-      mapping: backend.mapping, interceptors: backend.interceptors, progress: progress,
-      callLimit: (timeouts ?? backend.timeouts).call)
-  }
+  /// How answers are read.
+  var reading: ResponseContext { pipeline.reading }
 
-  /// The transport of back ends that name none: one for all, as it keeps connections.
-  private static let platformTransport = DefaultTransport.make()
   /// Whoever sets or reads the default; a reference only.
   private static let chosen = Locked<Network?>(nil)
   private static let unconfigured = Network()

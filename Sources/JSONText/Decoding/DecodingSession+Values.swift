@@ -69,13 +69,22 @@ extension DecodingSession {
       if type == [String].self { return try same(elements(at: place) { try string(at: $0) }) }
       if type == [Int].self { return try same(elements(at: place) { try integer(Int.self, at: $0) }) }
       if type == [Double].self { return try same(elements(at: place) { try double(at: $0) }) }
-      if let list = type as? any DecodableList.Type { return try list.list(at: place, in: self) }
+      if Self.noLists.conforms(type, { type is any DecodableList.Type }), let list = type as? any DecodableList.Type {
+        return try list.list(at: place, in: self)
+      }
     case .object:
-      if let list = type as? any DecodableDictionary.Type { return try list.dictionary(at: place, in: self) }
+      if Self.noDictionaries.conforms(type, { type is any DecodableDictionary.Type }),
+        let list = type as? any DecodableDictionary.Type
+      {
+        return try list.dictionary(at: place, in: self)
+      }
     default: break
     }
     return try Model(from: JSONValueDecoder(session: self, place: place))
   }
+
+  private static let noLists = PlainTypes()
+  private static let noDictionaries = PlainTypes()
 
   /// A value as the type that it is: callers have found `Model` to be `Value`. A cast would look that up once more, for
   /// half of the time that an integer takes.

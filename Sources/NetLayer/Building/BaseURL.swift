@@ -1,10 +1,13 @@
 import Foundation
+import Streams
 
 /// A back end's base URL, checked and taken apart once: nearly every call is a plain path below it.
-struct BaseURL: Sendable {
+final class BaseURL: Sendable {
   /// Up to the last component of the path, without the slash behind it.
   private let root: String
   private let query: String
+  /// The URLs of the latest paths: making one takes longer than half of what a request needs beside it. Every call looks here.
+  private let known = Locked<[String: URL]>([:])
 
   /// `nil` for one that can't be requested: the call then says why.
   init?(_ url: URL) {
@@ -17,13 +20,20 @@ struct BaseURL: Sendable {
 
   /// The URL of `target` below this one; `nil` for a target that needs a closer look.
   func url(for target: any URLConvertible) -> URL? {
+    guard let path = target as? String else { return nil }
+    if let url = known.withLock({ $0[path] }) { return url }
     // A colon may end a scheme.
-    guard let path = target as? String, !path.isEmpty, URLPath.isPlain(path), !path.utf8.contains(UInt8(ascii: ":"))
-    else {
-      return nil
+    guard !path.isEmpty, URLPath.isPlain(path), !path.utf8.contains(UInt8(ascii: ":")) else { return nil }
+    let url = URL(string: root + "/" + path.utf8.drop { $0 == UInt8(ascii: "/") } + query)
+    known.withLock { known in
+      if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
+      known[path] = url
     }
-    return URL(string: root + "/" + path.utf8.drop { $0 == UInt8(ascii: "/") } + query)
+    return url
   }
+
+  /// Most apps call fewer paths than this, but for those with identifiers in them.
+  private static let limit = 64
 }
 
 extension String {

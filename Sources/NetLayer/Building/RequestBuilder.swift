@@ -1,14 +1,14 @@
 import Foundation
 
 /// Makes the request that goes to the transport, or says why there is none (article row 2.13).
-struct RequestBuilder: Sendable {
+final class RequestBuilder: Sendable {
   let baseURL: URL?
-  var headers: HTTPHeaders
-  var commonParameters: @Sendable () -> Parameters
-  var timeouts: Request.Timeouts
-  var options: Request.OptionsBox?
-  var signer: (any Signer)?
-  var conventions: BodyConventions
+  let headers: HTTPHeaders
+  let commonParameters: @Sendable () -> Parameters
+  let timeouts: Request.Timeouts
+  let options: Request.OptionsBox?
+  let signer: (any Signer)?
+  let conventions: BodyConventions
   private let base: BaseURL?
   /// The context of every request to the back end's own origin.
   private let ownContext: Context

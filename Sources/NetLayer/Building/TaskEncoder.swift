@@ -1,9 +1,13 @@
 import Foundation
 
-/// How a back end writes bodies.
-struct BodyConventions: Sendable {
-  var json = JSONParameterEncoder.default
-  var parameters: any ParameterEncoder = .json
+/// How a back end writes bodies; one for all its requests.
+final class BodyConventions: Sendable {
+  let json: JSONParameterEncoder
+  let parameters: any ParameterEncoder
+
+  init(json: JSONParameterEncoder = .default, parameters: any ParameterEncoder = .json) {
+    (self.json, self.parameters) = (json, parameters)
+  }
 
   /// What writes the parameters of a request: `chosen` by the call, or by the back end for this method.
   func encoder(_ chosen: (any ParameterEncoder)?, for method: HTTPMethod) -> any ParameterEncoder {

@@ -31,14 +31,15 @@ final class Transmission: Disposable {
 
   private let request: Request
   private let pipeline: CallPipeline
+  private let progress: ProgressHandler?
   /// The subscriber, the transport and the mapping scheduler; events are delivered and requests cancelled after.
   private let state: Locked<State>
 
   init(
-    _ request: Request, _ pipeline: CallPipeline, _ subscription: Subscription,
+    _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ subscription: Subscription,
     _ next: @escaping Observable<Response>.Next
   ) {
-    (self.request, self.pipeline) = (request, pipeline)
+    (self.request, self.pipeline, self.progress) = (request, pipeline, progress)
     state = Locked(State(receiver: Receiver(subscription: subscription, next: next)))
     subscription.own(self)
   }
@@ -79,7 +80,7 @@ final class Transmission: Disposable {
       }
     }
     let transport = pipeline.transport
-    let progress: ProgressHandler? = pipeline.progress == nil ? nil : { @Sendable [self] in add(.progress($0)) }
+    let progress: ProgressHandler? = progress == nil ? nil : { @Sendable [self] in add(.progress($0)) }
     if let destination = request.destination {
       hold(transport.download(request, to: destination, progress: progress, completion: completion))
     } else if let progress {
@@ -155,7 +156,7 @@ final class Transmission: Disposable {
       }
       guard let (event, receiver) = step else { return }
       switch event {
-      case .progress(let progress): pipeline.progress?(progress)
+      case .progress(let progress): self.progress?(progress)
       case .response(var response):
         pipeline.mark(&response)
         receiver.subscription.deliver(response, to: receiver.next)

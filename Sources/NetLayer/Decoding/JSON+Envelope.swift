@@ -9,7 +9,7 @@ extension JSON {
     guard !reading.isAccepted else { return self }
     let envelope = chosen ?? reading.envelope
     try judge(by: envelope)
-    return carrying(reading.with(accepted: envelope))
+    return carrying(reading.with(isAccepted: true, by: chosen))
   }
 
   /// One model made of the payload (article row 0.21).
@@ -168,7 +168,8 @@ extension JSON {
     do {
       guard let value else { throw failure("there is nothing to decode", at: path) }
       let model = try value.decode(type, using: reading.decoder)
-      if Model.self is any BaseResponse.Type, let judge = model as? any BaseResponse,
+      if judgesOfThemselves.conforms(Model.self, { Model.self is any BaseResponse.Type }),
+        let judge = model as? any BaseResponse,
         let error = judge.makeCustomError()
       {
         throw refusal(error)
@@ -202,6 +203,9 @@ extension JSON {
   /// `null` as a value of its own, for models that may be nil.
   private static let null: JSON? = try? JSON(parsing: "null")
 }
+
+/// Whether a model is a `BaseResponse`.
+private let judgesOfThemselves = PlainTypes()
 
 extension DecodingError {
   /// Where it failed, and what it says about it.

@@ -7,12 +7,11 @@ extension Response {
   /// - Parameter envelope: instead of the one of the back end that the answer came from.
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
-    let envelope = envelope ?? reading.envelope
-    let context = reading.with(response: self, accepted: envelope)
-    let answer = try validated(envelope: envelope)
-    if envelope.isNone, answer.body.isEmpty { return try JSON(Data("null".utf8), carrying: context) }
-    let json = try answer.json(carrying: context)
-    try json.judge(by: envelope)
+    let context = reading.with(response: self, isAccepted: true, by: envelope)
+    guard isSuccess else { throw failure(by: context.envelope) }
+    if body.isEmpty, context.envelope.isNone { return try JSON(Data("null".utf8), carrying: context) }
+    let json = try json(carrying: context)
+    try json.judge(by: context.envelope)
     return json
   }
 }

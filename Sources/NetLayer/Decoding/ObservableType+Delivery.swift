@@ -31,8 +31,9 @@ extension ObservableType where Element: Contextual {
 private final class Delivery<Element: Sendable>: Sendable {
   private let subscription: Subscription
   private let receive: Observable<Element>.Next
-  /// One serial source; the lock orders what its threads see.
-  private let queue = Locked<PublishSubject<Element>?>(nil)
+  /// A `PublishSubject`, once there is a scheduler; without its type, as a lock of a concrete type is found faster than one
+  /// of a generic type. One serial source; the lock orders what its threads see.
+  private let queue = Locked<AnyObject?>(nil)
 
   init(_ subscription: Subscription, _ receive: @escaping Observable<Element>.Next) {
     (self.subscription, self.receive) = (subscription, receive)
@@ -41,22 +42,21 @@ private final class Delivery<Element: Sendable>: Sendable {
   /// Sends all that follows over `scheduler`, unless one has been chosen before.
   func choose(_ scheduler: (any ImmediateSchedulerType)?) {
     guard let scheduler else { return }
-    let fresh: PublishSubject<Element>? = queue.withLock { queue in
-      guard queue == nil else { return nil }
-      queue = PublishSubject()
-      return queue
-    }
-    guard let fresh else { return }
+    guard queue.withLock({ $0 == nil }) else { return }
+    let fresh = PublishSubject<Element>()
+    queue.withLock { $0 = fresh }
     let hop = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
     fresh.observeOn(scheduler).run(hop) { [subscription, receive] in subscription.deliver($0, to: receive) }
   }
 
   func next(_ element: Element) {
-    if let queue = queue.withLock({ $0 }) { queue.onNext(element) } else { subscription.deliver(element, to: receive) }
+    if let chosen { chosen.onNext(element) } else { subscription.deliver(element, to: receive) }
   }
 
   func end(_ error: (any Error)?) {
-    guard let queue = queue.withLock({ $0 }) else { return subscription.finish(error) }
-    if let error { queue.onError(error) } else { queue.onCompleted() }
+    guard let chosen else { return subscription.finish(error) }
+    if let error { chosen.onError(error) } else { chosen.onCompleted() }
   }
+
+  private var chosen: PublishSubject<Element>? { queue.withLock { $0 }.flatMap { $0 as? PublishSubject<Element> } }
 }

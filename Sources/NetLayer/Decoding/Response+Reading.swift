@@ -72,17 +72,20 @@ extension Response {
   ///
   /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's words where the body has some:
   ///   see `Envelope.errorMessages`.
-  public func validated() throws -> Response { try validated(envelope: reading.envelope) }
+  public func validated() throws -> Response {
+    guard isSuccess else { throw failure(by: reading.envelope) }
+    return self
+  }
 
-  func validated(envelope: Envelope) throws -> Response {
-    guard !isSuccess else { return self }
+  /// What is wrong with a response whose status is no success.
+  func failure(by envelope: Envelope) -> NetworkError {
     // An error page is not always JSON; when it is, the server's own words are the best there are.
     let words = (try? JSON(body)).flatMap(envelope.words)
     // Without the query: tokens travel in it.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server answered \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
-    throw reading.error(
+    return reading.error(
       .status, reason, code: status, message: words, response: self)
   }
 

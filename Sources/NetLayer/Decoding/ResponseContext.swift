@@ -7,56 +7,62 @@ import Streams
 final class ResponseContext: Sendable, ContextKey {
   static var defaultValue: ResponseContext? { nil }
 
-  /// The envelope that has accepted the JSON, or that is to judge it.
-  let envelope: Envelope
+  /// What the back end says, the same object for all contexts of one network.
+  fileprivate let home: Home
+  /// An envelope or a decoder of the call's own.
+  private let chosen: (envelope: Envelope?, decoder: (any ModelDecoder)?)?
+  /// Whether an envelope has accepted the JSON.
   let isAccepted: Bool
-  let decoder: any ModelDecoder
-  let messages: Messages
-  /// Where the last operator of a pipeline delivers; `nil` is no hop.
-  let delivery: (any ImmediateSchedulerType)?
-  /// What errors' descriptions hide.
-  let redaction: Redaction
   /// The response that the JSON was made of.
   let response: Response?
-  private let reporter: Reporter
 
-  /// What a back end makes of its errors: the same object for all contexts of one network.
-  private final class Reporter: Sendable {
+  fileprivate final class Home: Sendable {
+    let envelope: Envelope
+    let decoder: any ModelDecoder
+    let messages: Messages
+    let delivery: (any ImmediateSchedulerType)?
+    let redaction: Redaction
     let onError: (@Sendable (NetworkError) -> Void)?
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
 
-    init(_ backend: Backend) { (onError, mapError) = (backend.onError, backend.mapError) }
+    init(_ backend: Backend) {
+      (envelope, decoder, messages) = (backend.envelope, backend.decoder, backend.messages)
+      (delivery, redaction) = (backend.delivery, backend.redaction)
+      (onError, mapError) = (backend.onError, backend.mapError)
+    }
   }
 
   init(_ backend: Backend) {
-    envelope = backend.envelope
-    isAccepted = false
-    decoder = backend.decoder
-    messages = backend.messages
-    delivery = backend.delivery
-    redaction = backend.redaction
-    response = nil
-    reporter = Reporter(backend)
+    home = Home(backend)
+    (chosen, isAccepted, response) = (nil, false, nil)
   }
 
   private init(
-    _ other: ResponseContext, response: Response?, accepted: Envelope?, decoder: (any ModelDecoder)?
+    _ other: ResponseContext, response: Response?, isAccepted: Bool, envelope: Envelope?, decoder: (any ModelDecoder)?
   ) {
-    envelope = accepted ?? other.envelope
-    isAccepted = accepted != nil || other.isAccepted
-    self.decoder = decoder ?? other.decoder
-    messages = other.messages
-    delivery = other.delivery
-    redaction = other.redaction
+    home = other.home
     self.response = response ?? other.response
-    reporter = other.reporter
+    self.isAccepted = isAccepted || other.isAccepted
+    chosen =
+      envelope == nil && decoder == nil
+      ? other.chosen : (envelope ?? other.chosen?.envelope, decoder ?? other.chosen?.decoder)
   }
 
-  /// The same for `response`, accepted by `envelope` or read with another decoder.
+  /// The envelope that has accepted the JSON, or that is to judge it.
+  var envelope: Envelope {
+    // Without a copy of its many names.
+    _read { if let chosen, let envelope = chosen.envelope { yield envelope } else { yield home.envelope } }
+  }
+  var decoder: any ModelDecoder { chosen?.decoder ?? home.decoder }
+  /// Where the last operator of a pipeline delivers; `nil` is no hop.
+  var delivery: (any ImmediateSchedulerType)? { home.delivery }
+
+  /// The same for `response`, accepted by `envelope` or else by its own one, or read with another decoder.
   func with(
-    response: Response? = nil, accepted envelope: Envelope? = nil, decoder: (any ModelDecoder)? = nil
+    response: Response? = nil, isAccepted: Bool = false, by envelope: Envelope? = nil,
+    decoder: (any ModelDecoder)? = nil
   ) -> ResponseContext {
-    ResponseContext(self, response: response, accepted: envelope, decoder: decoder)
+    ResponseContext(self, response: response, isAccepted: isAccepted, envelope: envelope, decoder: decoder)
   }
 
   /// An error about the answer, with the back end's message for its kind.
@@ -66,7 +72,8 @@ final class ResponseContext: Sendable, ContextKey {
   ) -> NetworkError {
     let response = response ?? self.response
     return NetworkError(
-      kind: kind, code: code, message: message ?? messages.text(for: kind, status: response?.status), reason: reason,
+      kind: kind, code: code, message: message ?? home.messages.text(for: kind, status: response?.status),
+      reason: reason,
       response: response, underlying: underlying, codingPath: codingPath
     ).carrying(self)
   }
@@ -75,7 +82,7 @@ final class ResponseContext: Sendable, ContextKey {
   /// server's own words may stand in the message.
   func translated(_ error: NetworkError) -> NetworkError {
     var error = error.carrying(self)
-    error.message = messages.text(for: error.kind, status: error.response?.status)
+    error.message = home.messages.text(for: error.kind, status: error.response?.status)
     return error
   }
 
@@ -85,11 +92,11 @@ final class ResponseContext: Sendable, ContextKey {
   /// one shares, is translated. The error carries that it was here, so that the operators behind do not report it again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     var known = (error as? NetworkError) ?? self.error(.other, "\(error)", response: response, underlying: error)
-    if let other = known.reading, other.reporter !== reporter { known = translated(known) }
+    if let other = known.reading, other.home !== home { known = translated(known) }
     guard !known.context[IsReported.self] else { return known }
-    known = (reporter.mapError?(known) ?? known).carrying(self)
+    known = (home.mapError?(known) ?? known).carrying(self)
     known.context[IsReported.self] = true
-    reporter.onError?(known)
+    home.onError?(known)
     return known
   }
 }
@@ -107,7 +114,7 @@ extension NetworkError {
   fileprivate func carrying(_ context: ResponseContext) -> NetworkError {
     var error = self
     error.context[ResponseContext.self] = context
-    error.redaction = context.redaction
+    error.redaction = context.home.redaction
     return error
   }
 }

@@ -51,7 +51,7 @@ extension Network {
   }
 
   func open(_ call: Call, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
-    pipeline(nil).opened { [builder] in
+    pipeline.opened { [builder] in
       var request = try builder.request(for: call, accept: accept)
       if let idle { request.timeouts.idle = idle }
       return request
