@@ -33,6 +33,19 @@ extension Network {
     .mapError { [reading] in reading.report($0) }
   }
 
+  /// Downloads what `endpoint` answers into a file: else as the form that asks for the endpoint anew.
+  ///
+  /// ```swift
+  /// network.download(.get("/file.zip"), to: file)
+  /// ```
+  public func download(
+    _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil,
+    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+  ) -> Observable<Transfer<URL>> {
+    let call = Call(endpoint)
+    return download(to: destination, sha256: sha256, clock: clock) { call }
+  }
+
   private func attempt(
     _ writer: DownloadWriter, _ endpoint: any Endpoint, mayRestart: Bool
   ) -> Observable<Transfer<URL>> {

@@ -238,4 +238,37 @@ final class FetchTests: XCTestCase {
       XCTAssertEqual((error as? NetworkError)?.message, "no log")
     }
   }
+
+  func test_everyVerbTakesACall() throws {
+    let stub = StubTransport([
+      .init(nil, "/v1/lines", .response(body: Data("1\n2\n".utf8))),
+      .init(
+        nil, "/v1/events",
+        .sequence([
+          .response(headers: ["Content-Type": "text/event-stream"], body: Data("data: hi\n\n".utf8)),
+          .response(status: 204),
+        ])), .init(nil, "/v1/envelope", .json(#"{"code":200,"data":[7]}"#)), .init({ _ in true }, .json(Self.ada)),
+    ])
+    let api = network(stub)
+    let ada = User(id: 1, firstName: "Ada")
+    XCTAssertEqual(record(api.request(.get("/a"), as: User.self)).elements, [ada])
+    XCTAssertEqual(record(api.json(.get("/envelope")).list(Int.self)).elements.map(\.items), [[7]])
+    XCTAssertEqual(record(api.lines(.get("/lines"), as: Int.self)).elements, [1, 2])
+    XCTAssertEqual(record(api.events(.post("/events", json: ["q": 1]))).elements.map(\.data), ["hi"])
+    XCTAssertEqual(record(api.stream(.get("/a"))).elements.count, 1)
+    XCTAssertEqual(record(api.open(.get("/a"))).elements.map(\.response.status), [200])
+    XCTAssertEqual(record(api.transfer(.get("/a"))).elements.compactMap { $0.result?.status }, [200])
+    XCTAssertEqual(record(api.zip([.get("/a"), .get("/b")], as: User.self)).elements, [[ada, ada]])
+    XCTAssertEqual(record(api.merge([Call.get("/a"), .get("/b")], as: User.self)).elements, [ada, ada])
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    XCTAssertEqual(record(api.download(.get("/a"), to: file)).elements.compactMap(\.result), [file])
+    XCTAssertEqual(try String(contentsOf: file, encoding: .utf8), Self.ada)
+    let done = expectation(description: "the completion was called")
+    api.start(.get("/a")) { result in
+      XCTAssertEqual(try? result.get().status, 200)
+      done.fulfill()
+    }
+    wait(for: [done], timeout: 10)
+  }
 }
