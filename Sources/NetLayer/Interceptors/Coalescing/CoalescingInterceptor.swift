@@ -145,36 +145,45 @@ public final class CoalescingInterceptor: Interceptor {
 extension CoalescingInterceptor {
   /// All that two requests must agree in to share an exchange: what is sent, who asks, and what the caller wants of the
   /// transport and the cache. Priority is left out: who is in a hurry gains by an exchange that has begun.
-  private struct Key: Hashable {
-    let method: HTTPMethod
-    let url: URL
-    let headers: HTTPHeaders
-    let account: String?
-    let timeouts: Request.Timeouts
-    let caching: CacheOptions.Identity
-    /// The transport adds them behind all interceptors.
-    let cookies: String?
-    let jar: ObjectIdentifier?
-    let redirects: RedirectPolicy?
-    let secrets: Redaction?
-    let maxBodySize: Int?
-    let version: Request.HTTPVersion?
+  private final class Key: Hashable, Sendable {
+    private struct Parts: Equatable {
+      let method: HTTPMethod
+      let url: URL
+      let headers: HTTPHeaders
+      let account: String?
+      let timeouts: Request.Timeouts
+      let caching: CacheOptions.Identity
+      /// The transport adds them behind all interceptors.
+      let cookies: String?
+      let jar: ObjectIdentifier?
+      let redirects: RedirectPolicy?
+      let secrets: Redaction?
+      let maxBodySize: Int?
+      let version: Request.HTTPVersion?
+    }
+
+    private let parts: Parts
+    /// Of a part of the parts: few requests to one URL are in flight. Looked for three times, so it is kept.
+    private let hash: Int
+    var url: URL { parts.url }
 
     init(_ request: Request, account: String?) {
       let options = request.chosenOptions?.value
-      (method, url, headers) = (request.method, request.url, request.headers)
-      (self.account, timeouts, caching) = (account, request.timeouts, request.caching.identity)
-      cookies = options?.cookies?.header(for: request.url)
-      jar = options?.cookies.map(ObjectIdentifier.init)
-      (redirects, secrets) = (options?.redirects, options?.secrets)
-      (maxBodySize, version) = (options?.maxBodySize, options?.httpVersion)
+      parts = Parts(
+        method: request.method, url: request.url, headers: request.headers, account: account,
+        timeouts: request.timeouts, caching: request.caching.identity,
+        cookies: options?.cookies?.header(for: request.url), jar: options?.cookies.map(ObjectIdentifier.init),
+        redirects: options?.redirects, secrets: options?.secrets, maxBodySize: options?.maxBodySize,
+        version: options?.httpVersion)
+      var hasher = Hasher()
+      hasher.combine(request.url)
+      hasher.combine(account)
+      hash = hasher.finalize()
     }
 
-    /// The rest is compared: few requests to one URL are in flight.
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(url)
-      hasher.combine(account)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+    static func == (a: Key, b: Key) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
   }
 
   /// One exchange and those who share it.
