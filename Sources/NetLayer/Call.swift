@@ -34,6 +34,8 @@ public struct Call: Endpoint {
     set { notes = newValue }
   }
   private var notes: Context?
+  /// Whether someone else has named the URL: nothing of the back end's goes along, also where it has no base URL.
+  var isForeign = false
   /// Where it goes, as it was given.
   private(set) var target: any URLConvertible
 
@@ -79,10 +81,41 @@ public struct Call: Endpoint {
 extension Call {
   /// Writes into `request` what the call wants otherwise than its back end.
   func adjust(_ request: inout Request) {
-    if let timeout { request.timeouts.total = timeout / .seconds(1) }
+    // 0 would be no limit: a time that has just run out is a short one.
+    if let timeout { request.timeouts.total = timeout == .zero ? 0.001 : timeout / .seconds(1) }
     if let priority { request.options.priority = priority }
-    if let notes { request.context.take(notes) }
+    guard let notes else { return }
+    let bound = request.context[OriginBoundFields.self]
+    request.context.take(notes)
+    if !bound.isEmpty {
+      request.context[OriginBoundFields.self] = bound.merging(request.context[OriginBoundFields.self])
+    }
+    // The context of another request is no reason to take over its signature.
+    if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
+    if request.context[Signing.AwaitedSignature.self] != nil { request.context[Signing.AwaitedSignature.self] = nil }
+    if request.context[Attempt.self] > 1 { request.context[Attempt.self] = 1 }
+    request.context[HasNotes.self] = true
   }
+
+  /// Puts `parameters` into the query, over those of their names that the call has there.
+  mutating func add(query parameters: Parameters) {
+    let names = (try? URLParameterEncoder().pairs(of: parameters).map(\.name)) ?? []
+    if path.utf8.contains(UInt8(ascii: "?")) { path = path.withoutQueryPairs(of: names) }
+    switch task {
+    case .query(let own, let inner): task = .query(parameters.over(own), inner)
+    case .composite(let own, let body, let encoding):
+      task = .composite(query: parameters.over(own), body: body, encoding: encoding)
+    case .parameters(let own, nil) where method.putsParametersInURL: task = .parameters(parameters.over(own))
+    case .download(let file, let own, nil) where method.putsParametersInURL:
+      task = .download(to: file, parameters: parameters.over(own))
+    default: task = .query(parameters, task)
+    }
+  }
+}
+
+/// Whether a caller has attached values to the request, which interceptors may go by.
+enum HasNotes: ContextKey {
+  static let defaultValue = false
 }
 
 /// An endpoint that is a call and something beside it.

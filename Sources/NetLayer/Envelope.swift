@@ -49,12 +49,16 @@ public struct Envelope: Sendable {
 
   /// The server's words in the body of a failure; `nil` for none.
   func words(in json: JSON) -> String? {
-    for path in [message] + errorMessages {
+    if let words = json[message].string, !words.isEmpty { return Self.cut(words) }
+    for path in errorMessages {
       guard let steps = JSONPath(path), let words = json[steps].string, !words.isEmpty else { continue }
-      return words
+      return Self.cut(words)
     }
     return nil
   }
+
+  /// As much as a user may read; a body may have megabytes.
+  private static func cut(_ words: String) -> String { words.count > 1000 ? words.prefix(1000) + "…" : words }
 
   /// Whether `json` is an envelope that says that the backend refused. A word where numbers mean success, with neither
   /// message nor payload beside it, is something else: `{"code": "DE", "name": "Germany"}`.

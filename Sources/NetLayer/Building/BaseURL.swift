@@ -21,7 +21,8 @@ final class BaseURL: Sendable {
   /// The URL of `target` below this one; `nil` for a target that needs a closer look.
   func url(for target: any URLConvertible) -> URL? {
     guard let path = target as? String else { return nil }
-    if let url = known.withLock({ $0[path] }) { return url }
+    // Texts are equal whose bytes differ, such as the Kelvin sign and K; those that are kept are ASCII.
+    if let url = known.withLock({ $0[path] }), path.utf8.allSatisfy({ $0 < 0x80 }) { return url }
     // A colon may end a scheme.
     guard !path.isEmpty, URLPath.isPlain(path), !path.utf8.contains(UInt8(ascii: ":")) else { return nil }
     let url = URL(string: root + "/" + path.utf8.drop { $0 == UInt8(ascii: "/") } + query)

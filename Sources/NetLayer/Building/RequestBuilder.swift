@@ -38,7 +38,7 @@ final class RequestBuilder: Sendable {
   func request(for call: Call, accept: String? = nil) throws -> Request {
     let plain = call.baseURL == nil ? base?.url(for: call.target) : nil
     let url = try plain ?? call.target.url(below: call.baseURL ?? baseURL)
-    let isOwn = plain != nil || isOwn(url)
+    let isOwn = !call.isForeign && (plain != nil || isOwn(url))
     var fields = isOwn ? headers.merging(call.headers) : call.headers
     if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
@@ -77,7 +77,11 @@ final class RequestBuilder: Sendable {
   }
 
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
-    let common = isOwn ? commonParameters() : [:]
+    var common = isOwn ? commonParameters() : [:]
+    // Those that the call has written into its URL win, too.
+    if !common.isEmpty, request.url.query != nil {
+      for (name, _) in request.url.queryPairs { common[name] = Parameters.Value.none }
+    }
     let encoder = TaskEncoder(task: task, common: common, conventions: conventions)
     guard let signer, isOwn else { return try encoder.encode(into: &request) }
     request = try Signing(signer, encoder, bare: request).begun()

@@ -1,5 +1,4 @@
 import Foundation
-import Streams
 import Synchronization
 
 /// Signs requests: runs over the sorted final parameters (article row 0.2), anew for every attempt.
@@ -87,7 +86,9 @@ struct Signing: Sendable {
     var request = bare
     try task.encode(into: &request)
     encoded = request
-    parameters = try task.pairs(for: bare.method)
+    parameters = try (task.pairs(for: bare.method) + bare.url.queryPairs).sorted {
+      ($0.name, $0.value) < ($1.name, $1.value)
+    }
   }
 
   /// `unsigned`, which is `encoded` or what interceptors have made of it, with a new signature.
@@ -100,7 +101,13 @@ struct Signing: Sendable {
 
   private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
     var request = unsigned
-    if !signature.parameters.isEmpty { try write(signature.parameters, into: &request) }
+    if !signature.parameters.isEmpty {
+      // A URL that came from the server, such as the next page's, may have the former signature.
+      if request.url.query != nil, request.url != encoded.url {
+        request.url = try Signed.without(URLParameterEncoder().pairs(of: signature.parameters).map(\.name), request.url)
+      }
+      try write(signature.parameters, into: &request)
+    }
     request.headers = request.headers.merging(signature.headers)
     request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
     return request
@@ -122,16 +129,17 @@ struct Signing: Sendable {
     init(signing: Signing) { self.signing = signing }
 
     /// `request` with a new signature.
-    func sign(_ request: Request) -> Single<Request> {
-      let signing = signing
-      guard let signer = signing.signer as? AsyncSigner else { return .just(request) }
-      return Single.from {
-        do {
-          let content = SignedContent(request: request, parameters: signing.parameters)
-          return try signing.adding(try await signer.signature(content), to: request)
-        } catch {
-          throw Signing.failure(error, request)
-        }
+    func sign(_ request: Request) async throws -> Request {
+      guard let signer = signing.signer as? AsyncSigner else { return request }
+      do {
+        // One that is sent again as it went out has a signature.
+        let bare = try request.context[Signed.self]?.unsigned(request) ?? request
+        let signature = try await signer.signature(SignedContent(request: bare, parameters: signing.parameters))
+        var signed = try signing.adding(signature, to: bare)
+        signed.context[Signed.self] = Signed(signing, signature, signed)
+        return signed
+      } catch {
+        throw Signing.failure(error, request)
       }
     }
   }
@@ -188,7 +196,7 @@ final class Signed: Sendable, ContextKey {
   }
 
   /// `request` without the signature.
-  private func unsigned(_ request: Request) throws -> Request {
+  fileprivate func unsigned(_ request: Request) throws -> Request {
     var request = request
     request.context[Signed.self] = nil
     for field in signature.headers where request.headers[field.name] == field.value {
@@ -208,7 +216,7 @@ final class Signed: Sendable, ContextKey {
   }
 
   /// `url` without the query's pairs of these names.
-  private static func without(_ names: [String], _ url: URL) -> URL {
+  fileprivate static func without(_ names: [String], _ url: URL) -> URL {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let query = parts.percentEncodedQuery
     else {
       return url

@@ -52,6 +52,27 @@ extension URL {
   }
 }
 
+extension String {
+  /// The text of a URL or path without the pairs of these names in its query.
+  func withoutQueryPairs(of names: [String]) -> String {
+    let parts = split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return self }
+    let end = parts[1].firstIndex(of: "#") ?? parts[1].endIndex
+    let left = parts[1][..<end].split(separator: "&").filter { pair in
+      let name = String(pair.prefix { $0 != "=" })
+      return !names.contains(name.removingPercentEncoding ?? name)
+    }
+    return parts[0] + (left.isEmpty ? "" : "?") + left.joined(separator: "&") + parts[1][end...]
+  }
+}
+
+extension URL {
+  /// The names and values of the query, decoded, in its order.
+  var queryPairs: [(name: String, value: String)] {
+    (URLComponents(url: self, resolvingAgainstBaseURL: true)?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
+  }
+}
+
 /// What a path must not do, whoever wrote it.
 enum URLPath {
   /// Whether the path is what most are: nothing to refuse, to leave out or to encode. One pass, where the checks take

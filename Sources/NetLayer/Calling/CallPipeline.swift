@@ -68,7 +68,15 @@ final class CallPipeline: Sendable {
       guard let signature = request.context[Signing.AwaitedSignature.self] else {
         return transmission(request, progress)
       }
-      return signature.sign(request).asObservable().flatMap { [self] in transmission($0, progress) }
+      let isPartOfRefresh = request.context[IsPartOfRefresh.self]
+      return Single.from {
+        try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
+          try await signature.sign(request)
+        }
+      }
+      .asObservable()
+      .mapError { [reading] in reading.translated(NetworkError.wrapping($0)) }
+      .observeOn(mapping).flatMap { [self] in transmission($0, progress) }
     }
     return limited(chain(request), request)
   }

@@ -55,6 +55,11 @@ extension Network {
     try reading(try await answer(to: Call(endpoint), nil, progress)) { $0 }
   }
 
+  /// Calls `endpoint` and succeeds when the status is a success, whatever the body.
+  public func fetch(_ endpoint: some Endpoint, as type: Void.Type) async throws(NetworkError) {
+    try await fetch(endpoint.as(type))
+  }
+
   /// There is no such call: a result is a model (`Decodable` and `Sendable`), or reads the response itself.
   @available(
     *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"

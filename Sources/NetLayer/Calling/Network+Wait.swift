@@ -12,7 +12,7 @@ extension Network {
   /// - Throws: the call's `NetworkError`; `invalidRequest` at once on a thread that would wait for itself.
   @available(*, noasync, message: "await request(_:).value instead")
   public func wait<E: TypedEndpoint>(for endpoint: E) throws -> E.Response {
-    try waiting { $0.request(endpoint) as Single<E.Response> }
+    try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<E.Response> }
   }
 
   /// Calls `endpoint` and waits for the answer, whatever its status. See the typed form.
@@ -20,10 +20,12 @@ extension Network {
   /// - Throws: the call's `NetworkError`.
   @available(*, noasync, message: "await request(_:).value instead")
   public func wait(for endpoint: some Endpoint) throws -> Response {
-    try waiting { $0.request(endpoint) as Single<Response> }
+    try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<Response> }
   }
 
-  private func waiting<Result: Sendable>(_ call: (Network) -> Single<Result>) throws -> Result {
+  private func waiting<Result: Sendable>(
+    for endpoint: Call, _ call: (Network) -> Single<Result>
+  ) throws -> Result {
     guard !SynchronousCall.isInside else {
       throw reading.error(
         .invalidRequest, "a synchronous call from inside another one's delivery would wait for itself; use request(_:)")
@@ -43,7 +45,7 @@ extension Network {
     // timed waits of semaphores follow the wall clock on Linux, and last longer when that is set back.
     let limit = DispatchWorkItem { done.signal() }
     defer { limit.cancel() }
-    let total = backend.timeouts.total
+    let total = endpoint.timeout.map { $0 / .seconds(1) } ?? backend.timeouts.total
     if total > 0, total < 1e9 { SynchronousCall.limits.asyncAfter(deadline: .now() + total + 1, execute: limit) }
     done.wait()
     guard let result = result.withLock({ $0 }) else {

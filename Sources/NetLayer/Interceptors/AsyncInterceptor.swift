@@ -24,9 +24,9 @@ public struct AsyncInterceptor: Interceptor {
 
   /// What the function makes of it.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    let isRefreshing = AuthenticationInterceptor.isRefreshing
+    // A task of its own does not know whose work it is.
+    let isRefreshing = request.context[IsPartOfRefresh.self]
     return Single.from { [respond] in
-      // A task of its own does not know whose work it is.
       try await AuthenticationInterceptor.$isRefreshing.withValue(isRefreshing) {
         try await respond(request) { try await next($0).lastAsSingle().value }
       }

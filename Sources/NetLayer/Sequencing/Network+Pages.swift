@@ -36,7 +36,7 @@ extension Network {
     return Observable.deferred {
       let walk = PagedCall<Item>(first, paging, path)
       return Observable.pages(startingAt: nil) { place in
-        self.send(walk.call(at: place), accept: "application/json").asObservable().delivering {
+        try self.send(walk.call(at: place), accept: "application/json").asObservable().delivering {
           try walk.page(of: $0, at: place)
         }
       }
@@ -64,7 +64,7 @@ private final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var count = 0
     /// The hash of the last page.
     var hash: Int?
-    /// Who answered.
+    /// That of the first page.
     var origin: Origin?
   }
 
@@ -76,30 +76,32 @@ private final class PagedCall<Item: Decodable & Sendable>: Sendable {
   }
 
   /// The call for the page at `place`; `nil` is the first.
-  func call(at place: String?) -> Call {
+  func call(at place: String?) throws -> Call {
+    var call: Call
     switch (paging, place) {
-    case (.link, let url?):
-      // The call's fields may be credentials: they go nowhere else.
-      let isAtHome = URL(string: url).map { Origin($0) == state.withLock(\.origin) } ?? false
-      var call = Call(.get, url, headers: isAtHome ? first.headers : [:], caching: first.caching)
-      (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
-      return call
+    case (.link, let place?): call = try linked(place)
     case (.link, nil), (.cursor, nil): return first
-    case (.cursor(_, let parameter), let cursor?): return call(parameter, cursor)
-    case (.number(let parameter, let start), let number): return call(parameter, number ?? String(start))
-    case (.offset(let parameter, let start), let offset): return call(parameter, offset ?? String(start))
+    case (.cursor(_, let parameter), let cursor?): call = first.query([parameter: cursor])
+    case (.number(let parameter, let start), let number): call = first.query([parameter: number ?? String(start)])
+    case (.offset(let parameter, let start), let offset): call = first.query([parameter: offset ?? String(start)])
     }
+    // Each page is a response of its own.
+    if let key = call.caching.key, let place { call.caching.key = "\(key) \(place)" }
+    return call
   }
 
-  /// The call with a parameter in place of those of that name, also where they stand in the text of its URL.
-  private func call(_ parameter: String, _ value: String) -> Call {
-    var call = first.query([parameter: value])
-    let parts = call.path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return call }
-    let others = parts[1].split(separator: "&").filter {
-      String($0.prefix { $0 != "=" }).removingPercentEncoding != parameter
+  /// The call of a URL that the server has named.
+  private func linked(_ text: String) throws -> Call {
+    guard let url = URL(string: text) else {
+      throw NetworkError(kind: .sequence, reason: "the link to the next page is no URL: \(text.debugDescription)")
     }
-    call.path = parts[0] + (others.isEmpty ? "" : "?") + others.joined(separator: "&")
+    var call = Call(.get, url, headers: first.headers, caching: first.caching)
+    (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
+    if Origin(url) != state.withLock(\.origin) {
+      // What the call and the back end send along may be credentials: they go nowhere else.
+      call.headers = [:]
+      call.isForeign = true
+    }
     return call
   }
 
@@ -109,7 +111,9 @@ private final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var page = try json.page(of: Item.self, at: path)
     switch paging {
     case .link:
-      state.withLock { $0.origin = Origin(response.url) }
+      // Of what was asked, and once: neither a redirect nor a link makes another origin ours.
+      let origin = Origin(response.request.url)
+      state.withLock { $0.origin = $0.origin ?? origin }
       page.cursor = response.links["next"]?.absoluteString
     case .cursor(let path, _): page.cursor = try json.cursor(at: path)
     case .number(_, let start): page.cursor = try next(page, from: place, or: start, step: 1)

@@ -24,7 +24,14 @@ extension Network {
   ) async throws -> Result {
     let streamed = try await awaited(bodies(Call(endpoint)).asSingle())
     defer { streamed.cancel() }
-    return try await body(streamed.response, streamed.chunks)
+    do {
+      return try await body(streamed.response, streamed.chunks)
+    } catch let error as NetworkError
+      where error.kind != .cancelled && error.request?.url == streamed.response.request.url
+    {
+      // A body that breaks off; what the scope's own calls have thrown was reported by them.
+      throw reading.report(error)
+    }
   }
 
   /// Calls `endpoint` and emits the pieces of the body as they come, if the status is a success.

@@ -57,7 +57,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(response.status, 200)
     XCTAssertEqual(try response.decode(User.self), ada)
     try await api.fetch(.delete("/users/1"))
-    try await api.fetch(Call.delete("/users/1").as(Void.self))
+    try await api.fetch(.delete("/users/1"), as: Void.self)
     XCTAssertEqual(
       stub.requests.map { $0.headers["Accept"] ?? "-" }.prefix(3), Array(repeating: "application/json", count: 3)[...])
   }
@@ -114,7 +114,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(request.options.priority, .high)
     XCTAssertEqual(request.context[Trace.self], "t")
     XCTAssertEqual(request.caching.policy, .networkOnly)
-    try await api.fetch(UserDetail(id: 1).header("A", "typed"))
+    _ = try? await api.fetch(UserDetail(id: 1).header("A", "typed"))
     XCTAssertEqual(stub.requests.last?.headers["A"], "typed")
     XCTAssertEqual(stub.requests.last?.timeouts.total, 60)
   }
@@ -270,5 +270,98 @@ final class FetchTests: XCTestCase {
       done.fulfill()
     }
     wait(for: [done], timeout: 10)
+  }
+
+  func test_aQueryReplacesWhatTheCallHasOfItsNames() async throws {
+    let stub = StubTransport { _ in .json("{}") }
+    let api = network(stub) { $0.commonParameters = { ["lang": "en", "v": 1] } }
+    let file = URL(filePath: "/nowhere")
+    let calls: [(Call, String)] = [
+      (.get("/a?p=1&q=2").query(["p": 3]), "q=2&lang=en&p=3&v=1"),
+      (Call(.get, "/a", task: .parameters(["p": 1, "q": 2])).query(["p": 3]), "lang=en&p=3&q=2&v=1"),
+      (Call(.post, "/a", task: .composite(query: ["p": 1], body: [:])).query(["p": 3]), "lang=en&p=3&v=1"),
+      (.get("/a?lang=de"), "lang=de&v=1"), (.get("http://api.test/v1/a?p=1#f").query(["p": 2]), "lang=en&p=2&v=1"),
+    ]
+    for (call, query) in calls {
+      try await api.fetch(call)
+      XCTAssertEqual(stub.requests.last?.url.query, query)
+    }
+    guard
+      case .download(_, let own, nil) = Call(.get, "/a", task: .download(to: file, parameters: ["p": 1])).query(["p": 2]
+      ).task
+    else { return XCTFail("a download stays one") }
+    XCTAssertEqual(try URLParameterEncoder().text(of: own), "p=2")
+  }
+
+  func test_modifiersKeepTheTypeOfAnEndpoint() async throws {
+    struct Inner: TypedEndpoint {
+      let accept: String? = "application/special"
+      let path = "/users/1"
+      func read(_ response: HTTPTransport.Response) throws -> Int { try response.json()["id"].int ?? 0 }
+    }
+    let stub = StubTransport { _ in .json(Self.ada) }
+    let api = network(stub)
+    let one: Int = try await api.fetch(
+      Inner().timeout(.seconds(3)).header("A", "b").query(["q": 1]).caching(.networkOnly).priority(.low)
+        .context(Trace.self, "t"))
+    XCTAssertEqual(one, 1)
+    let request = try XCTUnwrap(stub.requests.last)
+    XCTAssertEqual([request.headers["Accept"], request.headers["A"]], ["application/special", "b"])
+    XCTAssertEqual(request.timeouts.total, 3)
+    XCTAssertEqual(request.url.query, "q=1")
+    XCTAssertEqual([request.context[Trace.self]], ["t"])
+  }
+
+  func test_aTimeThatHasRunOutIsShort() async throws {
+    let stub = StubTransport { _ in .json("{}") }
+    try await network(stub).fetch(.get("/a").timeout(.zero))
+    XCTAssertEqual(stub.requests.last?.timeouts.total, 0.001)
+  }
+
+  func test_theContextOfACallLeavesTheBackEndsFieldsBoundAndIsSentAlone() async throws {
+    let stub = StubTransport { _ in .json("{}", after: 0.01) }
+    let api = network(stub) {
+      $0.headers = ["X-Shop": "k"]
+      $0.interceptors = [.coalescing]
+    }
+    try await api.fetch(.get("/a").context(OriginBoundFields.self, ["X-Mine": "s"]))
+    let bound = try XCTUnwrap(stub.requests.last).context[OriginBoundFields.self]
+    XCTAssertEqual([bound["X-Shop"], bound["X-Mine"]], ["k", "s"])
+    async let a = api.fetch(.get("/b").context(Trace.self, "a"))
+    async let b = api.fetch(.get("/b").context(Trace.self, "b"))
+    _ = try await [a, b]
+    XCTAssertEqual(Set(stub.requests.dropFirst().map { $0.context[Trace.self] }), ["a", "b"])
+  }
+
+  func test_thePathThatIsKnownIsThePathThatIsMeant() async throws {
+    let stub = StubTransport { _ in .json("{}") }
+    let api = network(stub)
+    for path in ["/K", "/\u{212A}", "/K"] { try await api.fetch(.get(path)) }
+    XCTAssertEqual(
+      stub.requests.map(\.url.absoluteString.localizedLowercase),
+      [
+        "http://api.test/v1/k", "http://api.test/v1/%e2%84%aa", "http://api.test/v1/k",
+      ])
+    for number in 0..<200 { try await api.fetch(.get("/\(number)")) }
+    XCTAssertEqual(stub.requests.last?.url.lastPathComponent, "199")
+  }
+
+  func test_aBodyThatBreaksOffIsReported() async throws {
+    let heard = Locked<[NetworkError.Kind]>([])
+    let stub = StubTransport { _ in .chunks([Data("a".utf8)], failing: .connection) }
+    let api = network(stub) { $0.onError = { error in heard.withLock { $0.append(error.kind) } } }
+    do {
+      try await api.withStream(.get("/a")) { _, chunks in for try await _ in chunks {} }
+      XCTFail("no error")
+    } catch {
+      XCTAssertEqual((error as? NetworkError)?.kind, .connection)
+    }
+    XCTAssertEqual(heard.withLock { $0 }, [.connection])
+  }
+
+  func test_waitingKeepsTheCallsOwnLimit() throws {
+    let stub = StubTransport { _ in .json("{}", after: 1.5) }
+    let api = network(stub) { $0.timeouts.total = 0.1 }
+    XCTAssertEqual(try api.wait(for: .get("/a").timeout(.seconds(20))).status, 200)
   }
 }

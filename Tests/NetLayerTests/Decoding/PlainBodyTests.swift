@@ -72,6 +72,13 @@ final class PlainBodyTests: XCTestCase {
         XCTAssertEqual(error.message, words, body)
       }
     }
+    let long = try failure(
+      of: network(#"{"error":"\#(String(repeating: "x", count: 5000))"}"#, status: 400).json(.get, "/x").bool())
+    XCTAssertEqual(long.message.count, 1001)
+    let dotted = Envelope(message: "odata.msg")
+    XCTAssertEqual(
+      try failure(of: network(#"{"odata.msg":"w"}"#, status: 400, envelope: dotted).json(.get, "/x").bool()).message,
+      "w")
     let own = Envelope(message: "msg", errorMessages: ["errors[0].text"])
     XCTAssertEqual(
       try failure(

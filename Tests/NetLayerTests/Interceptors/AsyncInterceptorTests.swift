@@ -127,4 +127,109 @@ final class AsyncInterceptorTests: XCTestCase {
     }
     XCTAssertEqual(stub.requests.count, 0)
   }
+
+  func test_aRequestThatIsSentAgainAsItWentOutIsSignedOnce() async throws {
+    let stub = StubTransport([.init(nil, "/x", .sequence([.json("busy", status: 503), .json("1")]))])
+    let count = Locked(0)
+    let api = network(stub) { backend in
+      backend.signer = AsyncSigner { content in
+        let turn = count.withLock { count in
+          count += 1
+          return count
+        }
+        return Signature(parameters: ["sign": "\(content.text)#\(turn)"], headers: ["S": "\(turn)"])
+      }
+      backend.interceptors = [
+        AsyncInterceptor { request, next in
+          let response = try await next(request)
+          return response.status == 503 ? try await next(response.request) : response
+        }
+      ]
+    }
+    try await api.fetch(.get("/x?b=2"))
+    XCTAssertEqual(stub.requests.map { $0.url.query ?? "" }, ["b=2&sign=b%3D2%231", "b=2&sign=b%3D2%232"])
+    XCTAssertEqual(stub.requests.map { $0.headers["S"] }, ["1", "2"])
+  }
+
+  func test_aSignersErrorArrivesWhereResultsDoInTheBackEndsWords() throws {
+    struct Own: Error {}
+    let queue = DispatchQueue(label: "mapping")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    let heard = Locked<[Bool]>([])
+    let api = network(StubTransport { _ in .json("1") }) {
+      $0.signer = AsyncSigner { _ in throw Own() }
+      $0.mapping = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "mapping")
+      $0.messages = .chinese
+      $0.onError = { _ in heard.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true) } }
+    }
+    XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, Messages.chinese.parameter)
+    XCTAssertEqual(heard.withLock { $0 }, [true])
+  }
+
+  func test_aSignerMayCallThroughTheNetworkWhoseRefreshItSigns() async throws {
+    let stub = StubTransport { request in
+      switch request.url.path {
+      case "/token": .json(#"{"access":"new"}"#)
+      case "/key": .json("\"k\"")
+      default: .json("ok", status: request.headers["Authorization"] == "Bearer new" ? 200 : 401)
+      }
+    }
+    let url = try XCTUnwrap(url)
+    let login = Locked<Network?>(nil)
+    let authentication = AuthenticationInterceptor(
+      for: [url], store: MemoryTokenStore(Token(access: "old")), timeout: .seconds(5)
+    ) { _ in
+      guard let api = login.withLock({ $0 }) else { throw CancellationError() }
+      let answer: JSON = try await api.fetch(.post("/token"))
+      return Token(access: answer["access"].string ?? "")
+    }
+    let keys = network(stub) { $0.interceptors = [authentication] }
+    let signed = keys.with {
+      $0.signer = AsyncSigner { _ in
+        let key: String = try await keys.fetch(.get("/key"))
+        return Signature(headers: ["S": key])
+      }
+    }
+    login.withLock { $0 = signed }
+    let ok = try await signed.fetch(.get("/a"), as: String.self)
+    XCTAssertEqual(ok, "ok")
+    login.withLock { $0 = nil }
+  }
+
+  func test_whatStandsInThePathIsSigned() async throws {
+    let stub = StubTransport { _ in .json("1") }
+    let api = network(stub) {
+      $0.signer = AsyncSigner { Signature(headers: ["S": $0.text]) }
+    }
+    try await api.fetch(.get("/pay?to=7&from=a%20b", query: ["n": 1]))
+    XCTAssertEqual(stub.requests.last?.headers["S"], "from=a b&n=1&to=7")
+  }
+
+  func test_whatIsSignedWhenItIsSentIsCached() async throws {
+    let stub = StubTransport { request in
+      .response(
+        status: request.headers["If-None-Match"] == nil ? 200 : 304,
+        headers: ["ETag": "\"1\"", "Cache-Control": "no-cache"],
+        body: Data(request.headers["If-None-Match"] == nil ? "1".utf8 : "".utf8))
+    }
+    let count = Locked(0)
+    let api = network(stub) { backend in
+      backend.signer = AsyncSigner { _ in
+        Signature(parameters: [
+          "nonce": count.withLock { count in
+            count += 1
+            return count
+          }
+        ])
+      }
+      backend.interceptors = [CacheInterceptor(Cache(directory: nil))]
+    }
+    for _ in 0..<3 {
+      let one = try await api.fetch(.get("/x"), as: Int.self)
+      XCTAssertEqual(one, 1)
+    }
+    XCTAssertEqual(stub.requests.map { $0.url.query ?? "" }, ["nonce=1", "nonce=2", "nonce=3"])
+    XCTAssertEqual(stub.requests.map { $0.headers["If-None-Match"] == nil }, [true, false, false])
+  }
 }

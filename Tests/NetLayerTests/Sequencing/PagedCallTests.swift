@@ -46,12 +46,53 @@ final class PagedCallTests: XCTestCase {
 
   func test_aLinkElsewhereGetsNoCredentials() throws {
     let (api, stub) = network { url in
-      url.host == "api.test" ? Self.linked("[1]", "<http://evil.test/x>; rel=next") : Self.linked("[2]", nil)
+      switch url.path {
+      case "/items": Self.linked("[1]", "<http://evil.test/x>; rel=next")
+      case "/x": Self.linked("[2]", "<http://evil.test/y>; rel=next")
+      case "/y": Self.linked("[3]", "<http://api.test/z>; rel=next")
+      default: Self.linked("[4]", nil)
+      }
     }
-    let pages = record(api.pages(Call.get("/items").header("Authorization", "secret"), of: Int.self)).elements
-    XCTAssertEqual(pages.map(\.items), [[1], [2]])
-    XCTAssertEqual(stub.requests.map { $0.headers["Authorization"] }, ["secret", nil])
-    XCTAssertEqual(stub.requests.map { $0.headers["K"] }, ["key", nil])
+    let withoutBase = api.with {
+      $0.baseURL = nil
+      $0.commonParameters = { ["token": "t"] }
+    }
+    for (network, first) in [(api, "/items"), (withoutBase, "http://api.test/items")] {
+      let before = stub.requests.count
+      let pages = record(network.pages(Call.get(first).header("Authorization", "secret"), of: Int.self)).elements
+      XCTAssertEqual(pages.map(\.items), [[1], [2], [3], [4]])
+      let sent = stub.requests.dropFirst(before)
+      XCTAssertEqual(sent.map { $0.headers["Authorization"] }, ["secret", nil, nil, "secret"])
+      XCTAssertEqual(sent.map { $0.headers["K"] }, ["key", nil, nil, "key"])
+      XCTAssertTrue(sent.allSatisfy { $0.url.host() == "api.test" || $0.url.query == nil })
+    }
+  }
+
+  func test_aRedirectMakesNoOtherOriginTheFirstOne() throws {
+    let stub = StubTransport { _ in nil }
+    let moved = AsyncInterceptor { request, _ in
+      let elsewhere = URL(string: "http://evil.test/moved")
+      var headers: HTTPHeaders = [:]
+      headers["Link"] = request.url.host() == "evil.test" ? nil : "<http://evil.test/x>; rel=next"
+      XCTAssertEqual(request.headers["Authorization"], request.url.host() == "evil.test" ? nil : "secret")
+      return Response(request: request, url: elsewhere, headers: headers, body: Data("[1]".utf8))
+    }
+    let url = URL(string: "http://api.test")
+    let api = Network(Backend(baseURL: url, envelope: .none, transport: stub, interceptors: [moved]))
+    XCTAssertEqual(record(api.pages(Call.get("/a").header("Authorization", "secret"), of: Int.self)).elements.count, 2)
+  }
+
+  func test_aKeyOfTheCacheIsOfOnePage() throws {
+    let (api, stub) = network { url in .json(url.query == "page=3" ? "[]" : "[\(url.query?.last ?? "0")]") }
+    let cached = api.with {
+      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 60))]
+    }
+    var call = Call.get("/x")
+    call.caching.key = "feed"
+    for _ in 0..<2 {
+      XCTAssertEqual(record(cached.pages(call, of: Int.self, by: .number())).elements.map(\.items), [[1], [2]])
+    }
+    XCTAssertEqual(stub.requests.count, 3, "all of the second walk is stored")
   }
 
   func test_byCursorAtAPath() throws {

@@ -114,7 +114,7 @@ final class CacheVisit: Sendable {
         }
         let url = found.entry.url.flatMap(URL.init(string:)) ?? request.url
         guard found.entry.isConfirmed(by: response.headers),
-          CacheKey.stable(url) == CacheKey.stable(response.url)
+          isItsOwn(response) || CacheKey.stable(url) == CacheKey.stable(response.url)
         else {
           // It is about an answer that we do not have, as one is that comes by a redirect.
           cache.remove(key)
@@ -123,6 +123,12 @@ final class CacheVisit: Sendable {
         return .just(confirmed(found.entry, by: response, start))
       }
     }
+  }
+
+  /// Whether `response` is of the request's own URL: that of a signature that is added behind the cache is another text.
+  private func isItsOwn(_ response: Response) -> Bool {
+    response.url == request.url
+      || (request.context[Signing.AwaitedSignature.self] != nil && response.redirects.isEmpty)
   }
 
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
@@ -141,7 +147,7 @@ final class CacheVisit: Sendable {
       let keep = keyToKeep(response.headers, of: response, isFinal: isSuccess || isWithdrawn)
     else { return response }
     let entry = CacheEntry(
-      status: response.status, url: response.url == request.url ? nil : response.url.absoluteString,
+      status: response.status, url: isItsOwn(response) ? nil : response.url.absoluteString,
       headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: cache.now,
       hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
     guard policy == .http ? isWorthKeeping(entry) : isSuccess else {

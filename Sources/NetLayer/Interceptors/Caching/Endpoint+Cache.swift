@@ -10,7 +10,7 @@ extension Endpoint {
   public var cache: Call { cache(.cacheThenNetwork()) }
 
   /// The endpoint with another cache policy for this call, wherever an endpoint is taken.
-  public func cache(_ policy: CachePolicy) -> Call { caching(policy) }
+  public func cache(_ policy: CachePolicy) -> Call { Call(self).caching(policy) }
 }
 
 extension Call {

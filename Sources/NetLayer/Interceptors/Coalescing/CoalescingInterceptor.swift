@@ -8,7 +8,7 @@ import Streams
 /// ```
 /// A GET or HEAD that is like one in flight, in URL, every header field, time limits and all that is asked of the cache and
 /// the transport, gets the answer or error of that one, and reads it by the rules of its own back end. One that reports
-/// progress is sent by itself. A request of an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of what was
+/// progress, or has values of the caller's in its `context`, is sent by itself. A request of an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of what was
 /// asked of its origin before: who asks behind it asks the server. The exchange is cancelled when the last who waits for it has left, never before. What ends, fails or is cancelled leaves
 /// nothing behind, so the next such request is sent. Within a window, if there is one, a repetition gets the last answer
 /// instead; errors are never repeated.
@@ -44,7 +44,8 @@ public final class CoalescingInterceptor: Interceptor {
     guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
     // What has a body may be read once; a download writes a file of its own, and progress is one caller's.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
-      !request.isStreamed, !request.context[ReportsProgress.self], request.caching.isComparable
+      !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
+      request.caching.isComparable
     else { return next(request) }
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
