@@ -13,8 +13,11 @@ extension Single {
     let source = observable
     return Single<Result>(
       trusted: Observable(push: { subscription, next in
-        let scope = ThenScope(subscription, next)
-        source.run(scope) { scope.following = try selector($0).observable }
+        let scope = ThenScope(subscription)
+        source.run(scope) { element in
+          let following = try selector(element).observable
+          scope.following = { following.run(subscription, next) }
+        }
       }))
   }
 

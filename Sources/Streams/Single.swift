@@ -13,7 +13,7 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
   @usableFromInline let observable: Observable<Element>
 
   /// Wraps a stream that is known to emit one element and complete, or to fail.
-  @usableFromInline
+  @inlinable
   init(trusted observable: Observable<Element>) { self.observable = observable }
 
   /// The same as a stream of one element.
@@ -92,18 +92,18 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
 /// The entrance of a `Single`: the first result wins.
 @usableFromInline
 final class OneResult<Element: Sendable>: Sendable {
-  private let subscription: Subscription
-  private let next: Observable<Element>.Next
+  @usableFromInline let subscription: Subscription
+  @usableFromInline let next: Observable<Element>.Next
   // Raised by the first result.
-  private let won = Atomic<Bool>(false)
+  @usableFromInline let won = Atomic<Bool>(false)
 
-  @usableFromInline
+  @inlinable
   init(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next) {
     self.subscription = subscription
     self.next = next
   }
 
-  @usableFromInline
+  @inlinable
   func take(_ event: SingleEvent<Element>) {
     guard !won.exchange(true, ordering: .acquiringAndReleasing) else { return }
     switch event {

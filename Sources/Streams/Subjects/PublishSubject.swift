@@ -12,6 +12,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
   @usableFromInline let core = SubjectCore<Element>(capacity: 0)
 
   /// A subject without observers.
+  @inlinable
   public init() {}
 
   /// Whether anybody is subscribed.

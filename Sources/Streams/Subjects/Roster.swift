@@ -6,7 +6,7 @@ struct Roster<Member> {
   @usableFromInline var nextID: UInt64 = 0
   @usableFromInline var ended: (any Error)??
 
-  @usableFromInline init() {}
+  @inlinable init() {}
 
   /// Returns the id to leave with, or `nil` after the end.
   @inlinable

@@ -21,7 +21,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     // The end as accepted; the roster ends when that is sent.
     @usableFromInline var end: (any Error)??
 
-    @usableFromInline init() {}
+    @inlinable init() {}
   }
 
   /// An observer, and the events that wait while it gets the buffer.
@@ -60,7 +60,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
   final class Audience: Sendable {
     @usableFromInline let members: [(id: UInt64, value: Listener)]
 
-    @usableFromInline
+    @inlinable
     init(_ members: [(id: UInt64, value: Listener)]) { self.members = members }
   }
 
@@ -87,7 +87,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
   // Whether observers that come after the end still get the buffer before that.
   @usableFromInline let replaysAfterEnd: Bool
 
-  @usableFromInline
+  @inlinable
   init(_ elements: [Element] = [], capacity: Int, replaysAfterEnd: Bool = false) {
     self.capacity = capacity
     self.replaysAfterEnd = replaysAfterEnd
@@ -258,7 +258,9 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
       if capacity > 0 { state.replaying += 1 }
       return (state.roster.join(listener), state.buffer.elements, nil)
     }
-    if let id { subscription.own(Departure(self, id)) }
+    if let id {
+      subscription.own(Departure(self) { unsafeDowncast($0, to: SubjectCore<Element>.self).remove(id) })
+    }
     for element in elements {
       if subscription.isStopped { return }
       subscription.deliver(element, to: next)
@@ -303,21 +305,23 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     withExtendedLifetime((listener, former)) {}  // released outside the lock
     if isSender { leave() }
   }
+}
 
-  /// Takes a listener off the roster. Weak: a subject that goes away releases its observers, whether they were disposed
-  /// or not.
+/// Takes a listener off the roster of a subject. Weak: a subject that goes away releases its observers, whether they were
+/// disposed or not. Not generic, with a closure that is: that one is specialized, where a method of a generic class is not.
+@usableFromInline
+final class Departure: Disposable, @unchecked Sendable {  // safe: a weak reference is read atomically
+  private weak var core: AnyObject?
+  private let leave: @Sendable (AnyObject) -> Void
+
   @usableFromInline
-  final class Departure: Disposable, @unchecked Sendable {  // safe: a weak reference is read atomically
-    @usableFromInline weak var core: SubjectCore<Element>?
-    @usableFromInline let id: UInt64
+  init(_ core: AnyObject, leave: @escaping @Sendable (AnyObject) -> Void) {
+    self.core = core
+    self.leave = leave
+  }
 
-    @inlinable
-    init(_ core: SubjectCore<Element>, _ id: UInt64) {
-      self.core = core
-      self.id = id
-    }
-
-    @inlinable
-    func dispose() { core?.remove(id) }
+  @usableFromInline
+  func dispose() {
+    if let core { leave(core) }
   }
 }
