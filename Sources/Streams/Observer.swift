@@ -30,25 +30,29 @@ extension ObserverType {
 /// delivered one at a time, in the order of arrival, and nothing after the first terminal event (laws 1 to 3). One made
 /// from a closure or from another observer passes every call on as it comes: what it wraps decides about order and end.
 public struct AnyObserver<Element: Sendable>: ObserverType {
-  @usableFromInline
-  enum Target: Sendable {
-    case emitter(Emitter<Element>)
-    case closure(@Sendable (Event<Element>) -> Void)
-  }
-
-  @usableFromInline let target: Target
+  // The common one: two fields and no enumeration, since to look into that would cost a reference count per event.
+  @usableFromInline let emitter: Emitter<Element>?
+  @usableFromInline let handler: (@Sendable (Event<Element>) -> Void)?
 
   @inlinable
-  init(_ emitter: Emitter<Element>) { target = .emitter(emitter) }
+  init(_ emitter: Emitter<Element>) {
+    self.emitter = emitter
+    handler = nil
+  }
 
   /// An observer that passes every event to `eventHandler` as it comes, on the calling thread.
   ///
   /// Nothing is serialized and nothing is dropped after a terminal event; subscribing it to a stream ensures both, since
   /// the stream's events keep the laws.
-  public init(eventHandler: @escaping @Sendable (Event<Element>) -> Void) { target = .closure(eventHandler) }
+  public init(eventHandler: @escaping @Sendable (Event<Element>) -> Void) {
+    emitter = nil
+    handler = eventHandler
+  }
 
   /// An observer that hands every event to `observer`.
-  public init(_ observer: some ObserverType<Element>) { target = .closure { observer.on($0) } }
+  public init(_ observer: some ObserverType<Element>) {
+    self.init { observer.on($0) }
+  }
 
   /// Takes one event.
   @inlinable
@@ -63,27 +67,24 @@ public struct AnyObserver<Element: Sendable>: ObserverType {
   /// Takes the next element.
   @inlinable
   public func onNext(_ element: Element) {
-    switch target {
-    case .emitter(let emitter): emitter.onNext(element)
-    case .closure(let handler): handler(.next(element))
+    if let emitter = emitter.map({ Unmanaged.passUnretained($0) }) {
+      emitter._withUnsafeGuaranteedRef { $0.onNext(element) }
+    } else {
+      handler?(.next(element))
     }
   }
 
   /// Takes the error that ends the stream.
   @inlinable
   public func onError(_ error: any Error) {
-    switch target {
-    case .emitter(let emitter): emitter.finish(error)
-    case .closure(let handler): handler(.error(error))
-    }
+    emitter?.finish(error)
+    handler?(.error(error))
   }
 
   /// Takes the good end of the stream.
   @inlinable
   public func onCompleted() {
-    switch target {
-    case .emitter(let emitter): emitter.finish(nil)
-    case .closure(let handler): handler(.completed)
-    }
+    emitter?.finish(nil)
+    handler?(.completed)
   }
 }

@@ -1,22 +1,34 @@
 extension Single {
   /// Transforms the element; what `transform` throws becomes the error (law 7).
+  @inlinable
   public func map<Result: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Result) -> Single<Result> {
     Single<Result>(trusted: observable.map(transform))
   }
 
   /// Goes on with the single that `selector` makes of the element; what it throws becomes the error (law 7).
+  @inlinable
   public func flatMap<Result: Sendable>(
     _ selector: @escaping @Sendable (Element) throws -> Single<Result>
   ) -> Single<Result> {
-    Single<Result>(trusted: observable.flatMap(selector))
+    let source = observable
+    return Single<Result>(
+      trusted: Observable(push: { subscription, next in
+        let scope = ThenScope(subscription)
+        source.run(scope) { element in
+          let following = try selector(element).observable
+          scope.following = { following.run(subscription, next) }
+        }
+      }))
   }
 
   /// Goes on with what `handler` makes of the error; what it throws goes downstream (law 17).
+  @inlinable
   public func catchError(_ handler: @escaping @Sendable (any Error) throws -> Single<Element>) -> Single<Element> {
     Single(trusted: observable.catchError { try handler($0).observable })
   }
 
   /// Succeeds with `element` in place of an error.
+  @inlinable
   public func catchErrorJustReturn(_ element: Element) -> Single<Element> {
     Single(trusted: observable.catchErrorJustReturn(element))
   }

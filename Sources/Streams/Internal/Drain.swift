@@ -22,7 +22,7 @@ struct Drain: ~Copyable, Sendable {
   /// Leaves, after doing what has been queued meanwhile.
   @inlinable
   func exit() {
-    if work.subtract(1, ordering: .acquiringAndReleasing).newValue != 0 { runQueued() }
+    if work.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0 { runQueued() }
   }
 
   /// Whether nobody is inside; only of use to the sole thread that could enter.
@@ -33,7 +33,7 @@ struct Drain: ~Copyable, Sendable {
   func enqueue(_ job: @escaping @Sendable () -> Void) {
     let before = queue.withLock { queue in
       queue.append(job)
-      return work.add(1, ordering: .acquiringAndReleasing).oldValue
+      return work.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
     }
     if before == 0 { runQueued() }
   }
@@ -76,6 +76,6 @@ struct Drain: ~Copyable, Sendable {
     repeat {
       guard let job = queue.withLock({ $0.popFirst() }) else { return }
       job()
-    } while work.subtract(1, ordering: .acquiringAndReleasing).newValue != 0
+    } while work.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0
   }
 }

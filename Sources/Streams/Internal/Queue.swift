@@ -25,6 +25,19 @@ struct Queue<Element> {
     return element
   }
 
+  /// Appends `element` in place of the oldest, which it returns.
+  @inlinable
+  mutating func rotate(_ element: Element) -> Element? {
+    guard count == 1 else {
+      let oldest = popFirst()
+      append(element)
+      return oldest
+    }
+    let oldest = ring[head]
+    ring[head] = element
+    return oldest
+  }
+
   /// The oldest element.
   @inlinable var first: Element? { count > 0 ? ring[head] : nil }
 

@@ -7,7 +7,6 @@ import Synchronization
 @usableFromInline
 package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
   private struct Owned {
-    var released = false
     var first: (any Disposable)?
     var rest: [any Disposable] = []
     var tail: (@Sendable () -> Void)?
@@ -16,8 +15,16 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
 
   // Whoever raises it ends the scope; every emitter reads it.
   @usableFromInline final let stopped = Atomic<Bool>(false)
+  // Whether anything has been owned, and whether that has been let go of; `owned` only says what it is.
+  private final let holding = Atomic<UInt8>(Holding.nothing)
   // Guards what is disposed at the end, and the next tail call; both are taken out and run after.
   private final let owned = Locked(Owned())
+
+  private enum Holding {
+    static let nothing: UInt8 = 0
+    static let something: UInt8 = 1
+    static let released: UInt8 = 2
+  }
 
   @usableFromInline
   init() { liveSubscriptions.add(1, ordering: .relaxed) }
@@ -55,7 +62,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   /// downstream releases upstream before what came later, such as `do(onDispose:)` (law 5).
   @usableFromInline
   package final func dispose() {
-    if stop() { release() } else { releaseOwned() }
+    if !isStopped, stop() { release() } else { releaseOwned() }
   }
 
   /// Ends the active state without telling anybody; the winner must call `release()`.
@@ -67,9 +74,12 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   }
 
   private final func releaseOwned() {
+    guard holding.load(ordering: .acquiring) != Holding.released,
+      holding.exchange(Holding.released, ordering: .acquiringAndReleasing) == Holding.something
+    else { return }
     let taken = owned.withLock { owned in
       let taken = owned
-      owned = Owned(released: true)
+      owned = Owned()
       return taken
     }
     taken.first?.dispose()
@@ -80,7 +90,10 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   @usableFromInline
   package final func own(_ disposable: any Disposable) {
     let late = owned.withLock { owned in
-      if owned.released { return true }
+      let before = holding.compareExchange(
+        expected: Holding.nothing, desired: Holding.something, ordering: .acquiringAndReleasing
+      ).original
+      if before == Holding.released { return true }
       if owned.first == nil { owned.first = disposable } else { owned.rest.append(disposable) }
       return false
     }

@@ -1,13 +1,13 @@
 /// `zip` of two sources, inlined into the caller.
 @usableFromInline
 final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: the queues and flags are touched only inside the drain.
+  // Safe: the queues and flags are touched only inside the drain, so that no access needs to be checked at run time.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
   // Serializes both sources, and guards all that varies.
   @usableFromInline let drain = Drain()
-  @usableFromInline var firsts = Queue<First>()
-  @usableFromInline var seconds = Queue<Second>()
+  @exclusivity(unchecked) @usableFromInline var firsts = Queue<First>()
+  @exclusivity(unchecked) @usableFromInline var seconds = Queue<Second>()
   @usableFromInline var firstClosed = false
   @usableFromInline var secondClosed = false
 

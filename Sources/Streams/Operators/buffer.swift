@@ -4,6 +4,7 @@ extension ObservableType {
   ///
   ///     source:             -a-b-c----d-|
   ///     buffer(4, count 2): ---A---B---C(D|)    A = [a, b], B = [c], C = [d], D = []
+  @inlinable
   public func buffer(
     timeSpan: Duration, count: Int, scheduler: any SchedulerType
   ) -> Observable<[Element]> {
@@ -17,19 +18,21 @@ extension ObservableType {
 }
 
 /// The scope above a `buffer`.
-private final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
-  // Safe: the state is touched inside the drain.
+@usableFromInline
+final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
+  // Safe: the state is touched inside the drain, so that no access needs to be checked at run time.
   private let timeSpan: Duration
-  private let count: Int
+  @usableFromInline let count: Int
   private let scheduler: any SchedulerType
   private let next: Observable<[Element]>.Next
   // Serializes source and timer, and guards all that varies.
-  private let drain = Drain()
+  @usableFromInline let drain = Drain()
   private let timer = SerialDisposable()
-  private var gathered: [Element] = []
+  @exclusivity(unchecked) @usableFromInline var gathered: [Element] = []
   // Numbers the arrays: a timer that lost its race finds another one and is ignored (law 22).
   private var id = 0
 
+  @usableFromInline
   init(
     _ downstream: Subscription, _ timeSpan: Duration, _ count: Int, _ scheduler: any SchedulerType,
     _ next: @escaping Observable<[Element]>.Next
@@ -42,6 +45,7 @@ private final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
     downstream.own(timer)
   }
 
+  @usableFromInline
   func start() {
     drain.run { [self] in arm() }
   }
@@ -55,21 +59,28 @@ private final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
     }
   }
 
-  private func emit() {
+  @usableFromInline
+  func emit() {
     guard !downstream.isStopped else { return }
     let full = gathered
     gathered = []
+    gathered.reserveCapacity(full.count)
     arm()
     downstream.deliver(full, to: next)
   }
 
+  @inlinable
   func push(_ element: Element) {
-    drain.run { [self] in
-      gathered.append(element)
-      if gathered.count == count { emit() }
-    }
+    drain.run(self, element) { $0.gather($1) }
   }
 
+  @inlinable
+  func gather(_ element: Element) {
+    gathered.append(element)
+    if gathered.count == count { emit() }
+  }
+
+  @usableFromInline
   override func terminated(_ error: (any Error)?) {
     drain.run { [self] in
       if error == nil, !downstream.isStopped { downstream.deliver(gathered, to: next) }

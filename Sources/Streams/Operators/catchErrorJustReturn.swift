@@ -5,6 +5,13 @@ extension ObservableType {
   ///     catchErrorJustReturn(x): -a--(x|)
   @inlinable
   public func catchErrorJustReturn(_ element: Element) -> Observable<Element> {
-    catchError { _ in .just(element) }
+    let source = asObservable()
+    return Observable(push: { subscription, next in
+      let scope = HandlerScope(subscription) { error in
+        if error != nil { subscription.deliver(element, to: next) }
+        subscription.complete()
+      }
+      source.run(scope) { subscription.deliver($0, to: next) }
+    })
   }
 }

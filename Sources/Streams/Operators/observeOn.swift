@@ -1,3 +1,6 @@
+import Foundation
+import Synchronization
+
 extension ObservableType {
   /// Delivers the events on `scheduler`, in order, errors included, one at a time even if that is concurrent; what is
   /// queued when the subscription is disposed is dropped (law 20).
@@ -13,58 +16,64 @@ extension ObservableType {
   }
 }
 
-/// The scope above an `observeOn`: a queue between two threads.
+/// The scope above an `observeOn`: a queue between two threads, of which one appends and one takes, without a lock.
+///
+/// The source's events are serial (law 2), and so are the runs: the next is scheduled when the one before has taken all.
 @usableFromInline
-final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: a mutex, and see `spare`
-  @usableFromInline
-  struct State {
-    @usableFromInline var events: [Element] = []
-    @usableFromInline var end: (any Error)??
-    @usableFromInline var scheduled = false
-
-    @usableFromInline init() {}
-  }
-
+final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
+  // Safe: `inlet` and `end` belong to the source, `outlet` to the run; what one has written the other reads behind `waiting`.
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
-  // Guards the waiting batch, the end and whether a run is scheduled: the source fills it, the run swaps it out.
-  @usableFromInline let state = Locked(State())
   @usableFromInline let hop = SerialDisposable()
-  // The emptied buffer of the batch before; only the one scheduled run touches it.
-  @usableFromInline var spare: [Element] = []
+  private var end: (any Error)?
+  private let apart = CacheLine()
+  @exclusivity(unchecked) @usableFromInline var inlet: Slots<Element>
+  private let apartAsWell = CacheLine()
+  // Twice the elements that wait, and one more at the end; whoever raises it from 0 schedules a run, which lowers it again.
+  @usableFromInline let waiting = Atomic<Int>(0)
+  private let apartOnceMore = CacheLine()
+  @exclusivity(unchecked) @usableFromInline var outlet: Slots<Element>
 
-  @inlinable
+  @usableFromInline
   init(_ downstream: Subscription, _ scheduler: any ImmediateSchedulerType, _ next: @escaping Observable<Element>.Next)
   {
     self.downstream = downstream
     self.scheduler = scheduler
     self.next = next
+    inlet = Slots(Block(capacity: 4))
+    outlet = inlet
     super.init()
     downstream.own(self)
     downstream.own(hop)
   }
 
+  deinit { outlet.drop(upTo: inlet) }
+
   @inlinable
   func push(_ element: Element) {
-    let start = state.withLock { state in
-      state.events.append(element)
-      if state.scheduled { return false }
-      state.scheduled = true
-      return true
-    }
-    if start { schedule() }
+    if inlet.count == 0 { grow() }
+    inlet.first.initialize(to: element)
+    inlet.advance()
+    publish(2)
   }
 
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
-    let start = state.withLock { state in
-      state.end = .some(error)
-      if state.scheduled { return false }
-      state.scheduled = true
-      return true
-    }
-    if start { schedule() }
+    end = error
+    publish(1)
+  }
+
+  @inlinable
+  func publish(_ amount: Int) {
+    if waiting.wrappingAdd(amount, ordering: .acquiringAndReleasing).oldValue == 0 { schedule() }
+  }
+
+  @inlinable @inline(never)
+  func grow() {
+    let block = Block<Element>(capacity: Swift.min(256, 4 * inlet.block.capacity))
+    inlet.block.next = block
+    inlet = Slots(block)
   }
 
   @inlinable
@@ -74,24 +83,85 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {  /
 
   @inlinable
   func deliverAll() {
+    var seen = waiting.load(ordering: .acquiring)
+    var taken = 0
     while true {
-      var batch = spare
-      spare = []
-      let end: (any Error)?? = state.withLock { state in
-        swap(&batch, &state.events)
-        if batch.isEmpty && state.end == nil { state.scheduled = false }
-        return batch.isEmpty ? state.end : nil
-      }
-      if batch.isEmpty {
-        if let end { downstream.finish(end) }
-        return
-      }
-      for element in batch {
+      for _ in 0..<(seen >> 1) {
         if downstream.isStopped { return }
+        if outlet.count == 0, let block = outlet.block.next { outlet = Slots(block) }
+        let element = outlet.first.move()
+        outlet.advance()
         downstream.deliver(element, to: next)
       }
-      batch.removeAll(keepingCapacity: true)
-      spare = batch
+      // All elements came before the end.
+      if seen & 1 == 1 { return finish() }
+      // The source may be about to send more: less than a new run costs.
+      taken &+= seen
+      if taken >= 128 { pause() }
+      seen = waiting.wrappingSubtract(seen, ordering: .acquiringAndReleasing).newValue
+      if seen == 0 { return }
     }
   }
+
+  @usableFromInline
+  func pause() { sched_yield() }
+
+  @usableFromInline
+  func finish() { downstream.finish(end) }
+}
+
+/// Memory for some elements, in a chain.
+@usableFromInline
+final class Block<Element> {
+  @usableFromInline let slots: UnsafeMutablePointer<Element>
+  @usableFromInline let capacity: Int
+  @usableFromInline var next: Block<Element>?
+
+  @inlinable
+  init(capacity: Int) {
+    slots = .allocate(capacity: capacity)
+    self.capacity = capacity
+  }
+
+  deinit { slots.deallocate() }
+}
+
+/// A place in a chain of blocks.
+@usableFromInline
+struct Slots<Element> {
+  @usableFromInline var block: Block<Element>
+  @usableFromInline var first: UnsafeMutablePointer<Element>
+  // How many are left in the block.
+  @usableFromInline var count: Int
+
+  @inlinable
+  init(_ block: Block<Element>) {
+    self.block = block
+    first = block.slots
+    count = block.capacity
+  }
+
+  @inlinable
+  mutating func advance() {
+    first += 1
+    count &-= 1
+  }
+
+  /// Releases the elements from here to `end`.
+  @inlinable
+  consuming func drop(upTo end: Slots<Element>) {
+    while block !== end.block, let next = block.next {
+      first.deinitialize(count: count)
+      self = Slots(next)
+    }
+    first.deinitialize(count: end.first - first)
+  }
+}
+
+/// Room between what two threads write, so that neither takes the other's memory out of its cache.
+@usableFromInline
+struct CacheLine {
+  private let room = (0, 0, 0, 0, 0, 0, 0, 0)
+
+  @usableFromInline init() {}
 }

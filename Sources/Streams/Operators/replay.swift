@@ -2,6 +2,9 @@ extension ObservableType {
   /// Shares one subscription to the source, made by `connect()`; those who come later get the last `bufferSize` elements
   /// first.
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
-    multicast { ReplaySubject<Element>.create(bufferSize: bufferSize) }
+    ConnectableObservable(
+      Multicast(asObservable()) {
+        Hub(SubjectCore(capacity: Swift.max(0, bufferSize), replaysAfterEnd: true))
+      })
   }
 }

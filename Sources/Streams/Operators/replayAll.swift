@@ -1,6 +1,6 @@
 extension ObservableType {
   /// Shares one subscription to the source, made by `connect()`; those who come later get all elements so far first.
   public func replayAll() -> ConnectableObservable<Element> {
-    multicast { ReplaySubject<Element>.createUnbounded() }
+    replay(.max)
   }
 }

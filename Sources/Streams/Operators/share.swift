@@ -18,7 +18,7 @@ extension ObservableType {
   @inlinable
   public func share(replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected) -> Observable<Element> {
     Multicast(asObservable(), keepsHub: scope == .forever) {
-      replay > 0 ? .other(ReplaySubject<Element>.create(bufferSize: replay)) : .publish(PublishSubject<Element>())
+      Hub(SubjectCore(capacity: Swift.max(0, replay), replaysAfterEnd: true))
     }.refCounted()
   }
 }

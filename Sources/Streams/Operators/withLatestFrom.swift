@@ -13,17 +13,11 @@ extension ObservableType {
     let source = asObservable()
     let other = second.asObservable()
     return Observable<Result>(push: { subscription, next in
-      let latest = LatestBox<Second.Element>()
-      let gate = Emitter<Result>(subscription, next)
-      let otherScope = HandlerScope(subscription) { error in
-        if let error { gate.finish(error) }
-      }
-      other.run(otherScope) { latest.set($0) }
-      let sourceScope = HandlerScope(subscription) { gate.finish($0) }
-      source.run(sourceScope) { element in
-        guard let second = latest.get() else { return }
-        do { gate.onNext(try resultSelector(element, second)) } catch { gate.finish(error) }
-      }
+      let join = WithLatest<Element, Second.Element>(subscription) { try next(resultSelector($0, $1)) }
+      let otherScope = HandlerScope(subscription) { if let error = $0 { join.finish(error) } }
+      other.run(otherScope) { join.receive(second: $0) }
+      let sourceScope = HandlerScope(subscription) { join.finish($0) }
+      source.run(sourceScope) { join.receive(first: $0) }
     })
   }
 
@@ -34,25 +28,40 @@ extension ObservableType {
   }
 }
 
-/// The latest element of a stream, set by one thread and read by another.
+/// What a `withLatestFrom` knows of its second stream.
 @usableFromInline
-final class LatestBox<Element: Sendable>: Sendable {
-  // Guards the element, which is released outside.
-  private let latest = Locked<Element?>(nil)
+final class WithLatest<First: Sendable, Second: Sendable>: @unchecked Sendable {
+  // Safe: the latest element is touched only inside the drain, so that no access needs to be checked at run time.
+  @usableFromInline let downstream: Subscription
+  @usableFromInline let next: @Sendable (First, Second) throws -> Void
+  // Serializes both streams, and guards the latest element.
+  @usableFromInline let drain = Drain()
+  @exclusivity(unchecked) @usableFromInline var latest: Second?
 
-  @usableFromInline init() {}
+  @inlinable
+  init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
+    self.downstream = downstream
+    self.next = next
+  }
 
-  @usableFromInline
-  func set(_ element: Element) {
-    // The former one is released outside the lock.
-    let former = latest.withLock { latest in
-      let former = latest
-      latest = element
-      return former
-    }
-    withExtendedLifetime(former) {}
+  @inlinable
+  func receive(first element: First) {
+    drain.run(self, element) { $0.put($1) }
+  }
+
+  @inlinable
+  func receive(second element: Second) {
+    drain.run(self, element) { $0.latest = $1 }
+  }
+
+  @inlinable
+  func put(_ first: First) {
+    guard let latest, !downstream.isStopped else { return }
+    do { try next(first, latest) } catch { downstream.fail(error) }
   }
 
   @usableFromInline
-  func get() -> Element? { latest.withLock { $0 } }
+  func finish(_ error: (any Error)?) {
+    drain.run(downstream, error) { $0.finish($1) }
+  }
 }

@@ -3,12 +3,12 @@
 /// To change the state, use `update(_:)`: reading `value` and accepting what was made of it are two steps, and what
 /// another thread accepts between them is overwritten.
 public final class BehaviorRelay<Element: Sendable>: ObservableType {
-  private let core: ReplayCore<Element>
+  @usableFromInline let core: SubjectCore<Element>
   private let initial: Element
 
   /// A relay that remembers `value`.
   public init(value: Element) {
-    core = ReplayCore([value], capacity: 1, replaysAfterEnd: false)
+    core = SubjectCore([value], capacity: 1)
     initial = value
   }
 
@@ -20,6 +20,7 @@ public final class BehaviorRelay<Element: Sendable>: ObservableType {
   /// `value` shows it immediately. If another thread is delivering, or this call comes from inside an observer, that
   /// delivery sends it, and this call returns before. Otherwise this call delivers, and it also delivers what other
   /// threads accept meanwhile before it returns.
+  @inlinable
   public func accept(_ element: Element) { core.onNext(element) }
 
   /// Changes the value in one step: passes it to `change` and accepts the result.
@@ -44,7 +45,6 @@ public final class BehaviorRelay<Element: Sendable>: ObservableType {
   }
 
   /// The relay as a stream that cannot be fed: the value first, then what is accepted later (law 25).
-  public func asObservable() -> Observable<Element> {
-    Observable(push: { [core] subscription, next in core.add(subscription, next) })
-  }
+  @inlinable
+  public func asObservable() -> Observable<Element> { core.asObservable() }
 }

@@ -7,12 +7,12 @@
 /// A call that delivers also delivers what other threads send meanwhile; `PublishSubject` says what that means for the main
 /// thread.
 public final class BehaviorSubject<Element: Sendable>: SubjectType {
-  private let core: ReplayCore<Element>
+  @usableFromInline let core: SubjectCore<Element>
   private let initial: Element
 
   /// A subject that remembers `value`.
   public init(value: Element) {
-    core = ReplayCore([value], capacity: 1, replaysAfterEnd: false)
+    core = SubjectCore([value], capacity: 1)
     initial = value
   }
 
@@ -29,16 +29,14 @@ public final class BehaviorSubject<Element: Sendable>: SubjectType {
   }
 
   /// Takes one event.
-  public func on(_ event: Event<Element>) {
-    switch event {
-    case .next(let element): core.onNext(element)
-    case .error(let error): core.finish(error)
-    case .completed: core.finish(nil)
-    }
-  }
+  @inlinable
+  public func on(_ event: Event<Element>) { core.on(event) }
+
+  /// Sends `element` to all observers.
+  @inlinable
+  public func onNext(_ element: Element) { core.onNext(element) }
 
   /// The subject as a stream that cannot be fed.
-  public func asObservable() -> Observable<Element> {
-    Observable(push: { [core] subscription, next in core.add(subscription, next) })
-  }
+  @inlinable
+  public func asObservable() -> Observable<Element> { core.asObservable() }
 }

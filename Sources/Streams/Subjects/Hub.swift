@@ -1,30 +1,39 @@
 /// The subject that a shared stream goes through.
 @usableFromInline
-enum Hub<Element: Sendable>: Sendable {
+struct Hub<Element: Sendable>: Sendable {
   // The common one, called without a witness table.
-  case publish(PublishSubject<Element>)
-  case other(any SubjectType<Element>)
+  @usableFromInline let core: SubjectCore<Element>?
+  @usableFromInline let other: (any SubjectType<Element>)?
+
+  @usableFromInline
+  init(_ core: SubjectCore<Element>) {
+    self.core = core
+    other = nil
+  }
+
+  init(_ other: any SubjectType<Element>) {
+    core = nil
+    self.other = other
+  }
 
   @inlinable
   func onNext(_ element: Element) {
-    switch self {
-    case .publish(let subject): subject.onNext(element)
-    case .other(let subject): subject.on(.next(element))
+    // Unretained: whoever calls this holds the hub.
+    if let core = core.map({ Unmanaged.passUnretained($0) }) {
+      core._withUnsafeGuaranteedRef { $0.onNext(element) }
+    } else {
+      other?.onNext(element)
     }
   }
 
   func finish(_ error: (any Error)?) {
-    switch self {
-    case .publish(let subject): subject.finish(error)
-    case .other(let subject): subject.on(error.map { .error($0) } ?? .completed)
-    }
+    core?.finish(error)
+    other?.on(error.map { .error($0) } ?? .completed)
   }
 
   @inlinable
   func run(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next) {
-    switch self {
-    case .publish(let subject): subject.add(.init(subscription: subscription, next: next))
-    case .other(let subject): subject.asObservable().run(subscription, next)
-    }
+    core?.add(subscription, next)
+    other?.asObservable().run(subscription, next)
   }
 }

@@ -1,6 +1,6 @@
 /// A `ReplaySubject` that never ends.
 public final class ReplayRelay<Element: Sendable>: ObservableType {
-  private let subject: ReplaySubject<Element>
+  @usableFromInline let subject: ReplaySubject<Element>
 
   private init(_ subject: ReplaySubject<Element>) { self.subject = subject }
 
@@ -11,8 +11,10 @@ public final class ReplayRelay<Element: Sendable>: ObservableType {
   public static func createUnbounded() -> ReplayRelay<Element> { ReplayRelay(.createUnbounded()) }
 
   /// Remembers `element` and sends it to all observers (laws 2 and 3).
+  @inlinable
   public func accept(_ element: Element) { subject.onNext(element) }
 
   /// The relay as a stream that cannot be fed: the remembered elements first, then what is accepted later (law 25).
+  @inlinable
   public func asObservable() -> Observable<Element> { subject.asObservable() }
 }

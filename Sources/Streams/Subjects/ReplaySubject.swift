@@ -8,9 +8,9 @@
 /// A call that delivers also delivers what other threads send meanwhile; `PublishSubject` says what that means for the main
 /// thread.
 public final class ReplaySubject<Element: Sendable>: SubjectType {
-  private let core: ReplayCore<Element>
+  @usableFromInline let core: SubjectCore<Element>
 
-  private init(capacity: Int) { core = ReplayCore([], capacity: capacity, replaysAfterEnd: true) }
+  private init(capacity: Int) { core = SubjectCore(capacity: capacity, replaysAfterEnd: true) }
 
   /// A subject that remembers the last `bufferSize` elements; 0 or less remembers none.
   public static func create(bufferSize: Int) -> ReplaySubject<Element> {
@@ -24,16 +24,14 @@ public final class ReplaySubject<Element: Sendable>: SubjectType {
   public var hasObservers: Bool { core.hasObservers }
 
   /// Takes one event.
-  public func on(_ event: Event<Element>) {
-    switch event {
-    case .next(let element): core.onNext(element)
-    case .error(let error): core.finish(error)
-    case .completed: core.finish(nil)
-    }
-  }
+  @inlinable
+  public func on(_ event: Event<Element>) { core.on(event) }
+
+  /// Sends `element` to all observers.
+  @inlinable
+  public func onNext(_ element: Element) { core.onNext(element) }
 
   /// The subject as a stream that cannot be fed.
-  public func asObservable() -> Observable<Element> {
-    Observable(push: { [core] subscription, next in core.add(subscription, next) })
-  }
+  @inlinable
+  public func asObservable() -> Observable<Element> { core.asObservable() }
 }

@@ -33,4 +33,56 @@ final class ObserveOnTests: OperatorTestCase {
     XCTAssertEqual(events.all, [.next(1), .completed])
     XCTAssertEqual(seen.all, [1])
   }
+
+  func test_law20_aBusyProducerLosesNothingAndItsErrorComesLast() {
+    let count = 50_000
+    for _ in 0..<4 {
+      let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+      let source = PublishSubject<Int>()
+      let referee = Referee<Int>()
+      let arrived = DispatchSemaphore(value: 0)
+      let moved = source.observeOn(scheduler).observeOn(scheduler)
+      _ = referee.watch(moved.do(onNext: { if $0 % 1000 == 0 { arrived.signal() } }))
+      onThreads(1) { _ in
+        for value in 0..<count {
+          source.onNext(value)
+          // Lets the run catch up now and then, so that it ends and another is scheduled.
+          if value % 1000 == 0 { arrived.wait() }
+        }
+        source.onError(TestError())
+      }
+      waitUntil("the error has arrived") { referee.ends.count == 1 }
+      referee.check()
+      XCTAssertEqual(referee.elements.all, Array(0..<count))
+    }
+  }
+
+  func test_law20_whatIsQueuedAtADisposeIsReleased() {
+    for (sent, delivered) in [(3, 0), (3, 2), (1000, 0), (1000, 500)] {
+      let scheduler = ManualScheduler()
+      let tokens = Locked<[Weak]>([])
+      let disposable = SerialDisposable()
+      let seen = Log<Int>()
+      let source = PublishSubject<Token>()
+      disposable.disposable = source.observeOn(scheduler).subscribe(onNext: { _ in
+        seen.add(1)
+        if seen.count == delivered { disposable.dispose() }
+      })
+      for _ in 0..<sent {
+        let token = Token()
+        tokens.withLock { $0.append(Weak(token)) }
+        source.onNext(token)
+      }
+      XCTAssertEqual(tokens.withLock { $0.filter { $0.token != nil }.count }, sent)
+      if delivered == 0 { disposable.dispose() } else { scheduler.runDue() }
+      XCTAssertEqual(seen.count, delivered)
+      XCTAssertEqual(tokens.withLock { $0.filter { $0.token != nil }.count }, 0)
+    }
+  }
+
+  private struct Weak: @unchecked Sendable {  // safe: a weak reference is read atomically
+    weak var token: Token?
+
+    init(_ token: Token) { self.token = token }
+  }
 }

@@ -25,6 +25,10 @@ func opaque(_ value: Int) -> Int { value }
 func opaque(_ chain: Observable<Int>) -> Observable<Int> { chain }
 @inline(never) @_optimize(none)
 func opaque(_ chain: Observable<Person>) -> Observable<Person> { chain }
+@inline(never) @_optimize(none)
+func opaque(_ chain: Observable<[Int]>) -> Observable<[Int]> { chain }
+@inline(never) @_optimize(none)
+func opaque(_ chain: Single<Int>) -> Single<Int> { chain }
 
 /// A client that is generic itself and is not specialised.
 @inline(never) @_semantics("optimize.sil.specialize.generic.never")

@@ -27,7 +27,7 @@ while !arguments.isEmpty {
   }
 }
 
-let rows = makeRows()
+let rows = makeLoopRows() + makeAppRows() + makeRxSwiftRows()
 let chosen = rows.filter { only?.contains($0.name) ?? true }
 guard !chosen.isEmpty else {
   print("no such row; rows are \(rows.map(\.name).joined(separator: ", "))")

@@ -1,0 +1,40 @@
+/// Who is subscribed to a subject, and how it ended; an array copied on write, so a snapshot costs one reference.
+@usableFromInline
+struct Roster<Member> {
+  // In ascending order of their ids, so that one is found by bisection.
+  @usableFromInline var members: [(id: UInt64, value: Member)] = []
+  @usableFromInline var nextID: UInt64 = 0
+  @usableFromInline var ended: (any Error)??
+
+  @inlinable init() {}
+
+  /// Returns the id to leave with, or `nil` after the end.
+  @inlinable
+  mutating func join(_ member: Member) -> UInt64? {
+    guard ended == nil else { return nil }
+    nextID += 1
+    members.append((nextID, member))
+    return nextID
+  }
+
+  @inlinable
+  mutating func leave(_ id: UInt64) -> Member? {
+    var low = 0
+    var high = members.count
+    while low < high {
+      let middle = (low + high) / 2
+      if members[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    guard low < members.count, members[low].id == id else { return nil }
+    return members.remove(at: low).value
+  }
+
+  /// Notes the first end and returns those who must hear of it.
+  mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
+    guard ended == nil else { return [] }
+    ended = .some(error)
+    let told = members
+    members = []
+    return told
+  }
+}

@@ -1,0 +1,81 @@
+import Streams
+import XCTest
+
+final class SubjectRacesTests: StreamsTestCase {
+  /// One of each kind; the stream of the last two has everything, or the last element, before what is live.
+  private static func subjects() -> [any SubjectType<Int>] {
+    [PublishSubject<Int>(), ReplaySubject<Int>.createUnbounded(), BehaviorSubject(value: -1)]
+  }
+
+  func test_anObserverThatHasLeftIsReleasedWithoutAnotherEvent() {
+    for subject in Self.subjects() {
+      var token: Token? = Token()
+      weak let seen = token
+      let subscription = subject.asObservable().subscribe(onNext: { [token] _ in _ = token })
+      token = nil
+      subject.onNext(1)
+      XCTAssertNotNil(seen)
+      subscription.dispose()
+      XCTAssertNil(seen)
+    }
+  }
+
+  func test_anObserverThatLeavesDuringAnEventIsReleasedWithIt() {
+    for subject in Self.subjects() {
+      var token: Token? = Token()
+      weak let seen = token
+      let leaver = SerialDisposable()
+      let subscription = subject.asObservable().subscribe(onNext: { if $0 == 1 { leaver.dispose() } })
+      leaver.disposable = subject.asObservable().subscribe(onNext: { [token] _ in _ = token })
+      token = nil
+      subject.onNext(0)
+      XCTAssertNotNil(seen)
+      subject.onNext(1)
+      XCTAssertNil(seen)
+      subscription.dispose()
+    }
+  }
+
+  func test_law25_manyEmittersAndLateObserversLoseAndRepeatNothing() {
+    let emitters = 3
+    let observers = 40
+    let perEmitter = 200
+    for (kind, subject) in Self.subjects().enumerated() {
+      let first = Referee<Int>()
+      _ = first.watch(subject.asObservable())
+      let late = (0..<observers).map { _ in Referee<Int>() }
+      let finished = Log<Int>()
+      onThreads(emitters + 4) { thread in
+        if thread < emitters {
+          for value in 0..<perEmitter { subject.onNext(thread * perEmitter + value) }
+          finished.add(thread)
+          if finished.count == emitters { subject.onCompleted() }
+        } else {
+          for index in stride(from: thread - emitters, to: observers, by: 4) {
+            let subscription = late[index].watch(subject.asObservable())
+            if index % 5 == 4 { subscription.dispose() }
+          }
+        }
+      }
+      let all = first.elements.all
+      XCTAssertEqual(all.filter { $0 >= 0 }.sorted(), Array(0..<emitters * perEmitter), "kind \(kind)")
+      for (index, referee) in ([first] + late).enumerated() {
+        referee.check()
+        let seen = referee.elements.all
+        let left = index > 0 && index % 5 == 0
+        XCTAssertEqual(referee.ends.all, left ? Array(referee.ends.all.prefix(1)) : ["completed"], "kind \(kind)")
+        // Whoever comes late gets a part of what the first has got, without a gap, up to the end.
+        switch (kind, left) {
+        case (1, false): XCTAssertEqual(seen, all, "everything is replayed")
+        case (_, false): XCTAssertEqual(seen, Array(all.suffix(seen.count)), "kind \(kind)")
+        default: XCTAssertTrue(seen.isEmpty || isPart(seen, of: all), "kind \(kind)")
+        }
+      }
+    }
+  }
+
+  private func isPart(_ part: [Int], of all: [Int]) -> Bool {
+    guard let start = all.firstIndex(of: part[0]) else { return false }
+    return all[start...].starts(with: part)
+  }
+}
