@@ -85,10 +85,22 @@ private final class PagedCall<Item: Decodable & Sendable>: Sendable {
       (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
       return call
     case (.link, nil), (.cursor, nil): return first
-    case (.cursor(_, let parameter), let cursor?): return first.query([parameter: cursor])
-    case (.number(let parameter, let start), let number): return first.query([parameter: number ?? String(start)])
-    case (.offset(let parameter, let start), let offset): return first.query([parameter: offset ?? String(start)])
+    case (.cursor(_, let parameter), let cursor?): return call(parameter, cursor)
+    case (.number(let parameter, let start), let number): return call(parameter, number ?? String(start))
+    case (.offset(let parameter, let start), let offset): return call(parameter, offset ?? String(start))
     }
+  }
+
+  /// The call with a parameter in place of those of that name, also where they stand in the text of its URL.
+  private func call(_ parameter: String, _ value: String) -> Call {
+    var call = first.query([parameter: value])
+    let parts = call.path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return call }
+    let others = parts[1].split(separator: "&").filter {
+      String($0.prefix { $0 != "=" }).removingPercentEncoding != parameter
+    }
+    call.path = parts[0] + (others.isEmpty ? "" : "?") + others.joined(separator: "&")
+    return call
   }
 
   /// The page that `response` is, with the place of the next one as its cursor.

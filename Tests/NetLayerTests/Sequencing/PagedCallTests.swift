@@ -68,6 +68,22 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(sent(stub).last, "/x?q=x&after=3")
   }
 
+  func test_aParameterOfTheURLIsReplaced() throws {
+    let (api, stub) = network { url in
+      .json(url.query?.contains("after=3") == true ? #"{"data":[3]}"# : #"{"data":[1],"meta":{"next":3}}"#)
+    }
+    for call in [Call.get("/x?q=a%20b&after=1"), .get("http://api.test/x?after=1&q=a%20b"), .get("/x?after=1")] {
+      let pages = api.pages(call, of: Int.self, at: "data", by: .cursor(at: "meta.next", parameter: "after"))
+      XCTAssertEqual(record(pages).elements.map(\.items), [[1], [3]])
+    }
+    XCTAssertEqual(
+      sent(stub),
+      [
+        "/x?q=a%20b&after=1", "/x?q=a%20b&after=3", "/x?after=1&q=a%20b", "/x?q=a%20b&after=3", "/x?after=1",
+        "/x?after=3",
+      ])
+  }
+
   func test_byNumberAndByOffset() throws {
     let (api, stub) = network { url in
       let query = Dictionary(uniqueKeysWithValues: (url.queryItems ?? []).map { ($0.name, $0.value ?? "") })
