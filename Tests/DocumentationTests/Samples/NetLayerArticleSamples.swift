@@ -10,13 +10,13 @@ struct Book: Decodable, Sendable {
 
 extension Network {
   func book(_ id: Int) -> Observable<Book> {
-    json(.get, "/book", parameters: ["id": id]).data()
+    json(.get("/book", query: ["id": id])).data()
   }
   func newBooks(cursor: String?) -> Observable<Page<Book>> {
-    json(.get, "/books/new", parameters: ["cursor": cursor]).list()
+    json(.get("/books/new", query: ["cursor": cursor])).list()
   }
   func lend(_ id: Int) -> Observable<Bool> {
-    json(.post, "/book/lend", parameters: ["id": id]).bool()
+    json(.post("/book/lend", json: ["id": id])).bool()
   }
 }
 

@@ -27,7 +27,7 @@ final class NetLayerArticleTests: XCTestCase {
     print("\(book.title)")
     try assertPrinted(asIn: "CallingABackEnd", 0)
 
-    Observable<Page<Book>>.pages(startingAt: nil) { library.newBooks(cursor: $0) }
+    library.pages(.get("/books/new"), of: Book.self, by: .cursor())
       .map { $0.items.map(\.title).joined(separator: ", ") }
       .subscribe(onNext: { print($0) }, onError: { print($0.localizedDescription) }, onDisposed: { done.signal() })
       .disposed(by: bag)
@@ -45,12 +45,12 @@ final class NetLayerArticleTests: XCTestCase {
     let shop = Network(Backend(baseURL: shopURL, transport: stub))
     for path in ["/pay", "/user", "/down"] {
       do {
-        _ = try await shop.json(.get, path).data(Customer.self).asSingle().value
+        _ = try await shop.json(.get(path)).data(Customer.self).asSingle().value
       } catch let error as NetworkError {
         print("\(error.kind) \(error.code) \(error.codingPath)")
       }
     }
-    try assertPrinted(asIn: "WhenCallsFail")
+    try assertPrinted(asIn: "WhenCallsFail", 0)
   }
 
   func test_caching() async throws {
