@@ -1,5 +1,13 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
+
+/// What new Xcode projects have, and what the compiler will ask for.
+let strict: [SwiftSetting] = [
+  .defaultIsolation(MainActor.self),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
 
 let package = Package(
   name: "FirstEndpoint",
@@ -14,6 +22,11 @@ let package = Package(
     .testTarget(
       name: "WeatherTests",
       dependencies: ["Weather", .product(name: "StreamsTesting", package: "NetLayer")]),
+    .target(
+      name: "MainActorApp", dependencies: [.product(name: "NetLayer", package: "NetLayer")], swiftSettings: strict),
+    .testTarget(
+      name: "MainActorAppTests",
+      dependencies: ["MainActorApp", .product(name: "NetLayer", package: "NetLayer")], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayer
 
 /// The subcommands.
 enum Command {
@@ -11,8 +12,19 @@ enum Command {
            Demo bench URL           requests per second, latencies, CPU per request
            Demo serve               a server to try all of these on; prints its URL
 
-    Each has --help, with examples, and --json for scripts.
+    Each has --help, with examples, and --json for scripts; --version names the versions of NetLayer and libcurl.
     """
+
+  /// The package's version: that of the changelog's newest release, or the one that comes next.
+  private static let version: String = {
+    var version = "NetLayer 0.2.0"
+    #if os(Linux)
+      if let curl = CurlTransport.capabilities {
+        version += " libcurl/\(curl.version)" + (curl.tls.map { " \($0)" } ?? "")
+      }
+    #endif
+    return version
+  }()
 
   /// Runs a command line, without the program's name; gives the exit code.
   static func run(_ arguments: [String]) -> Int32 {
@@ -33,6 +45,9 @@ enum Command {
       return run(EventsOptions.self, rest, EventsCommand.help, console) { try EventsCommand.run($0, console) }
     case "bench": return run(BenchOptions.self, rest, BenchCommand.help, console) { try BenchCommand.run($0, console) }
     case "serve": return run(ServeOptions.self, rest, ServeCommand.help, console) { try ServeCommand.run($0, console) }
+    case "--version", "-V":
+      console.print(version)
+      return 0
     case "help", "--help", "-h":
       console.print(help)
       return 0

@@ -53,6 +53,12 @@ extension ObservableType {
 }
 
 extension Single {
+  /// Has another name here: `subscribe(onSuccess:onError:)`.
+  @available(*, unavailable, renamed: "subscribe(onSuccess:onError:)")
+  public func subscribe(
+    onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)?
+  ) -> any Disposable { subscribe(onSuccess: onSuccess, onError: onFailure) }
+
   /// Has another name here: `observeOn(_:)`.
   @available(*, unavailable, renamed: "observeOn(_:)")
   public func observe(on scheduler: any ImmediateSchedulerType) -> Single<Element> { observeOn(scheduler) }

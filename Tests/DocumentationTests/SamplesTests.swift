@@ -3,11 +3,12 @@ import XCTest
 
 /// Every Swift sample in the documentation stands, word for word, in a file of `Samples/`, which the compiler reads.
 final class SamplesTests: XCTestCase {
+  private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  private let strict = "Samples/FirstEndpoint/Sources/MainActorApp"
+
   func test_everySwiftSampleIsCompiled() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let samples = try files(in: root.appending(path: "Tests/DocumentationTests/Samples"), ending: "swift")
-      .map { try squeezed(String(contentsOf: $0, encoding: .utf8)) }
+    let samples = try texts(in: "Tests/DocumentationTests/Samples") + texts(in: strict)
     var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md"].map { root.appending(path: $0) }
     pages += try files(in: root.appending(path: "docs"), ending: "md")
     pages += try files(in: root.appending(path: "Sources"), ending: "md")
@@ -24,6 +25,21 @@ final class SamplesTests: XCTestCase {
       }
     }
     XCTAssertGreaterThan(count, 3, "the samples were not found")
+  }
+
+  func test_theFirstPagesAreCompiledOnTheMainActorToo() throws {
+    let samples = try texts(in: strict).map { $0.replacing("nonisolated ", with: "") }
+    for page in ["README.md", "Sources/NetLayer/NetLayer.docc/GettingStarted.md"] {
+      let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+      for part in blocks(text).flatMap({ $0.components(separatedBy: "\n\n") }) {
+        XCTAssertTrue(samples.contains { $0.contains(squeezed(part)) }, "\(page): \(strict) lacks:\n\(part)")
+      }
+    }
+  }
+
+  private func texts(in folder: String) throws -> [String] {
+    try files(in: root.appending(path: folder), ending: "swift")
+      .map { try squeezed(String(contentsOf: $0, encoding: .utf8)) }
   }
 
   private func files(in folder: URL, ending: String) throws -> [URL] {

@@ -68,7 +68,7 @@ enum BenchCommand {
   }
 
   /// One request; its failure is a result, too.
-  private static func sample(_ target: Target, _ network: Network) -> Observable<BenchFigures.Sample> {
+  private static func sample(_ target: Call, _ network: Network) -> Observable<BenchFigures.Sample> {
     .deferred {
       let start = ContinuousClock.now
       return network.request(target).asObservable().map { response in

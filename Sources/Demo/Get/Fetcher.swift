@@ -99,7 +99,9 @@ final class Fetcher: Sendable {
         return Page(items: [line], cursor: reading.cursor)
       }
       .catchError { error in
-        .just(Page(items: [ResultLine(url: text, error: error, milliseconds: Self.milliseconds(since: start))]))
+        let milliseconds = Self.milliseconds(since: start)
+        let line = ResultLine(url: text, error: error, milliseconds: milliseconds, showsHeaders: options.showsHeaders)
+        return .just(Page(items: [line]))
       }
       .asObservable()
   }

@@ -7,11 +7,15 @@ enum GetCommand {
   static let help = """
     usage: Demo get [options] URL…      ("-" reads URLs from standard input, one a line, as they come)
 
-    Prints one line of JSON per result: url, status, ms, bytes, and body or error.
+    Prints one line of JSON per result, in the order of arrival: url, status, ms, bytes, and body or error.
 
       -X METHOD             the method (GET, or POST when there is a body)
-      -d TEXT               the body; sent as JSON if it is JSON, else as a form, unless -H gives a Content-Type
-      --data-file FILE      the body from a file
+      -d TEXT               the body; sent as JSON if it is JSON, else as a form, unless -H gives a Content-Type;
+                            @FILE is the content of a file, @- that of standard input
+      --data-raw TEXT       the same, but an @ is an @
+      --data-file FILE      the same as -d @FILE
+      -i, --include         show the header fields of responses: a member "headers", with a list of values for each name;
+                            with --raw, lines in front of the body
       --envelope CODE,MESSAGE,DATA[,CURSOR]
                             unwrap {code,message,data,cursor}: print the data, or the server's message as an error;
                             200 means success, or what stands behind an equals sign: status=0,msg,result
@@ -25,7 +29,9 @@ enum GetCommand {
 
     Examples:
       Demo get https://api.github.com/repos/swiftlang/swift --at stargazers_count
+      Demo get -i https://example.com --raw | head
       Demo get -X PUT -d '{"on":true}' http://127.0.0.1:8080/lamp --curl
+      Demo get -d @order.json https://shop.example/orders
       sed 's|^|https://example.com/item/|' ids.txt | Demo get - --concurrency 32 --retry 2 > items.ndjson
 
     Exit code: 0 if all succeeded, 1 if any failed, 2 for bad usage, 130 on interrupt.

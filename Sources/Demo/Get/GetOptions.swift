@@ -19,6 +19,7 @@ struct GetOptions: CommandOptions {
   var concurrency = 8
   var retries = 0
   var raw = false
+  var showsHeaders = false
   var followPages = false
 
   mutating func take(word: String) throws {
@@ -28,8 +29,12 @@ struct GetOptions: CommandOptions {
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
     switch name {
     case "-X": method = try Self.method(try arguments.value())
-    case "-d": try setBody(Data(try arguments.value().utf8))
+    case "-d":
+      let text = try arguments.value()
+      try setBody(text.hasPrefix("@") ? try RequestOptions.file(String(text.dropFirst())) : Data(text.utf8))
+    case "--data-raw": try setBody(Data(try arguments.value().utf8))
     case "--data-file": try setBody(try RequestOptions.file(try arguments.value()))
+    case "-i", "--include": showsHeaders = try arguments.flag()
     case "--envelope": envelope = try Envelope(commandLine: try arguments.value())
     case "--at": path = try arguments.value()
     case "--concurrency": concurrency = try arguments.number(in: 1...10_000)
@@ -46,14 +51,11 @@ struct GetOptions: CommandOptions {
   }
 
   /// The endpoint of `url`, with the method and the body that were given.
-  func target(_ url: URL) -> Target {
-    var target = Target(url)
-    target.method = method ?? (body == nil ? .get : .post)
-    if let body {
-      let isJSON = (try? JSON(body)) != nil
-      target.task = .data(body, contentType: isJSON ? "application/json" : "application/x-www-form-urlencoded")
-    }
-    return target
+  func target(_ url: URL) -> Call {
+    guard let body else { return Call(method ?? .get, url) }
+    let isJSON = (try? JSON(body)) != nil
+    let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"
+    return Call(method ?? .post, url, task: .data(body, contentType: type))
   }
 
   private static func method(_ text: String) throws -> HTTPMethod {
@@ -64,7 +66,7 @@ struct GetOptions: CommandOptions {
   }
 
   private mutating func setBody(_ data: Data) throws {
-    guard body == nil else { throw UsageError("there is one body only: give -d or --data-file once") }
+    guard body == nil else { throw UsageError("there is one body only: give -d, --data-raw or --data-file once") }
     body = data
   }
 }

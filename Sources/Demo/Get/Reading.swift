@@ -12,6 +12,8 @@ struct Reading: Sendable {
 
   var status: Int
   var byteCount: Int
+  /// The response's header fields, where they are to be shown.
+  var headers: HTTPHeaders?
   var content: Content
   /// The bytes as they came, or the chosen value's.
   var raw: Data
@@ -22,6 +24,7 @@ struct Reading: Sendable {
   init(_ response: Response, _ options: GetOptions) throws {
     status = response.status
     byteCount = response.body.count
+    headers = options.showsHeaders ? response.headers : nil
     guard options.envelope != nil || options.path != nil || options.followPages else {
       raw = response.body
       content = Self.content(of: response)

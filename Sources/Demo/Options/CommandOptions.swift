@@ -1,4 +1,5 @@
 import Foundation
+import NetLayer
 
 /// What a command line of a subcommand asks for.
 protocol CommandOptions: Sendable {
@@ -46,8 +47,8 @@ extension URLOptions {
   func validate() throws { _ = try target() }
 
   /// - Throws: `UsageError` where no URL was given.
-  func target() throws -> Target {
+  func target() throws -> Call {
     guard let url else { throw UsageError("no URL given: name one, http://… or https://…") }
-    return Target(url)
+    return .get(url)
   }
 }

@@ -87,8 +87,10 @@ struct RequestOptions: Sendable {
     return URL(filePath: path)
   }
 
+  /// The bytes of a file; `-` is standard input.
   static func file(_ path: String) throws -> Data {
     do {
+      if path == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
       return try Data(contentsOf: URL(filePath: path))
     } catch {
       throw UsageError("cannot read the file \(path.debugDescription): \(Self.cause(of: error))")

@@ -1,16 +1,8 @@
 import Foundation
 import NetLayer
 
-/// The endpoint of a URL given on the command line.
-struct Target: Endpoint {
-  let baseURL: URL?
-  let path = ""
-  var method = HTTPMethod.get
-  var task = HTTPTask.plain
-  var headers: HTTPHeaders = [:]
-
-  init(_ url: URL) { baseURL = url }
-
+/// What command lines say of a URL.
+enum Target {
   /// An absolute http or https URL.
   static func url(_ text: String) throws -> URL {
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), text.contains("://") else {

@@ -5,12 +5,20 @@ import Streams
 struct PagesOptions: URLOptions {
   var request = RequestOptions()
   var url: URL?
-  var envelope = Envelope()
+  var givenEnvelope: Envelope?
+  var givenPaging: Paging?
+  var path: String?
   var limit = Int.max
+
+  /// The envelope: the default one only where the cursor of an envelope is followed.
+  var envelope: Envelope { givenEnvelope ?? (givenPaging == nil ? Envelope() : .none) }
+  var paging: Paging { givenPaging ?? .cursor(at: envelope.cursor, parameter: envelope.cursor) }
 
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
     switch name {
-    case "--envelope": envelope = try Envelope(commandLine: try arguments.value())
+    case "--by": givenPaging = try Paging(commandLine: try arguments.value())
+    case "--at": path = try arguments.value()
+    case "--envelope": givenEnvelope = try Envelope(commandLine: try arguments.value())
     case "-n", "--limit": limit = try arguments.number(in: 1...1_000_000)
     default: return false
     }
@@ -18,22 +26,54 @@ struct PagesOptions: URLOptions {
   }
 }
 
-/// `Demo pages`: a list with a cursor as one stream of pages.
+extension Paging {
+  /// `link`, `cursor=PATH[,PARAMETER]`, `number[=PARAMETER]` or `offset[=PARAMETER]`.
+  init(commandLine text: String) throws {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let names = parts.dropFirst().flatMap {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    switch (parts[0], names.count) {
+    case _ where names.contains(""): throw UsageError("--by \(text.debugDescription) lacks a name")
+    case ("link", 0): self = .link
+    case ("cursor", 1): self = .cursor(at: names[0])
+    case ("cursor", 2): self = .cursor(at: names[0], parameter: names[1])
+    case ("number", 0...1): self = .number(parameter: names.first ?? "page")
+    case ("offset", 0...1): self = .offset(parameter: names.first ?? "offset")
+    default:
+      throw UsageError(
+        "--by takes link, cursor=PATH[,PARAMETER], number[=PARAMETER] or offset[=PARAMETER], not \(text.debugDescription)"
+      )
+    }
+  }
+}
+
+/// `Demo pages`: a list of many pages as one stream.
 enum PagesCommand {
   static let help = """
     usage: Demo pages [options] URL
 
-    Follows a list's cursor from page to page and prints each item as a line of JSON, as pages arrive. Stops, with an error,
-    when a cursor comes a second time. With --json a line is a page: page, items, cursor.
+    Follows a list from page to page and prints each item as a line of JSON, as pages arrive. Stops, with an error, when a
+    page comes a second time. With --json a line is a page: page, items, cursor (the place of the next page).
 
+      --by HOW              how the pages follow one another (the cursor of the envelope):
+                              link                      the Link header's "next"
+                              cursor=PATH[,PARAMETER]   a cursor in the body, sent as a parameter of the query
+                                                        (cursor)
+                              number[=PARAMETER]        the number of the page, from 1 (page)
+                              offset[=PARAMETER]        the number of items so far (offset)
+      --at PATH             where the list stands, such as result.items (the whole body, or the envelope's data)
       -n, --limit N         at most N pages
       --envelope CODE,MESSAGE,DATA[,CURSOR]
-                            how the list is wrapped (code,message,data,cursor), and so what the query's cursor is called
+                            how the list is wrapped (code,message,data,cursor; with --by, not at all), and so what the
+                            query's cursor is called
     \(RequestOptions.help)
 
-    Examples, with the URL that `Demo serve` prints:
-      Demo pages http://127.0.0.1:PORT/feed
-      Demo pages http://127.0.0.1:PORT/feed -n 2 --json
+    Examples, the last three with the URL that `Demo serve` prints:
+      Demo pages --by link -n 3 'https://api.github.com/users/apple/repos?per_page=50'
+      Demo pages --by link http://127.0.0.1:PORT/api/repos
+      Demo pages --by cursor=meta.next,after --at items http://127.0.0.1:PORT/api/events
+      Demo pages -n 2 --json http://127.0.0.1:PORT/feed
 
     Exit code: 0, 1 if a page failed, 2 for bad usage, 130 on interrupt.
     """
@@ -42,36 +82,13 @@ enum PagesCommand {
     let network = try options.request.network(envelope: options.envelope, console)
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
-    // The stream's thread counts, main reads when it has ended.
-    let count = Locked(0)
-    let ending = Observable<Page<JSON>>.pages(startingAt: nil) { cursor in
-      // Not list(JSON.self): what is printed is to have its members in the server's order.
-      network.json(try endpoint(target, at: cursor, options)).map { try page($0, options.envelope) }
-    }
-    .take(options.limit)
-    .wait { page in
-      let number = count.withLock { count in
-        count += 1
-        return count
+    let ending = network.pages(target, of: JSON.self, at: options.path, by: options.paging)
+      .take(options.limit)
+      .enumerated()
+      .wait { number, page in
+        console.write(Data(text(of: page, number + 1, options, console.style).utf8))
       }
-      return console.write(Data(text(of: page, number, options, console.style).utf8))
-    }
     return console.finish(ending, json: options.request.json)
-  }
-
-  private static func endpoint(_ target: Target, at cursor: String?, _ options: PagesOptions) throws -> Target {
-    guard let cursor, let url = target.baseURL else { return target }
-    guard let next = url.replacingQueryItem(options.envelope.cursor, with: cursor) else {
-      throw UsageError("the cursor \(cursor.debugDescription) does not fit into \(url.absoluteString)")
-    }
-    return Target(next)
-  }
-
-  private static func page(_ json: JSON, _ envelope: Envelope) throws -> Page<JSON> {
-    guard let items = json[envelope.data].array else {
-      throw NetworkError(kind: .parse, reason: "there is no list at \(envelope.data.debugDescription)")
-    }
-    return Page(items: items, cursor: Reading.cursor(json[envelope.cursor]))
   }
 
   private static func text(

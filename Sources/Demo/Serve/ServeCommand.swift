@@ -34,6 +34,8 @@ enum ServeCommand {
     } else {
       let commands = [
         "curl \(url)/feed", "Demo get '\(url)/user/detail.do?userid=1' --at data.name", "Demo pages \(url)/feed",
+        "Demo get -i -d '{\"name\":\"engine\"}' \(url)/api/repos", "Demo pages --by link \(url)/api/repos",
+        "Demo pages --by cursor=meta.next,after --at items \(url)/api/events",
         "Demo download \(url)/file -o file.bin", "Demo events \(url)/events", "Demo bench \(url)/cart",
       ]
       let lines = commands.map { $0.hasPrefix("Demo") ? "  swift run \($0)" : "  \($0)" }

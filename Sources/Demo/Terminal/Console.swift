@@ -17,8 +17,8 @@ final class Console: Sendable {
   private let errorStyle = Style(descriptor: STDERR_FILENO)
   /// How standard output looks.
   let style = Style(descriptor: STDOUT_FILENO)
-  /// Whether standard error is a terminal.
-  let showsProgress = isatty(STDERR_FILENO) == 1
+  /// Whether standard error is a terminal that can erase a line.
+  let showsProgress = isatty(STDERR_FILENO) == 1 && !Style.isDumb
 
   /// Prints one line; gives false if nobody reads any more.
   @discardableResult

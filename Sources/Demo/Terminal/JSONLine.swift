@@ -25,6 +25,9 @@ struct JSONLine {
 
   func adding(_ name: String, _ value: JSONLine) -> JSONLine { adding(name, json: value.text) }
 
+  /// An array of texts.
+  static func array(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
+
   private static func quoted(_ text: String) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes

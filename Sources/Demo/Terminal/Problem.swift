@@ -9,6 +9,7 @@ struct Problem {
   }
 
   var status: Int? { error.response?.status }
+  var headers: HTTPHeaders? { error.response?.headers }
   var byteCount: Int { error.response?.body.count ?? 0 }
   var text: String { "\(error.kind) \(error.code): \(error.reason)" }
 

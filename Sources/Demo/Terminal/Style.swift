@@ -6,8 +6,11 @@ struct Style: Sendable {
 
   init(descriptor: Int32) {
     let environment = ProcessInfo.processInfo.environment
-    isOn = isatty(descriptor) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    isOn = isatty(descriptor) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && !Self.isDumb
   }
+
+  /// Whether the terminal knows no escape codes.
+  static var isDumb: Bool { ProcessInfo.processInfo.environment["TERM"] == "dumb" }
 
   func bold(_ text: String) -> String { code(1, text) }
   func dim(_ text: String) -> String { code(2, text) }

@@ -5,6 +5,7 @@ import Streams
 
 /// The stops of the tour: each is a stream of lines, each begins when the one before has ended.
 struct Stops: Sendable {
+  private let forge: Network
   private let photos: Network
   private let movies: Service<MovieAPI>
   private let shop: Network
@@ -13,6 +14,8 @@ struct Stops: Sendable {
   private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
   init(server: LoopbackServer, silent: LoopbackServer) throws {
+    forge = Network(
+      Backend(baseURL: server.url("/api"), envelope: .none, decoder: .snakeCase, encoder: .snakeCase))
     photos = Network(
       Backend(baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }))
     movies = Service(
@@ -29,6 +32,7 @@ struct Stops: Sendable {
 
   var all: [Observable<String>] {
     [
+      stop("await", awaited), stop("post", posted), stop("typed error", typedError), stop("links", links),
       stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
       stop("endpoint", endpoint), stop("second back end", secondBackEnd), stop("cancel", cancelled),
@@ -41,12 +45,44 @@ struct Stops: Sendable {
     lines.map { "\(name): \($0)" }
   }
 
+  private var awaited: Observable<String> {
+    Single.from { [forge] in
+      let ada = try await forge.fetch(.get("/users/ada"), as: Account.self)
+      return "\(ada.name) has \(ada.publicRepos) public repositories"
+    }.asObservable()
+  }
+
+  private var posted: Observable<String> {
+    Single.from { [forge] in
+      let repo = try await forge.fetch(.post("/repos", json: NewRepo(name: "engine")), as: Repo.self)
+      return "created \(repo.fullName), \(repo.isPrivate ? "private" : "public")"
+    }.asObservable()
+  }
+
+  private var typedError: Observable<String> {
+    Single.from { [forge] in
+      do {
+        try await forge.fetch(.post("/repos", json: NewRepo(name: "notes")))
+        throw Unexpected()
+      } catch let error as NetworkError {
+        let refusal = try error.body(as: Refusal.self)
+        return "\(error.code): \(error.message); \(refusal.freeNames.joined(separator: " and ")) would be free"
+      }
+    }.asObservable()
+  }
+
+  private var links: Observable<String> {
+    forge.pages(.get("/repos"), of: Repo.self).map { page in
+      page.items.map(\.fullName).joined(separator: ", ") + (page.cursor == nil ? " | last page" : " | next by its link")
+    }
+  }
+
   private var model: Observable<String> {
     photos.userDetail(userid: 1).map { "user \($0.userid) is \($0.name) with \($0.followers) followers" }
   }
 
   private var pages: Observable<String> {
-    photos.wholeFeed().map { page in
+    photos.pages(.get("/feed"), of: Post.self, by: .cursor()).map { page in
       let titles = page.items.map(\.title).joined(separator: ", ")
       return "\(titles) | " + (page.cursor.map { "next cursor \($0)" } ?? "last page")
     }

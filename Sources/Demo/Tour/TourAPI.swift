@@ -2,6 +2,27 @@ import Foundation
 import NetLayer
 import Streams
 
+// A plain API: bodies are the models themselves, in snake_case.
+struct Account: Decodable, Sendable {
+  var name: String
+  var publicRepos: Int
+}
+
+struct NewRepo: Encodable, Sendable {
+  var name: String
+  var isPrivate = true
+}
+
+struct Repo: Decodable, Sendable {
+  var fullName: String
+  var isPrivate: Bool
+}
+
+/// The body of a failure.
+struct Refusal: Decodable, Sendable {
+  var freeNames: [String]
+}
+
 struct User: Decodable, Sendable {
   var userid: Int
   var name: String
@@ -40,11 +61,6 @@ extension Network {
 
   func feed(cursor: String?) -> Observable<Page<Post>> {
     json(.get, "/feed", parameters: ["cursor": cursor]).list()
-  }
-
-  /// The feed page after page, until there is no cursor.
-  func wholeFeed(from cursor: String? = nil) -> Observable<Page<Post>> {
-    Observable.pages(startingAt: cursor) { [self] in feed(cursor: $0) }
   }
 
   func posts(of user: User) -> Observable<Page<Post>> {

@@ -1,7 +1,7 @@
 import Foundation
 import LoopbackServer
 
-/// The back ends of the tour, in the manner of the articles': a photo feed with cursor paging, users, movies, and a shop
+/// The back ends of the tour: a plain API, and in the manner of the articles' a photo feed with cursor paging, users, movies, and a shop
 /// that names the parts of its envelope differently.
 enum TourServer {
   /// - Throws: what `LoopbackServer` throws when the system gives it no port.
@@ -10,11 +10,38 @@ enum TourServer {
   ) throws -> LoopbackServer {
     var routes = LoopbackServer.Routes()
     more(&routes)
+    plain(&routes)
     users(&routes)
     feed(&routes)
     movies(&routes)
     shop(&routes)
     return try LoopbackServer(routes: routes)
+  }
+
+  /// A plain API: no envelope, snake_case, pages by link, and one by a cursor.
+  private static func plain(_ routes: inout LoopbackServer.Routes) {
+    routes.on("GET", "/api/users/ada") { _ in .json(#"{"login":"ada","name":"Ada","public_repos":3}"#) }
+    routes.on("POST", "/api/repos") { request in
+      guard let match = request.text.firstMatch(of: /"name":"(\w+)"/) else {
+        return .json(#"{"message":"a name is needed","free_names":[]}"#, status: 400)
+      }
+      if match.1 == "notes" {
+        return .json(#"{"message":"this name is taken","free_names":["notes-2","notebook"]}"#, status: 422)
+      }
+      let isPrivate = request.text.contains(#""is_private":true"#)
+      return .json(#"{"full_name":"ada/\#(match.1)","is_private":\#(isPrivate)}"#, status: 201)
+    }
+    let repos = ["notes", "looms", "cards"].map { #"{"full_name":"ada/\#($0)","is_private":false}"# }
+    routes.on("GET", "/api/repos") { request in
+      request.query("page") == "2"
+        ? .json("[\(repos[2])]").header("Link", #"</api/repos>; rel="prev""#)
+        : .json("[\(repos[0]),\(repos[1])]").header("Link", #"</api/repos?page=2>; rel="next""#)
+    }
+    routes.on("GET", "/api/events") { request in
+      request.query("after") == "e2"
+        ? .json(#"{"items":[{"id":"e3"}],"meta":{"next":null}}"#)
+        : .json(#"{"items":[{"id":"e1"},{"id":"e2"}],"meta":{"next":"e2"}}"#)
+    }
   }
 
   private static let names = ["李明", "Ada", "王芳", "Grace", "Alan"]

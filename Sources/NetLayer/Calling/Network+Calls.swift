@@ -58,4 +58,13 @@ extension Network {
   ) -> Single<Result> {
     fatalError("unavailable")
   }
+
+  /// Was a request by method and path, of any response: ``Call`` says both, and more.
+  @available(*, unavailable, message: "write request(.get(url, query: …)), or fetch(.delete(url)) with await")
+  public func request(
+    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
+    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
+  ) -> Single<Response> {
+    fatalError("unavailable")
+  }
 }

@@ -62,7 +62,9 @@ extension Network {
 
   /// There is no such call: a result is a model (`Decodable` and `Sendable`), or reads the response itself.
   @available(
-    *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
+    *, unavailable,
+    message:
+      "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }; leave out 'as:' for none"
   )
   @_disfavoredOverload
   public func fetch<Result>(

@@ -9,7 +9,8 @@ extension NetworkError {
   /// ```swift
   /// do {
   ///   try await github.fetch(.post("/user/repos", json: repo))
-  /// } catch where error.status == 422 {
+  /// } catch {
+  ///   guard error.status == 422 else { throw error }
   ///   show(try error.body(as: GitHubError.self).errors)
   /// }
   /// ```

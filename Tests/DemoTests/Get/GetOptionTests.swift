@@ -39,6 +39,45 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(server.requests.first.map { Data($0.body) }, bytes)
   }
 
+  func test_anAtSignNamesAFileAsCurlsDoes() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
+    try Data("{\"a\": 1}\n".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let server = try serve { routes in routes.on("POST", "/") { _ in .json("1") } }
+    XCTAssertEqual(try DemoProcess.run("get", "-d", "@\(file.path)", url(server, "/")).code, 0)
+    XCTAssertEqual(try DemoProcess.run("get", "--data-raw", "@home", url(server, "/")).code, 0)
+    let piped = try DemoProcess(["get", "-d@-", url(server, "/")], readsInput: true)
+    piped.write("piped=1")
+    try piped.endInput()
+    XCTAssertEqual(piped.finish().code, 0)
+    XCTAssertEqual(server.requests.map(\.text), ["{\"a\": 1}\n", "@home", "piped=1\n"])
+    XCTAssertEqual(
+      server.requests.map { $0.header("Content-Type") },
+      ["application/json"] + Array(repeating: "application/x-www-form-urlencoded", count: 2))
+  }
+
+  func test_headersAreShownOnRequest() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/") { _ in
+        .json("1").header("Set-Cookie", "a=1").header("X-A", "\"q\"").header("set-cookie", "b")
+      }
+      routes.on("GET", "/down") { _ in .status(503).header("Retry-After", "7") }
+    }
+    let shown = try object(DemoProcess.run("get", "-i", url(server, "/")).lines.first)
+    let headers = try XCTUnwrap(shown["headers"] as? [String: [String]])
+    XCTAssertEqual(headers["set-cookie"], ["a=1", "b"])
+    XCTAssertEqual(headers["x-a"], ["\"q\""])
+    XCTAssertEqual(headers["content-type"], ["application/json"])
+    XCTAssertEqual(shown["body"] as? Int, 1)
+    XCTAssertNil(try object(DemoProcess.run("get", url(server, "/")).lines.first)["headers"])
+    let failed = try DemoProcess.run("get", "--include", url(server, "/down"))
+    XCTAssertEqual((try object(failed.lines.first)["headers"] as? [String: [String]])?["retry-after"], ["7"])
+    let raw = try DemoProcess.run("get", "-i", "--raw", url(server, "/"))
+    XCTAssertEqual(raw.lines.first, "HTTP 200")
+    XCTAssertTrue(raw.lines.contains("Set-Cookie: a=1"))
+    XCTAssertTrue(String(decoding: raw.output, as: UTF8.self).hasSuffix("\n\n1"))
+  }
+
   func test_rawGivesTheBytesAsTheyCameAndErrorsOnStandardError() throws {
     let bytes = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
     let server = try serve { routes in routes.on("GET", "/bytes") { _ in .bytes(bytes) } }

@@ -101,6 +101,7 @@ final class GetTests: XCTestCase {
       (["--bogus", "http://h"], "--bogus"), (["-Q", "http://h"], "-Q"), (["-H", "NoColon", "http://h"], "\"NoColon\""),
       (["-H", ": x", "http://h"], "\": x\""), (["-H", "A: b\r\nC: d", "http://h"], "\"A: b\\r\\nC: d\""),
       (["-X", "GET /", "http://h"], "\"GET /\""), (["--data-file", file, "http://h"], file),
+      (["-d@\(file)", "http://h"], file), (["-d", "a", "--data-raw", "b", "http://h"], "--data-raw"),
       (["--cacert", file, "http://h"], file), (["--envelope", "code", "http://h"], "\"code\""),
       (["--concurrency", "0", "http://h"], "\"0\""), (["--retry", "x", "http://h"], "\"x\""),
       (["--retry", "-1", "http://h"], "\"-1\""),
@@ -120,7 +121,8 @@ final class GetTests: XCTestCase {
     XCTAssertEqual(result.code, 0)
     let text = String(decoding: result.output, as: UTF8.self)
     for option in [
-      "-X", "-H", "-d", "--data-file", "--envelope", "--at", "--concurrency", "--timeout", "--retry", "--raw",
+      "-X", "-H", "-d", "--data-raw", "--data-file", "-i,", "--envelope", "--at", "--concurrency", "--timeout",
+      "--retry", "--raw",
       "--follow-pages", "--cacert", "--help",
     ] {
       XCTAssertTrue(text.contains(option), option)

@@ -21,6 +21,43 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(try result.lines.map { (try object($0)["items"] as? [Any])?.count }, [3, 3])
   }
 
+  func test_linksAndCursorsAtAPathAreFollowed() throws {
+    let server = try PlayServer()
+    func items(_ arguments: String...) throws -> [String] {
+      let result = try DemoProcess(["pages", "--json"] + arguments).finish()
+      XCTAssertEqual(result.code, 0, result.errors)
+      return try result.lines.map { line in
+        let items = try object(line)["items"] as? [[String: Any]] ?? []
+        return items.compactMap { ($0["id"] ?? $0["full_name"]) as? String }.joined(separator: " ")
+      }
+    }
+    XCTAssertEqual(try items("--by", "link", "\(server.url)/api/repos"), ["ada/notes ada/looms", "ada/cards"])
+    XCTAssertEqual(
+      try items("--by=cursor=meta.next,after", "--at", "items", "\(server.url)/api/events"), ["e1 e2", "e3"])
+  }
+
+  func test_pagesAreCountedByNumberAndByOffset() throws {
+    let server = try LoopbackServer { request in
+      if let page = request.query("p") { return .json(page == "3" ? "[]" : "[\(page)]") }
+      return .json(request.query("offset") == "0" ? #"{"code":0,"r":[1,2]}"# : #"{"code":0,"r":[]}"#)
+    }
+    let url = server.url("/x").absoluteString
+    let numbered = try DemoProcess.run("pages", "--by", "number=p", "--json", url)
+    XCTAssertEqual(try numbered.lines.map { try object($0)["items"] as? [Int] }, [[1], [2]])
+    let wrapped = try DemoProcess.run("pages", "--by", "offset", "--envelope", "code=0,m,r", "--json", url)
+    XCTAssertEqual(try wrapped.lines.map { try object($0)["items"] as? [Int] }, [[1, 2]])
+    XCTAssertEqual(server.requests.map(\.target), ["/x?p=1", "/x?p=2", "/x?p=3", "/x?offset=0", "/x?offset=2"])
+  }
+
+  func test_aWayOfPagingThatIsNoneIsNamed() throws {
+    for way in ["links", "cursor", "cursor=", "link=x", "number=a,b", ""] {
+      let result = try DemoProcess.run("pages", "--by", way, "http://127.0.0.1:9/")
+      XCTAssertEqual(result.code, 2, way)
+      XCTAssertTrue(result.errors.contains("--by"), result.errors)
+      XCTAssertTrue(result.errors.contains(way.debugDescription), result.errors)
+    }
+  }
+
   func test_aCursorThatComesAgainIsAnErrorBehindThePagesSoFar() throws {
     var routes = LoopbackServer.Routes()
     routes.on("GET", "/round") { _ in .json(#"{"s":0,"m":"","d":[1],"next":"a"}"#) }

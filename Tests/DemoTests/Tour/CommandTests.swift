@@ -53,8 +53,39 @@ final class CommandTests: XCTestCase {
   func test_theTourAsJSONNamesItsStops() throws {
     let result = try DemoProcess.run("--json")
     XCTAssertEqual(result.code, 0, result.errors)
-    XCTAssertEqual(try object(result.lines.first)["stop"] as? String, "model")
+    XCTAssertEqual(try object(result.lines.first)["stop"] as? String, "await")
     XCTAssertEqual(try object(result.lines.last)["stop"] as? String, "done")
+  }
+
+  func test_theVersionIsThatOfTheChangelogOrANewerOne() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let changelog = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
+    let newest = try XCTUnwrap(changelog.firstMatch(of: /## \[(\d+\.\d+\.\d+)\]/)).1
+    for option in ["--version", "-V"] {
+      let result = try DemoProcess.run(option)
+      XCTAssertEqual(result.code, 0)
+      let match = try XCTUnwrap(result.lines.first?.firstMatch(of: /^NetLayer (\d+\.\d+\.\d+)/), result.errors)
+      XCTAssertNotEqual(String(match.1).compare(String(newest), options: .numeric), .orderedAscending)
+      #if os(Linux)
+        XCTAssertTrue(result.lines[0].contains(" libcurl/"), result.lines[0])
+      #endif
+    }
+  }
+
+  func test_aDumbTerminalGetsNoEscapeCodes() throws {
+    let server = try PlayServer()
+    for command in [
+      ["get", "\(server.url)/cart"], ["bench", "-n", "200", "\(server.url)/cart"], ["pages", "\(server.url)/feed"],
+    ] {
+      for (kind, isDumb) in [("dumb", true), ("xterm", false)] {
+        let terminal = try Terminal()
+        let run = try DemoProcess(command, terminal: terminal, environment: ["TERM": kind])
+        let text = terminal.text()
+        XCTAssertEqual(run.wait(), 0, text)
+        XCTAssertEqual(text.contains("\u{1B}"), !isDumb, "\(command) \(kind): \(text)")
+      }
+    }
   }
 
   func test_aMissingURLAndASecondOneAreNamed() throws {

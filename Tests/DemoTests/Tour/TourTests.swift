@@ -12,6 +12,11 @@ final class TourTests: XCTestCase {
     XCTAssertEqual(
       result.lines.map { $0.hasPrefix(refused) ? refused : $0 },
       [
+        "await: Ada has 3 public repositories",
+        "post: created ada/engine, private",
+        "typed error: 422: this name is taken; notes-2 and notebook would be free",
+        "links: ada/notes, ada/looms | next by its link",
+        "links: ada/cards | last page",
         "model: user 1 is Ada with 100 followers",
         "pages: 外滩的早晨, Harbour at night, 雨后的胡同 | next cursor 3",
         "pages: Fog over the valley, 地铁里的人, Last light | next cursor 6",
@@ -49,7 +54,7 @@ final class TourTests: XCTestCase {
 
   func test_linesComeAsResultsArrive() throws {
     let tour = try DemoProcess([])
-    XCTAssertEqual(tour.line()?.hasPrefix("model:"), true)
+    XCTAssertEqual(tour.line()?.hasPrefix("await:"), true)
     // The first line is there while the tour still has more than a second to go.
     let start = ContinuousClock.now
     XCTAssertEqual(tour.finish().code, 0)

@@ -3,6 +3,18 @@ import NetLayer
 import Streams
 
 extension Network {
+  func userDetail(userid: Int) -> Observable<User> {
+    json(.get, "/user/detail.do", parameters: ["userid": userid]).data()
+  }
+  func feed(cursor: String?) -> Observable<Page<Post>> {
+    json(.get, "/feed", parameters: ["cursor": cursor]).list()
+  }
+  func like(_ id: Int) -> Observable<Bool> {
+    json(.post, "/like", parameters: ["id": id]).bool()
+  }
+}
+
+extension Network {
   func everyPost() -> Observable<Page<Post>> {
     .pages(startingAt: nil) { self.feed(cursor: $0) }
   }

@@ -10,13 +10,13 @@ struct Book: Decodable, Sendable {
 
 extension Network {
   func book(_ id: Int) -> Observable<Book> {
-    json(.get, "/book", parameters: ["id": id]).data()
+    json(.get("/book", query: ["id": id])).data()
   }
   func newBooks(cursor: String?) -> Observable<Page<Book>> {
-    json(.get, "/books/new", parameters: ["cursor": cursor]).list()
+    json(.get("/books/new", query: ["cursor": cursor])).list()
   }
   func lend(_ id: Int) -> Observable<Bool> {
-    json(.post, "/book/lend", parameters: ["id": id]).bool()
+    json(.post("/book/lend", json: ["id": id])).bool()
   }
 }
 
@@ -26,6 +26,12 @@ struct Customer: Decodable, Sendable {
 
 struct Headlines: Endpoint {
   var path: String { "/headlines" }
+}
+
+struct Grant: Decodable, Sendable {
+  var accessToken: String
+  var refreshToken: String
+  var expiresIn: Double
 }
 
 struct Order: Endpoint {
@@ -93,6 +99,19 @@ struct RequestID: Interceptor {
   }
 }
 
+func stamping(with clock: any Stamping) -> AsyncInterceptor {
+  let stamp = AsyncInterceptor { request, next in
+    var request = request
+    request.headers["X-Stamp"] = try await clock.stamp()
+    return try await next(request)
+  }
+  return stamp
+}
+
+protocol Stamping: Sendable {
+  func stamp() async throws -> String
+}
+
 struct Slow: Interceptor {
   let limit: Double
   func intercept(_ request: Request, next: Chain) -> Observable<Response> {
@@ -121,6 +140,6 @@ enum GitHubAPI: Endpoint {
   }
 }
 
-func weather(of city: String, on network: Network) async throws -> City {
-  try await network.request(Weather(city: city), as: City.self).value
+func weather(of city: String, on network: Network) async throws(NetworkError) -> City {
+  try await network.fetch(.get("/weather", query: ["city": city]))
 }

@@ -27,7 +27,7 @@ final class NetLayerArticleTests: XCTestCase {
     print("\(book.title)")
     try assertPrinted(asIn: "CallingABackEnd", 0)
 
-    Observable<Page<Book>>.pages(startingAt: nil) { library.newBooks(cursor: $0) }
+    library.pages(.get("/books/new"), of: Book.self, by: .cursor())
       .map { $0.items.map(\.title).joined(separator: ", ") }
       .subscribe(onNext: { print($0) }, onError: { print($0.localizedDescription) }, onDisposed: { done.signal() })
       .disposed(by: bag)
@@ -45,12 +45,12 @@ final class NetLayerArticleTests: XCTestCase {
     let shop = Network(Backend(baseURL: shopURL, transport: stub))
     for path in ["/pay", "/user", "/down"] {
       do {
-        _ = try await shop.json(.get, path).data(Customer.self).asSingle().value
+        _ = try await shop.json(.get(path)).data(Customer.self).asSingle().value
       } catch let error as NetworkError {
         print("\(error.kind) \(error.code) \(error.codingPath)")
       }
     }
-    try assertPrinted(asIn: "WhenCallsFail")
+    try assertPrinted(asIn: "WhenCallsFail", 0)
   }
 
   func test_caching() async throws {
@@ -66,7 +66,7 @@ final class NetLayerArticleTests: XCTestCase {
       Backend(baseURL: newsURL, transport: stub, interceptors: [CacheInterceptor(cache)]))
 
     for _ in 1...2 {
-      let response = try await news.response(.get, "/today").asSingle().value
+      let response = try await news.fetch(.get("/today"))
       print(response.origin.isCache ? "from the cache" : "from the server")
     }
     try assertPrinted(asIn: "Caching", 0)
@@ -86,9 +86,15 @@ final class NetLayerArticleTests: XCTestCase {
       guard request.headers["Authorization"] == "Bearer new" else { return .json("", status: 401) }
       return .response(body: Data("order \(request.url.lastPathComponent)".utf8))
     }
+    let accounts = Network(Backend(baseURL: URL(string: "https://accounts.example"), decoder: .snakeCase))
+      .with {
+        $0.transport = StubTransport { _ in .json(#"{"access_token":"new","refresh_token":"r2","expires_in":3600}"#) }
+      }
     let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
       print("refreshing with \(old?.refresh ?? "nothing")")
-      return .just(Token(access: "new", refresh: "r2"))
+      let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old?.refresh])
+      let grant = try await accounts.fetch(call, as: Grant.self)
+      return Token(access: grant.accessToken, refresh: grant.refreshToken, expiry: .now + grant.expiresIn)
     }
     try authentication.setToken(Token(access: "old", refresh: "r1"))
 
@@ -139,7 +145,7 @@ final class NetLayerArticleTests: XCTestCase {
     let stub = StubTransport { _ in .json("{}") }
     let network = Network(
       Backend(baseURL: url, transport: stub, interceptors: [RequestID(), Maintenance(isOn: { false })]))
-    _ = try await network.with { $0.interceptors.append(Slow(limit: 5)) }.response(.get, "/news").asSingle().value
+    try await network.with { $0.interceptors.append(Slow(limit: 5)) }.fetch(.get("/news"))
     print(stub.requests[0].headers["X-Request-ID"] ?? "none")
     try assertPrinted(asIn: "WritingAnInterceptor")
   }

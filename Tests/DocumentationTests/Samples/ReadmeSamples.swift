@@ -2,7 +2,7 @@ import Foundation
 import NetLayer
 import Streams
 
-struct User: Decodable, Sendable {
+struct Person: Decodable, Sendable {
   var name: String
 }
 
@@ -10,21 +10,25 @@ struct Post: Decodable, Sendable {
   var title: String
 }
 
+func plainReadme(githubURL: URL, show: ([Repo]) -> Void) async throws {
+  let github = Network(Backend(baseURL: githubURL, envelope: .none, decoder: .snakeCase, encoder: .snakeCase))
+
+  let user: User = try await github.fetch(.get("/users/octocat"))
+  let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)
+  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values() { show(page.items) }
+  print(user, repo)
+}
+
+// swift-format-ignore: as the README has it, a line for each
 extension Network {
-  func userDetail(userid: Int) -> Observable<User> {
-    json(.get, "/user/detail.do", parameters: ["userid": userid]).data()
-  }
-  func feed(cursor: String?) -> Observable<Page<Post>> {
-    json(.get, "/feed", parameters: ["cursor": cursor]).list()
-  }
-  func like(_ id: Int) -> Observable<Bool> {
-    json(.post, "/like", parameters: ["id": id]).bool()
-  }
+  func person(_ id: Int) -> Observable<Person> { json(.get("/user/detail.do", query: ["userid": id])).data() }
+  func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/feed", query: ["cursor": cursor])).list() }
+  func likePhoto(_ id: Int) -> Observable<Bool> { json(.post("/like", json: ["id": id])).bool() }
 }
 
 func readme(photosURL: URL, bag: DisposeBag) {
   let photos = Network(Backend(baseURL: photosURL))
-  Observable.zip(photos.userDetail(userid: 1), photos.feed(cursor: nil))
+  Observable.zip(photos.person(1), photos.posts(after: nil))
     .subscribe(
       onNext: { print("\($0.0.name) has \($0.1.items.count) posts") },
       onError: { print($0.localizedDescription) }

@@ -1,0 +1,53 @@
+import Foundation
+import NetLayer
+
+nonisolated struct Person: Decodable, Sendable {
+  var name: String
+}
+
+nonisolated struct Post: Decodable, Sendable {
+  var title: String
+}
+
+nonisolated extension Network {
+  func person(_ id: Int) -> Observable<Person> { json(.get("/user/detail.do", query: ["userid": id])).data() }
+  func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/feed", query: ["cursor": cursor])).list() }
+  func likePhoto(_ id: Int) -> Observable<Bool> { json(.post("/like", json: ["id": id])).bool() }
+}
+
+func readme(photosURL: URL, bag: DisposeBag) {
+  let photos = Network(Backend(baseURL: photosURL))
+  Observable.zip(photos.person(1), photos.posts(after: nil))
+    .subscribe(
+      onNext: { print("\($0.0.name) has \($0.1.items.count) posts") },
+      onError: { print($0.localizedDescription) }
+    )
+    .disposed(by: bag)
+}
+
+enum PhotoAPI: Endpoint {
+  case newest(page: Int)
+  case delete(Int)
+
+  var path: String {
+    switch self {
+    case .newest: "/photos"
+    case .delete(let id): "/photos/\(id)"
+    }
+  }
+
+  var method: HTTPMethod {
+    switch self {
+    case .newest: .get
+    case .delete: .delete
+    }
+  }
+}
+
+struct RequestID: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    var request = request
+    request.headers["X-Request-ID"] = "r-\(request.url.lastPathComponent)"
+    return next(request)
+  }
+}
