@@ -16,11 +16,13 @@ extension Network {
   ///   for try await chunk in chunks { try file.write(contentsOf: chunk) }
   /// }
   /// ```
-  /// Each piece is read when the loop asks for it: who is slow makes the server wait.
+  /// Each piece is read when the loop asks for it: who is slow makes the server wait. `body` runs where the caller does, so
+  /// that it may touch what is the caller's.
   ///
   /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled, or what `body` throws.
   public func withStream<Result: Sendable>(
-    _ endpoint: some Endpoint, _ body: (Response, StreamedResponse.Chunks) async throws -> Result
+    _ endpoint: some Endpoint, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Response, StreamedResponse.Chunks) async throws -> Result
   ) async throws -> Result {
     let streamed = try await awaited(bodies(Call(endpoint)).asSingle())
     defer { streamed.cancel() }

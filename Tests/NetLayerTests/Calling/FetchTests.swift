@@ -211,6 +211,19 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(user.id, 1)
   }
 
+  @MainActor
+  func test_aStreamIsReadWhereTheCallerIs() async throws {
+    let api = network(StubTransport([.init(nil, "/v1/log", .chunks([Data("a".utf8), Data("b".utf8)]))]))
+    var text = ""
+    try await api.withStream(.get("/log")) { _, chunks in
+      for try await chunk in chunks {
+        MainActor.assertIsolated()
+        text += String(decoding: chunk, as: UTF8.self)
+      }
+    }
+    XCTAssertEqual(text, "ab")
+  }
+
   func test_aStreamEndsWithItsScope() async throws {
     let stub = StubTransport([
       .init(nil, "/v1/log", .chunks([Data("a".utf8), Data("b".utf8)])),

@@ -25,6 +25,15 @@ func readme(photosURL: URL, bag: DisposeBag) {
     .disposed(by: bag)
 }
 
+/// A body in chunks, whose reader is on the main actor.
+func size(of photo: Int, on photos: Network) async throws -> Int {
+  var size = 0
+  try await photos.withStream(.get("/photos/\(photo)")) { _, chunks in
+    for try await chunk in chunks { size += chunk.count }
+  }
+  return size
+}
+
 enum PhotoAPI: Endpoint {
   case newest(page: Int)
   case delete(Int)

@@ -30,6 +30,11 @@ struct MemberScreenTests {
     #expect(screen.title == "Grace")
   }
 
+  @Test func aBodyIsReadOnTheMainActor() async throws {
+    let stub = StubTransport { _ in .chunks([Data(count: 3), Data(count: 4)]) }
+    #expect(try await size(of: 1, on: network.with { $0.transport = stub }) == 7)
+  }
+
   @Test func aFailureIsTyped() async {
     await #expect { try await network.rename(1, to: "Ada") } throws: { ($0 as? NetworkError)?.status == 403 }
   }
