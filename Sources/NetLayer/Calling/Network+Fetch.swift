@@ -62,9 +62,7 @@ extension Network {
 
   /// There is no such call: a result is a model (`Decodable` and `Sendable`), or reads the response itself.
   @available(
-    *, unavailable,
-    message:
-      "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }; leave out 'as:' for none"
+    *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
   )
   @_disfavoredOverload
   public func fetch<Result>(
