@@ -46,8 +46,15 @@ def end(connection, notify):
             pass
         connection.close()
     else:
-        raw = connection.detach()
-        os.close(raw) if isinstance(raw, int) else raw.close()
+        # Read to the end: a close with bytes unread would be a reset, which takes away what was sent.
+        with socket.socket(fileno=connection.detach()) as raw:
+            raw.settimeout(5)
+            try:
+                raw.shutdown(socket.SHUT_WR)
+                while raw.recv(4096):
+                    pass
+            except OSError:
+                pass
 
 
 def http1(fields, body, notify):

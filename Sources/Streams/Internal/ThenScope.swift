@@ -2,7 +2,7 @@
 /// the subscription below, so that nothing needs to be merged.
 @usableFromInline
 final class ThenScope: Scope, @unchecked Sendable {
-  // Safe: written by the one element, taken by the one end that comes after it.
+  // Safe: written by the one element, taken by the one end that comes after it; disposal leaves it alone.
   @usableFromInline var following: (@Sendable () -> Void)?
 
   @usableFromInline
@@ -10,11 +10,9 @@ final class ThenScope: Scope, @unchecked Sendable {
 
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
-    guard error == nil, let following else { return downstream.finish(error) }
-    downstream.disown(self)
+    guard error == nil, let following = following.take() else { return downstream.finish(error) }
     following()
+    // After it: when the downstream has ended by it, that has released this scope before what it got later (law 5).
+    if !downstream.isStopped { downstream.disown(self) }
   }
-
-  @usableFromInline
-  override func released() { following = nil }
 }

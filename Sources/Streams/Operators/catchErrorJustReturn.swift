@@ -8,7 +8,7 @@ extension ObservableType {
     let source = asObservable()
     return Observable(push: { subscription, next in
       let scope = HandlerScope(subscription) { error in
-        if error != nil { subscription.deliver(element, to: next) }
+        if error != nil, !subscription.isStopped { subscription.deliver(element, to: next) }
         subscription.complete()
       }
       source.run(scope) { subscription.deliver($0, to: next) }

@@ -149,8 +149,9 @@ struct Slots<Element> {
 
   /// Releases the elements from here to `end`.
   @inlinable
+  // Unlinks each block, as a chain of many would be freed one inside the other.
   consuming func drop(upTo end: Slots<Element>) {
-    while block !== end.block, let next = block.next {
+    while block !== end.block, let next = block.next.take() {
       first.deinitialize(count: count)
       self = Slots(next)
     }

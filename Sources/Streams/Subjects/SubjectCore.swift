@@ -293,17 +293,19 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
 
   @inlinable
   func remove(_ id: UInt64) {
-    let (listener, former, isSender) = state.withLock { state -> (Listener?, Audience?, Bool) in
+    let (listener, former) = state.withLock { state -> (Listener?, Audience?) in
       // Nobody is sending, or the sender looks at the roster when it is done.
       let isSender = pending.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0
       let former = isSender ? audience.take() : nil
       isStale.store(true, ordering: .releasing)
       let listener = state.roster.leave(id)
       if let listener { goLive(listener, &state) }
-      return (listener, former, isSender)
+      // Nobody can have queued meanwhile, as that takes the lock: a sender that came now would find its element sent by
+      // whoever leaves.
+      if isSender { pending.store(0, ordering: .releasing) }
+      return (listener, former)
     }
     withExtendedLifetime((listener, former)) {}  // released outside the lock
-    if isSender { leave() }
   }
 }
 

@@ -67,4 +67,21 @@ final class DoTests: OperatorTestCase {
       XCTAssertEqual(log.all, end + ["released", "upper", "lower", "disposed"])
     }
   }
+
+  func test_law05_whatFollowsASingleEndsBehindWhatItFollows() {
+    for fails in [false, true] {
+      let log = Log<String>()
+      let observers = Log<@Sendable (SingleEvent<Int>) -> Void>()
+      let source = Single<Int>.create { observer in
+        observers.add(observer)
+        return Disposables.create { log.add("released") }
+      }
+      let subscription = source.asObservable().do(onDispose: { log.add("upper") }).asSingle()
+        .flatMap { fails ? Single<Int>.error(TestError()) : .just($0) }
+        .subscribe(onSuccess: { _ in }, onError: { _ in }, onDisposed: { log.add("disposed") })
+      observers.all.first?(.success(1))
+      XCTAssertEqual(log.all, ["released", "upper", "disposed"])
+      subscription.dispose()
+    }
+  }
 }

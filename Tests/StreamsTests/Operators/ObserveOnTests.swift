@@ -85,4 +85,19 @@ final class ObserveOnTests: OperatorTestCase {
 
     init(_ token: Token) { self.token = token }
   }
+
+  func test_law27_aBacklogIsDroppedOnASmallStack() {
+    let scheduler = ManualScheduler()
+    let source = PublishSubject<Int>()
+    let subscription = source.observeOn(scheduler).subscribe()
+    for number in 0..<2_000_000 { source.onNext(number) }
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      subscription.dispose()
+      done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    XCTAssertEqual(done.wait(timeout: .now() + 60), .success)
+  }
 }

@@ -20,6 +20,34 @@ final class SubjectRacesTests: StreamsTestCase {
     }
   }
 
+  func test_whatIsSentWhileAnObserverIsReleasedHasArrivedWhenTheSenderGoesOn() {
+    final class Slow: Sendable {
+      let entered = DispatchSemaphore(value: 0)
+      let goOn = DispatchSemaphore(value: 0)
+    }
+    final class Captured: Sendable {
+      let slow: Slow
+      init(_ slow: Slow) { self.slow = slow }
+      deinit {
+        slow.entered.signal()
+        slow.goOn.wait()
+      }
+    }
+    for subject in Self.subjects() {
+      let slow = Slow()
+      let log = Log<Int>()
+      let subscription = subject.asObservable().subscribe(onNext: { log.add($0) })
+      let leaver = subject.asObservable().subscribe(onNext: { [captured = Captured(slow)] _ in _ = captured })
+      subject.onNext(1)
+      DispatchQueue.global().async { leaver.dispose() }
+      slow.entered.wait()
+      subject.onNext(2)
+      XCTAssertEqual(log.all.suffix(2), [1, 2])
+      slow.goOn.signal()
+      subscription.dispose()
+    }
+  }
+
   func test_anObserverThatLeavesDuringAnEventIsReleasedWithIt() {
     for subject in Self.subjects() {
       var token: Token? = Token()
