@@ -86,10 +86,10 @@ struct TaskEncoder {
   private func encode(
     _ parameters: Parameters, _ encoding: (any ParameterEncoder)?, into request: inout Request
   ) throws {
-    let encoder = conventions.encoder(encoding, for: request.method)
-    // Nobody has asked for an empty object.
-    if encoding == nil, parameters.isEmpty, encoder is JSONParameterEncoder { return }
-    try encoder.encode(parameters, into: &request)
+    // Nobody has asked for an empty object; and most calls have no parameters at all.
+    let mayBeNothing = request.method.putsParametersInURL || conventions.parameters is JSONParameterEncoder
+    if encoding == nil, mayBeNothing, parameters.isEmpty { return }
+    try conventions.encoder(encoding, for: request.method).encode(parameters, into: &request)
   }
 
   private func named(
