@@ -56,7 +56,7 @@ private struct LinkParser {
     return (target, isElsewhere ? nil : relations)
   }
 
-  /// What stands behind the `=` of a parameter: a word, or a text in quotes.
+  /// The value of a parameter, behind its `=`: a word, or a text in quotes.
   private mutating func value() -> String {
     skip(Self.isBlank)
     guard rest.first == "=" else { return "" }

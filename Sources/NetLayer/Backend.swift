@@ -26,11 +26,11 @@ public struct Backend: Sendable {
   public var commonParameters: @Sendable () -> Parameters
   /// How answers are wrapped.
   public var envelope: Envelope
-  /// What makes models of JSON: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601`, or one's own.
+  /// The decoder that makes models of JSON: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601`, or one's own.
   public var decoder: any ModelDecoder
-  /// What writes JSON bodies: names, dates and data. The one that mirrors the decoder has its name.
+  /// The encoder of JSON bodies, for names, dates and data; the one that mirrors a decoder has its name.
   public var encoder: JSONParameterEncoder
-  /// How parameters become a body where a call says nothing else: `.json`, the default, or `.form`.
+  /// The encoding of parameters that become a body, where a call names none: `.json`, the default, or `.form`.
   public var bodyEncoding: any ParameterEncoder
   /// What users read when the server said nothing itself.
   public var messages: Messages

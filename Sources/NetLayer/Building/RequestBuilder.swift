@@ -79,7 +79,7 @@ final class RequestBuilder: Sendable {
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
     var common = isOwn ? commonParameters() : [:]
     // Those that the call has written into its URL win, too.
-    if !common.isEmpty, request.url.query != nil {
+    if !common.isEmpty {
       for (name, _) in request.url.queryPairs { common[name] = Parameters.Value.none }
     }
     let encoder = TaskEncoder(task: task, common: common, conventions: conventions)

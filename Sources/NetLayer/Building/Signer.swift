@@ -67,6 +67,9 @@ public struct Signature: Sendable {
     self.parameters = parameters
     self.headers = headers
   }
+
+  /// The names that its parameters have in a query.
+  fileprivate var names: [String] { get throws { try URLParameterEncoder().pairs(of: parameters).map(\.name) } }
 }
 
 /// How a request is signed: once when it is built, and anew when it has been changed since or is sent once more.
@@ -94,9 +97,7 @@ struct Signing: Sendable {
   /// `unsigned`, which is `encoded` or what interceptors have made of it, with a new signature.
   func sign(_ unsigned: Request) throws -> Request {
     let signature = try signer.sign(SignedContent(request: unsigned, parameters: parameters))
-    var request = try adding(signature, to: unsigned)
-    request.context[Signed.self] = Signed(self, signature, request)
-    return request
+    return try adding(signature, to: unsigned)
   }
 
   private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
@@ -104,12 +105,13 @@ struct Signing: Sendable {
     if !signature.parameters.isEmpty {
       // A URL that came from the server, such as the next page's, may have the former signature.
       if request.url.query != nil, request.url != encoded.url {
-        request.url = try Signed.without(URLParameterEncoder().pairs(of: signature.parameters).map(\.name), request.url)
+        request.url = request.url.withoutQueryPairs(of: try signature.names)
       }
       try write(signature.parameters, into: &request)
     }
     request.headers = request.headers.merging(signature.headers)
     request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
+    request.context[Signed.self] = Signed(self, signature, request)
     return request
   }
 
@@ -135,9 +137,7 @@ struct Signing: Sendable {
         // One that is sent again as it went out has a signature.
         let bare = try request.context[Signed.self]?.unsigned(request) ?? request
         let signature = try await signer.signature(SignedContent(request: bare, parameters: signing.parameters))
-        var signed = try signing.adding(signature, to: bare)
-        signed.context[Signed.self] = Signed(signing, signature, signed)
-        return signed
+        return try signing.adding(signature, to: bare)
       } catch {
         throw Signing.failure(error, request)
       }
@@ -210,23 +210,9 @@ final class Signed: Sendable, ContextKey {
     if request.url == url {
       request.url = signing.encoded.url
     } else if url != signing.encoded.url {
-      request.url = try Self.without(URLParameterEncoder().pairs(of: signature.parameters).map(\.name), request.url)
+      request.url = request.url.withoutQueryPairs(of: try signature.names)
     }
     return request
-  }
-
-  /// `url` without the query's pairs of these names.
-  fileprivate static func without(_ names: [String], _ url: URL) -> URL {
-    guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let query = parts.percentEncodedQuery
-    else {
-      return url
-    }
-    let left = query.split(separator: "&").filter { pair in
-      let name = pair.prefix { $0 != "=" }
-      return !names.contains(name.removingPercentEncoding ?? String(name))
-    }
-    parts.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&")
-    return parts.url ?? url
   }
 }
 

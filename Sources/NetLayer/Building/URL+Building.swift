@@ -67,9 +67,16 @@ extension String {
 }
 
 extension URL {
+  /// The URL without the pairs of these names in its query.
+  func withoutQueryPairs(of names: [String]) -> URL {
+    URL(string: absoluteString.withoutQueryPairs(of: names)) ?? self
+  }
+
   /// The names and values of the query, decoded, in its order.
   var queryPairs: [(name: String, value: String)] {
-    (URLComponents(url: self, resolvingAgainstBaseURL: true)?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
+    // Most have none, and taking a URL apart is slow.
+    guard absoluteString.utf8.contains(UInt8(ascii: "?")) else { return [] }
+    return (URLComponents(url: self, resolvingAgainstBaseURL: true)?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
   }
 }
 
