@@ -87,12 +87,12 @@ final class ObserveOnTests: OperatorTestCase {
   }
 
   func test_law27_aBacklogIsDroppedOnASmallStack() {
-    let scheduler = ManualScheduler()
-    let source = PublishSubject<Int>()
-    let subscription = source.observeOn(scheduler).subscribe()
-    for number in 0..<2_000_000 { source.onNext(number) }
     let done = DispatchSemaphore(value: 0)
     let thread = Thread {
+      // All of it is made here, so that all of it is released here.
+      let source = PublishSubject<Int>()
+      let subscription = source.observeOn(ManualScheduler()).subscribe()
+      for number in 0..<2_000_000 { source.onNext(number) }
       subscription.dispose()
       done.signal()
     }

@@ -37,7 +37,11 @@ final class SubjectRacesTests: StreamsTestCase {
       let slow = Slow()
       let log = Log<Int>()
       let subscription = subject.asObservable().subscribe(onNext: { log.add($0) })
-      let leaver = subject.asObservable().subscribe(onNext: { [captured = Captured(slow)] _ in _ = captured })
+      // An operator's closure goes with the place in the subject, a subscriber's own only behind it.
+      let leaver = subject.asObservable().map { [captured = Captured(slow)] element in
+        withExtendedLifetime(captured) { element }
+      }
+      .subscribe()
       subject.onNext(1)
       DispatchQueue.global().async { leaver.dispose() }
       slow.entered.wait()
