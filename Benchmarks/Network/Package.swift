@@ -10,15 +10,25 @@ let package = Package(
   dependencies: [.package(name: "NetLayer", path: "../..")]
     + (peers ? [.package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0")] : []),
   targets: [
+    .target(name: "CountMalloc"),
     .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .executableTarget(
       name: "NetworkBenchmarks",
       dependencies: [
+        "CountMalloc",
         "CurlLoop",
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
         .product(name: "LoopbackServer", package: "NetLayer"),
       ] + (peers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : [])
+    ),
+    .executableTarget(
+      name: "SocketBenchmarks",
+      dependencies: [
+        .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "LoopbackServer", package: "NetLayer"),
+      ],
+      exclude: ["sockets.py"]
     ),
     .executableTarget(
       name: "NetworkSoak",

@@ -7,21 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// zlib's z_stream, which its ABI fixes (zlib.h).
-typedef struct {
-  const uint8_t *next_in;
-  unsigned int avail_in;
-  unsigned long total_in;
-  uint8_t *next_out;
-  unsigned int avail_out;
-  unsigned long total_out;
-  const char *msg;
-  void *state, *zalloc, *zfree, *opaque;
-  int data_type;
-  unsigned long adler, reserved;
-} z_stream;
+#include "ZStream.h"
 
-enum { Z_OK = 0, Z_STREAM_END = 1, Z_MEM_ERROR = -4, Z_BUF_ERROR = -5 };
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
 
 // zstd's buffers (zstd.h).

@@ -62,6 +62,8 @@ static struct {
   int (*easy_setopt)(void *, int, ...);
   int (*easy_getinfo)(void *, int, ...);
   int (*easy_pause)(void *, int);
+  int (*easy_send)(void *, const void *, size_t, size_t *);
+  int (*easy_recv)(void *, void *, size_t, size_t *);
   void *(*share_init)(void);
   int (*share_cleanup)(void *);
   int (*share_setopt)(void *, int, ...);
@@ -122,6 +124,8 @@ static void load(void) {
     {"curl_easy_setopt", (void **)&curl.easy_setopt},
     {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
     {"curl_easy_pause", (void **)&curl.easy_pause},
+    {"curl_easy_send", (void **)&curl.easy_send},
+    {"curl_easy_recv", (void **)&curl.easy_recv},
     {"curl_share_init", (void **)&curl.share_init},
     {"curl_share_cleanup", (void **)&curl.share_cleanup},
     {"curl_share_setopt", (void **)&curl.share_setopt},
@@ -202,6 +206,16 @@ long ccurl_easy_get_long(void *easy, int what) {
   return curl.easy_getinfo(easy, what, &value) == 0 ? value : -1;
 }
 
+int ccurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent) {
+  return curl.easy_send(easy, bytes, count, sent);
+}
+int ccurl_easy_receive(void *easy, void *bytes, size_t count, size_t *received) {
+  return curl.easy_recv(easy, bytes, count, received);
+}
+int ccurl_easy_get_socket(void *easy) {
+  int socket = -1;
+  return curl.easy_getinfo(easy, 0x50002c, &socket) == 0 ? socket : -1;  // CURLINFO_ACTIVESOCKET
+}
 int ccurl_easy_pause(void *easy, int what) { return curl.easy_pause(easy, what); }
 int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count) {
   struct {
@@ -256,6 +270,8 @@ struct ccurl_multi {
     int64_t last_input;
     uint64_t connection;
     int uses;
+    // Who reads and writes it without libcurl.
+    void *user;
   } *sockets;
   int count;
   // How many are unread.
@@ -274,6 +290,12 @@ struct ccurl_multi {
   // What was ready when the wait ended.
   struct epoll_event events[EVENTS];
   int ready;
+  // The sockets of users that were ready when the wait ended.
+  struct {
+    int socket, what;
+    uint64_t connection;
+  } usable[EVENTS];
+  int usables;
   // The connections that the server has ended since they were last asked for.
   uint64_t ended[ENDS];
   int ends;
@@ -331,6 +353,7 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
     transfer->socket = socket;
     transfer->connection = multi->sockets[socket].connection;
   }
+  if (multi->sockets[socket].user != NULL) return 0;
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
   multi->sockets[socket].wanted = wanted;
   if (wanted != 0 && multi->sockets[socket].is_unread != DISTRUSTED) set_unread(multi, socket, 0);
@@ -379,6 +402,7 @@ static int socket_opened(void *context, int socket, int purpose) {
     multi->sockets[socket].uses = 0;
     multi->sockets[socket].tls = NULL;
     multi->sockets[socket].is_notified = false;
+    multi->sockets[socket].user = NULL;
     multi->sockets[socket].connection = ++multi->connections;
     watch(multi, socket, multi->sockets[socket].wanted);
   }
@@ -409,6 +433,7 @@ static int socket_closed(void *context, int socket) {
     multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
     multi->sockets[socket].connection = 0;
     multi->sockets[socket].tls = NULL;
+    multi->sockets[socket].user = NULL;
   }
   return close(socket);
 }
@@ -536,6 +561,7 @@ void ccurl_multi_wait(ccurl_multi *multi, int milliseconds) {
 
 void ccurl_multi_work(ccurl_multi *multi) {
   int64_t time = multi->ready > 0 ? now() : 0;
+  multi->usables = 0;
   for (int i = 0; i < multi->ready; i++) {
     int socket = multi->events[i].data.fd, running = 0;
     uint32_t ready = multi->events[i].events;
@@ -546,6 +572,13 @@ void ccurl_multi_work(ccurl_multi *multi) {
     }
     // An earlier one of this batch may have closed it.
     if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
+    if (multi->sockets[socket].user != NULL) {
+      multi->usable[multi->usables].socket = socket;
+      multi->usable[multi->usables].connection = multi->sockets[socket].connection;
+      multi->usable[multi->usables++].what =
+        ((ready & EPOLLOUT) ? POLL_OUT : 0) | ((ready & ~(uint32_t)EPOLLOUT) ? POLL_IN : 0);
+      continue;
+    }
     if (ready & EPOLLRDHUP) note_end(multi, multi->sockets[socket].connection);
     if (multi->sockets[socket].wanted == 0) {
       watch(multi, socket, 0);
@@ -558,6 +591,40 @@ void ccurl_multi_work(ccurl_multi *multi) {
     curl.multi_socket_action(multi->handle, socket, what, &running);
   }
   multi->ready = 0;
+}
+
+// Whether `socket` still is that of `connection`, and not of a later one.
+static bool is_same(const ccurl_multi *multi, int socket, uint64_t connection) {
+  return socket >= 0 && socket < multi->count && multi->sockets[socket].connection == connection;
+}
+
+uint64_t ccurl_multi_connection(const ccurl_multi *multi, int socket) {
+  return socket >= 0 && socket < multi->count ? multi->sockets[socket].connection : 0;
+}
+
+void ccurl_multi_use(ccurl_multi *multi, int socket, uint64_t connection, void *user, int what) {
+  if (!is_same(multi, socket, connection)) return;
+  multi->sockets[socket].user = user;
+  multi->sockets[socket].wanted = 0;
+  watch(multi, socket, (uint8_t)what);
+}
+
+void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection) {
+  if (!is_same(multi, socket, connection)) return;
+  ccurl_multi_use(multi, socket, connection, NULL, 0);
+  // Later versions close it themselves, with close_notify inside TLS.
+  if (info.number < 0x075600) shutdown(socket, SHUT_RDWR);
+}
+
+void *ccurl_multi_next_usable(ccurl_multi *multi, int *what) {
+  while (multi->usables > 0) {
+    int i = --multi->usables, socket = multi->usable[i].socket;
+    // Who was ready before may have closed it.
+    if (multi->sockets[socket].user == NULL || multi->sockets[socket].connection != multi->usable[i].connection) continue;
+    *what = multi->usable[i].what;
+    return multi->sockets[socket].user;
+  }
+  return NULL;
 }
 
 int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *transfer) {

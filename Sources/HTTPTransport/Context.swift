@@ -34,6 +34,8 @@ public struct Context: Sendable {
       if let index = values.firstIndex(where: { $0.key == entry.key }) {
         values[index] = entry
       } else {
+        // Where there is one, there are mostly more.
+        if values.isEmpty { values.reserveCapacity(4) }
         values.append(entry)
       }
     }

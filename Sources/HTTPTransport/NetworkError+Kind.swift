@@ -44,6 +44,8 @@ extension NetworkError {
     public static let notCached = Kind(.notCached)
     /// The pages of a list would never end: a cursor came a second time, on the page that `index` says.
     public static let sequence = Kind(.sequence)
+    /// A WebSocket was closed with a code other than 1000; the error's `code` is the close code (RFC 6455 §7.4).
+    public static let closed = Kind(.closed)
     /// An error that is not the network layer's own; it is the underlying one.
     public static let other = Kind(.other)
   }
@@ -53,7 +55,7 @@ extension NetworkError {
 extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
-    case business, parse, tooLarge, file, notCached, sequence, other
+    case business, parse, tooLarge, file, notCached, sequence, closed, other
   }
 
   /// A kind of the user's own is judged as `other`.
@@ -66,7 +68,7 @@ extension NetworkError.Kind {
     case .connection, .unknownHost, .timeout: true
     case .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication, .status, .business, .parse,
       .tooLarge,
-      .file, .notCached, .sequence, .other:
+      .file, .notCached, .sequence, .closed, .other:
       false
     }
   }
@@ -76,7 +78,7 @@ extension NetworkError.Kind {
     switch known {
     case .connection, .unknownHost, .timeout, .tls, .redirect: true
     case .cancelled, .invalidRequest, .encoding, .authentication, .status, .business, .parse, .tooLarge, .file,
-      .notCached, .sequence, .other:
+      .notCached, .sequence, .closed, .other:
       false
     }
   }
@@ -86,7 +88,7 @@ extension NetworkError.Kind {
     switch known {
     case .status, .business: false
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication,
-      .parse, .tooLarge, .file, .notCached, .sequence, .other:
+      .parse, .tooLarge, .file, .notCached, .sequence, .closed, .other:
       true
     }
   }
@@ -98,7 +100,7 @@ extension NetworkError.Kind {
     case .encoding, .invalidRequest: -1214
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .authentication, .status, .business,
       .tooLarge,
-      .file, .notCached, .sequence, .other:
+      .file, .notCached, .sequence, .closed, .other:
       -1212
     }
   }
@@ -116,7 +118,7 @@ extension NetworkError.Kind {
     case .file: messages.file
     case .notCached: messages.notCached
     case .business: messages.badRequest
-    case .redirect: messages.server
+    case .redirect, .closed: messages.server
     case .sequence, .other: messages.other
     case .status:
       switch status ?? 0 {

@@ -32,6 +32,19 @@ package struct Origin: Hashable, Sendable {
     return String(bytes[..<authority.endIndex])
   }
 
+  /// Whether `url` is `origin`, letter by letter, or has a slash behind it; `false` may mean that it is spelled otherwise.
+  package static func isIn(_ origin: String, _ url: String) -> Bool {
+    let isIn = url.utf8.withContiguousStorageIfAvailable { url in
+      origin.utf8.withContiguousStorageIfAvailable { origin in
+        guard let start = origin.baseAddress, let other = url.baseAddress, url.count >= origin.count,
+          memcmp(start, other, origin.count) == 0
+        else { return false }
+        return url.count == origin.count || url[origin.count] == 0x2f
+      }
+    }
+    return isIn == true
+  }
+
   private static func isLowercase(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 

@@ -102,6 +102,11 @@ public struct Request: Sendable {
   /// What interceptors and other layers attach to it; none of it is sent.
   public var context: Context {
     get { box.fields.context }
+    // Beside the one below, as that allocates.
+    set {
+      makeUnique()
+      box.fields.context = newValue
+    }
     _modify {
       makeUnique()
       yield &box.fields.context
@@ -110,6 +115,10 @@ public struct Request: Sendable {
   /// What `options` holds; `nil` for the defaults.
   package var chosenOptions: OptionsBox? {
     get { box.fields.chosenOptions }
+    set {
+      makeUnique()
+      box.fields.chosenOptions = newValue
+    }
     _modify {
       makeUnique()
       yield &box.fields.chosenOptions

@@ -78,6 +78,11 @@ public struct Response: Sendable {
   /// What interceptors and other layers attach to it.
   public var context: Context {
     get { box.fields.context }
+    // Beside the one below, as that allocates.
+    set {
+      makeUnique()
+      box.fields.context = newValue
+    }
     _modify {
       makeUnique()
       yield &box.fields.context

@@ -22,6 +22,13 @@ public struct TransferProgress: Sendable, Hashable {
     self.bytesPerSecond = bytesPerSecond
   }
 
+  /// That of an exchange which is over.
+  init(of request: Request, _ response: Response) {
+    let sent = request.body.byteCount
+    let received = Int64(response.body.count)
+    self.init(sent: sent ?? 0, toSend: sent, received: received, toReceive: received)
+  }
+
   /// How many seconds the rest will take at this rate; `nil` where that is not known.
   public var secondsLeft: Double? {
     guard let toReceive, let bytesPerSecond, bytesPerSecond > 0 else { return nil }

@@ -55,11 +55,7 @@ extension Transport {
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     send(request) { result in
-      if case .success(let response) = result {
-        let sent = request.body.byteCount
-        let received = Int64(response.body.count)
-        progress(TransferProgress(sent: sent ?? 0, toSend: sent, received: received, toReceive: received))
-      }
+      if case .success(let response) = result { progress(TransferProgress(of: request, response)) }
       completion(result)
     }
   }

@@ -56,6 +56,8 @@ extension LoopbackServer {
     public var delay: Double
     /// What happens behind the last byte.
     public var ending: Ending
+    /// Opens a WebSocket instead, if the request asks for one; else the response is 426.
+    public var socket: SocketScript?
 
     /// An answer; by default empty, at once, on a connection that is kept.
     public init(

@@ -41,6 +41,12 @@ struct RequestParser {
     bytes.append(contentsOf: new)
   }
 
+  /// Takes what follows the last request.
+  mutating func takeRest() -> [UInt8] {
+    defer { (bytes, position, scanned) = ([], 0, 0) }
+    return Array(bytes[position...])
+  }
+
   mutating func next(connection: Int) -> Step {
     if head == nil {
       guard let end = endOfHead() else {

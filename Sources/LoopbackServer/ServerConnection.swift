@@ -8,6 +8,8 @@ final class ServerConnection {
   private let log: RequestLog
   private var parser = RequestParser()
   private var script: ResponseScript?
+  /// What speaks, once the connection is a WebSocket.
+  private var webSocket: ServerSocket?
   private var output: [UInt8] = []
   private var written = 0
   private(set) var isClosed = false
@@ -27,9 +29,11 @@ final class ServerConnection {
   func fill(_ scratch: UnsafeMutableRawBufferPointer) -> Bool {
     // Few reads a turn, so that one fast sender can't starve the others.
     for _ in 0..<4 {
+      if webSocket?.reads == false { return true }
       let count = socket.receive(scratch)
       if count > 0 {
-        parser.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+        let bytes = UnsafeRawBufferPointer(rebasing: scratch[..<count])
+        if webSocket == nil { parser.append(bytes) } else { webSocket?.feed(bytes) }
         if count < scratch.count { return true }
       } else {
         if count < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR { return true }
@@ -43,17 +47,33 @@ final class ServerConnection {
   func isDue(_ now: UInt64) -> Bool { due.map { $0 <= now } ?? false }
 
   /// What `poll` shall report: room to write only while something waits for it.
-  var wantedEvents: Int16 { Int16(written < output.count ? POLLIN | POLLOUT : POLLIN) }
+  var wantedEvents: Int16 {
+    Int16((webSocket?.reads == false ? 0 : POLLIN) | (written < output.count ? POLLOUT : 0))
+  }
 
   /// Answers complete requests in order and writes, until input, time or room is missing.
   func drive(
     _ expectation: (LoopbackServer.Request) -> Int, _ answer: (LoopbackServer.Request) -> LoopbackServer.Response
   ) {
-    while !isClosed {
-      if script == nil, !beginNext(expectation, answer) { break }
-      if script != nil, !advance() { break }
-    }
-    if !isClosed { _ = flush() }
+    repeat {
+      while !isClosed {
+        if webSocket != nil {
+          driveSocket()
+          break
+        }
+        if script == nil, !beginNext(expectation, answer) { break }
+        if script != nil, !advance() { break }
+      }
+      // The room that the script was waiting for may have come meanwhile: nothing would wake it.
+    } while !isClosed && flush() && isWaitingForRoom
+  }
+
+  /// Whether the script goes on as soon as all is written.
+  private var isWaitingForRoom: Bool {
+    guard webSocket == nil, let script, due == nil else { return false }
+    if script.nextDelay != nil { return true }
+    if case .hang = script.ending { return false }
+    return true
   }
 
   private func beginNext(
@@ -70,6 +90,17 @@ final class ServerConnection {
       }
     case .request(let request, let keepAlive):
       let response = answer(request)
+      if let script = response.socket {
+        guard let key = request.header("Sec-WebSocket-Key") else {
+          begin(ResponseScript(.status(426), head: false, keepAlive: false))
+          return true
+        }
+        output.append(contentsOf: ServerSocket.head(response.headers, script.accept ?? ServerSocket.accept(key)))
+        var opened = ServerSocket(script)
+        parser.takeRest().withUnsafeBytes { opened.feed($0) }
+        webSocket = opened
+        return true
+      }
       begin(ResponseScript(response, head: request.method == "HEAD", keepAlive: keepAlive))
     case .malformed(let status):
       begin(ResponseScript(.text("no HTTP/1.1 request", status: status), head: false, keepAlive: false))
@@ -88,6 +119,26 @@ final class ServerConnection {
       return
     }
     due = DispatchTime.now().uptimeNanoseconds + UInt64(delay * 1e9)
+  }
+
+  /// Plays the script of a WebSocket until input, time or room is missing.
+  private func driveSocket() {
+    while !isClosed {
+      if let due {
+        guard due <= DispatchTime.now().uptimeNanoseconds else { return }
+        self.due = nil
+      }
+      if output.count - written > Self.outputLimit, !flush() { return }
+      switch webSocket?.next() ?? .nothing {
+      case .nothing: return
+      case .bytes(let bytes): output.append(contentsOf: bytes)
+      case .wait(let seconds): due = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9)
+      case .end(let isReset):
+        _ = flush()
+        if isReset { socket.resetOnClose() }
+        close()
+      }
+    }
   }
 
   /// Moves the script on; `true` when it is finished and the next request may begin.

@@ -118,5 +118,5 @@ public struct Backend: Sendable {
   }
 
   /// The base URL in force.
-  var currentURL: URL? { environments[environment] ?? baseURL }
+  var currentURL: URL? { (environments[environment] ?? baseURL)?.overHTTP }
 }

@@ -101,7 +101,7 @@ public struct Envelope: Sendable {
     /// Whether `code` means success.
     func accepts(_ code: JSON) -> Bool {
       switch rule {
-      case .numbers(let numbers): code.numeric.map(numbers.contains) ?? false
+      case .numbers(let numbers): if let number = code.numeric { numbers.contains(number) } else { false }
       case .word(let word): code.string == word
       case .flag(let flag): code.bool == flag
       case .closure(let judge): judge(code)

@@ -26,6 +26,8 @@ public enum HTTPTask: Sendable {
   /// A body that is made while it is sent, by a function or an asynchronous sequence, of known or unknown length;
   /// common parameters go into the query.
   case stream(Request.BodyStream, contentType: String? = nil)
+  /// The elements of an asynchronous sequence as newline-delimited JSON; common parameters go into the query.
+  case lines(JSONLines)
   /// Parameters as in `parameters`; the body of a successful answer goes to the file `to` (article row 0.12).
   case download(to: URL, parameters: Parameters = [:], encoding: (any ParameterEncoder)? = nil)
 }

@@ -1,8 +1,8 @@
 /// A shared stream whose source is subscribed when `connect()` is called, however many observe it.
 public final class ConnectableObservable<Element: Sendable>: ObservableType {
-  let multicast: Multicast<Element>
+  let sharing: Sharing<Element>
 
-  init(_ multicast: Multicast<Element>) { self.multicast = multicast }
+  init(_ sharing: Sharing<Element>) { self.sharing = sharing }
 
   /// Subscribes the source, unless it is subscribed already.
   ///
@@ -11,13 +11,13 @@ public final class ConnectableObservable<Element: Sendable>: ObservableType {
   ///
   /// - Returns: the connection; disposing it gives the source up, and a later `connect()` starts it anew.
   public func connect() -> any Disposable {
-    let (connection, isNew) = multicast.connect(counting: false)
-    if isNew { multicast.start(connection) }
-    return Disposables.create { [multicast] in multicast.disconnect(connection) }
+    let (connection, isNew) = sharing.connect(counting: false)
+    if isNew { sharing.start(connection) }
+    return Disposables.create { [sharing] in sharing.disconnect(connection) }
   }
 
   /// The shared stream; subscribing it does not connect.
   public func asObservable() -> Observable<Element> {
-    Observable(push: { [multicast] subscription, next in multicast.hub().run(subscription, next) })
+    Observable(push: { [sharing] subscription, next in sharing.hub().run(subscription, next) })
   }
 }

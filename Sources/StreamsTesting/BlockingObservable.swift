@@ -1,6 +1,4 @@
-import Foundation
 import Streams
-import Synchronization
 
 /// A stream as a blocking call: for tests and command-line tools.
 public struct BlockingObservable<Element: Sendable>: Sendable {
@@ -11,38 +9,10 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
   ///
   /// - Throws: the stream's error, or `StreamError.timeout` when it has not ended in time.
   public func toArray() throws -> [Element] {
-    // Guard what the stream writes and the caller reads after its end.
-    let elements = Locked<[Element]>([])
-    // The stream's thread writes, the waiting one reads behind the semaphore.
-    let end = Locked<Result<Void, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let subscription = source.subscribe(
-      onNext: { element in elements.withLock { $0.append(element) } },
-      onError: { error in end.withLock { $0 = .failure(error) } },
-      onCompleted: { end.withLock { $0 = .success(()) } },
-      onDisposed: {
-        done.signal()
-        // Wakes the run loop below.
-        DispatchQueue.main.async {}
-      })
-    defer { subscription.dispose() }
-    let limit = timeout.map { DispatchTime.now() + $0 / .seconds(1) } ?? .distantFuture
-    guard Thread.isMainThread ? Self.runMainLoop(until: done, limit) : done.wait(timeout: limit) == .success else {
+    guard let elements = try BlockingWait.elements(of: source, within: timeout, runsMainLoop: true) else {
       throw StreamError.timeout
     }
-    try end.withLock { $0 }?.get()
-    return elements.withLock { $0 }
-  }
-
-  /// Runs the main run loop, so that a stream which ends on the main queue can end.
-  private static func runMainLoop(until done: DispatchSemaphore, _ limit: DispatchTime) -> Bool {
-    while done.wait(timeout: .now()) != .success {
-      guard DispatchTime.now() < limit else { return false }
-      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
-      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return true }
-    }
-    return true
+    return elements
   }
 
   /// The first element, or `nil` of a stream without any; does not wait for the end.

@@ -8,21 +8,26 @@ final class ArchitectureTests: XCTestCase {
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "<!-- the way of a call -->\n```\n")).upperBound
     let drawing = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "```")).lowerBound)
-    let steps = drawing.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 2).map(String.init) }
-    XCTAssertLessThanOrEqual(steps.count, 30, "a newcomer must be able to follow it")
-    XCTAssertGreaterThan(steps.count, 20)
-    var before = ""
-    for step in steps {
-      let (path, function) = (step[0], step[1].trimmingCharacters(in: .whitespaces))
+    let rows = drawing.split(separator: "\n").filter { $0.contains(".swift") }
+    XCTAssertGreaterThan(rows.count, 20)
+    var texts: [String: String] = [:]
+    for row in rows {
+      let words = row.split(separator: " ").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ":")) }
+      let (path, function) = (words[0], words[1])
+      let name = URL(filePath: path).deletingPathExtension().lastPathComponent
       let text = try String(contentsOf: root.appending(path: "Sources/" + path), encoding: .utf8)
-      let declaration = function == "init" ? #"\binit[?(<]"# : #"func "# + function + #"[(<]"#
+      let declaration = function == "init" ? #"\binit[?(<]"# : #"(func|static let) "# + function + #"[(<:]"#
       XCTAssertNotNil(try Regex(declaration).firstMatch(in: text), "\(path) has no \(function)")
-      let type = try XCTUnwrap(
-        URL(filePath: path).deletingPathExtension().lastPathComponent.split(separator: "+").first)
-      XCTAssertTrue(
-        before.isEmpty || before.contains(type) || before.contains("\(function)(") || before.contains(".\(function)"),
-        "nothing above leads to \(path) \(function)")
-      before += text
+      // Without comments, and with its declarations out of the way: what remains are calls.
+      texts[name] = text.replacing(#/\/\/[^\n]*/#, with: "").replacing("func ", with: "func_")
+      guard words.count > 3, words[2] == "<" else { continue }
+      let caller = try XCTUnwrap(texts[words[3]], "\(words[3]), which calls \(name), is not further up")
+      let type = String(name.prefix { $0 != "+" })
+      let call = ["init", "callAsFunction"].contains(function) ? #"\b\#(type)\("# : #"\b\#(function)\b"#
+      XCTAssertNotNil(
+        try Regex(call).wordBoundaryKind(.simple).firstMatch(in: caller),
+        "\(words[3]) does not call \(name) \(function)")
     }
+    XCTAssertLessThanOrEqual(texts.count, 30, "a newcomer must be able to follow it")
   }
 }

@@ -5,8 +5,17 @@ import XCTest
 /// What samples print, so that it can be compared with what their page shows.
 enum Printed {
   private static let lines = Locked<[String]>([])
+  private static let begun = Locked("")
 
-  static func add(_ line: String) { lines.withLock { $0.append(line) } }
+  static func add(_ line: String) {
+    let start = begun.withLock { begun in
+      defer { begun = "" }
+      return begun
+    }
+    lines.withLock { $0.append(start + line) }
+  }
+
+  static func begin(_ text: String) { begun.withLock { $0 += text } }
 
   /// What has been printed since the last time.
   static func take() -> [String] {
@@ -19,6 +28,8 @@ enum Printed {
 
 /// In place of the standard library's, for the samples of this module.
 func print(_ items: Any...) { Printed.add(items.map { "\($0)" }.joined(separator: " ")) }
+
+func print(_ item: Any, terminator: String) { Printed.begin("\(item)\(terminator)") }
 
 /// Fails unless the samples have printed what `page` shows in its `number`th block of output.
 func assertPrinted(

@@ -4,7 +4,7 @@ Usage: hostile.py FOLDER     FOLDER has good.pem, good.key and ca.pem
 Prints one line of JSON: name -> port. `GET /` on the port "log" answers with the events so far, one a line. Ends with its
 standard input.
 """
-import json, os, socket, ssl, struct, sys, threading
+import json, os, socket, ssl, struct, sys, threading, time
 
 folder = sys.argv[1]
 log, refused, lock = [], [], threading.Lock()
@@ -82,6 +82,7 @@ class Peer:
     def __init__(self, connection, number):
         self.connection, self.number = connection, number
         self.streams, self.ended = [], []
+        self.bytes = {}  # How many of content have come, by stream.
         self.takes = True  # Whether the window is opened again for what comes in.
 
     def frame(self, kind, flags, stream, payload=b""):
@@ -116,6 +117,8 @@ class Peer:
                 self.frame(WINDOW, 0, each, struct.pack(">I", count))
         if kind == HEADERS:
             self.streams.append(stream)
+        if kind == DATA:
+            self.bytes[stream] = self.bytes.get(stream, 0) + count
         if kind in (HEADERS, DATA) and flags & 1:
             self.ended.append(stream)
             return stream
@@ -180,6 +183,28 @@ def refuse(peer):
         elif stream:
             note(f"processed refuse {peer.number} {stream}")
             peer.respond(stream)
+
+
+def refuse_unsent(peer):
+    """Leaves no room for content on its first connection, and refuses the second request behind its head there; says of those
+    behind it how many bytes came."""
+    if peer.number == 1:
+        peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0))
+        peer.wait(1)
+        peer.respond(peer.ended[0])
+        while len(peer.streams) < 2:
+            peer.next()
+        # Time for the client to read of the body what it may not send.
+        time.sleep(0.2)
+        peer.reset(peer.streams[1], REFUSED)
+        while len(peer.streams) < 3:
+            peer.next()
+        for stream in (0, peer.streams[2]):
+            peer.frame(WINDOW, 0, stream, struct.pack(">I", 1 << 20))
+    while True:
+        stream = peer.next()
+        if stream:
+            peer.respond(stream, str(peer.bytes.get(stream, 0)).encode())
 
 
 def dying(goaway, notify):
@@ -279,6 +304,7 @@ servers = {
     "client": (H1, h1_only),
     "retire": (H2, http2(retire)),
     "refuse": (H2, http2(refuse)),
+    "refuse-unsent": (H2, http2(refuse_unsent)),
     "dying": (H2, http2(dying(False, True))),
     "dying-cut": (H2, http2(dying(False, False))),
     "dying-goaway": (H2, http2(dying(True, True))),

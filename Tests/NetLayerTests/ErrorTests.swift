@@ -115,7 +115,7 @@ final class ErrorTests: XCTestCase {
   }
 
   func test_row_0_4_whatFailsBeforeAnythingIsSent() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let parameter = ("The parameters are wrong. Please try again later.", "参数错误,请稍候再试!")
     try check(
       [

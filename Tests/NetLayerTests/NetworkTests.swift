@@ -1,4 +1,6 @@
+import Foundation
 import Streams
+import StreamsTesting
 import Synchronization
 import TestSupport
 import XCTest
@@ -28,14 +30,14 @@ final class NetworkTests: XCTestCase {
 
   private let user = #"{"code":200,"message":"ok","data":{"id":7,"name":"李"}}"#
 
-  private func network(_ transport: FakeTransport, _ change: (inout Backend) -> Void = { _ in }) throws -> Network {
+  private func network(_ transport: StubTransport, _ change: (inout Backend) -> Void = { _ in }) throws -> Network {
     var backend = Backend(baseURL: try XCTUnwrap(URL(string: "http://example.com/api")), transport: transport)
     change(&backend)
     return Network(backend)
   }
 
   func test_row_0_9_jsonAsksForJSONUnlessTheCallerAsksForSomethingElse() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport { [user] _ in .json(user) }
     let network = try network(transport)
     _ = record(network.json(.get, "/a"))
     _ = record(network.json(.get, "/a", headers: ["accept": "text/x"]))
@@ -44,7 +46,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_row_0_2_commonParametersAreAskedForEachRequestAndTheCallersWin() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport { [user] _ in .json(user) }
     let count = Counter()
     let network = try network(transport) {
       $0.commonParameters = { ["token": "t\(count.next())", "app_version": "1.0"] }
@@ -62,7 +64,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_anyEncodableWillDoAsParameters() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport { [user] _ in .json(user) }
     let network = try network(transport)
     _ = record(network.json(.post("/a", json: User(id: 1, name: "n"))))
     _ = record(network.data(.get, "/a", parameters: Parameters(User(id: 1, name: "n"))))
@@ -73,7 +75,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_row_1_21_aRequestStartsWhenItIsSubscribedAndEachSubscriptionSendsItsOwn() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport { [user] _ in .json(user) }
     let stream = try network(transport).json(.get, "/a").data(User.self)
     XCTAssertEqual(transport.requests.count, 0)
     _ = record(stream)
@@ -83,29 +85,29 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_row_0_5_disposingCancelsTheRequestAndNothingArrives() throws {
-    let transport = FakeTransport { _ in .silence }
+    let scheduler = TestScheduler()
+    let transport = StubTransport(on: scheduler) { _ in .never }
     let events = Counter()
     let subscription = try network(transport).json(.get, "/a").data(User.self).subscribe(
       onNext: { _ in events.next() }, onError: { _ in events.next() }, onCompleted: { events.next() })
     XCTAssertEqual(transport.requests.count, 1)
     subscription.dispose()
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.cancelled.count, 1)
+    scheduler.start()
     XCTAssertEqual(events.value, 0)
   }
 
   func test_row_0_26_aBagCancelsWithItsOwner() throws {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     var bag: DisposeBag? = DisposeBag()
     let network = try network(transport)
     network.json(.get, "/a").bool().subscribe().disposed(by: try XCTUnwrap(bag))
     bag = nil
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.cancelled.count, 1)
   }
 
   func test_mappingNeverRunsOnTheMainThreadNorOnTheTransports() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport(on: TransportThread.scheduler()) { [user] _ in .json(user) }
     let labels = Labels()
     let network = try network(transport) { $0.decoder = SpyDecoder(labels: labels) }
     let recorded = record(network.json(.get, "/a").data(User.self))
@@ -116,11 +118,11 @@ final class NetworkTests: XCTestCase {
 
   func test_row_0_20_deliveryHopsAfterMappingErrorsIncluded() throws {
     let labels = Labels()
-    let transport = FakeTransport { [user] request in
+    let transport = StubTransport(on: TransportThread.scheduler()) { [user] request in
       switch request.url.lastPathComponent {
-      case "ok": .answer(user)
-      case "refused": .answer(#"{"code":1}"#)
-      case "broken": .answer(#"{"code":200,"data":1}"#)
+      case "ok": .json(user)
+      case "refused": .json(#"{"code":1}"#)
+      case "broken": .json(#"{"code":200,"data":1}"#)
       default: .failure(.connection)
       }
     }
@@ -139,7 +141,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_everySingleIsDeliveredWhereItShouldAndLeavesNothingAlive() throws {
-    let network = try network(FakeTransport(json: #"{"a":1}"#)) { $0.delivery = MainScheduler.instance }
+    let network = try network(StubTransport { _ in .json(#"{"a":1}"#) }) { $0.delivery = MainScheduler.instance }
     let before = Hooks.liveSubscriptionCount
     for _ in 0..<100 {
       XCTAssertEqual(Set(record(network.request(Ping(), as: [String: Int].self)).onMain), [true])
@@ -152,7 +154,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_row_2_14_theEnvironmentChoosesTheBaseURL() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport { [user] _ in .json(user) }
     for (environment, host) in [(Backend.Environment.qa, "qa.h"), (.production, "h"), ("nightly", "base")] {
       let network = Network(
         Backend(
@@ -167,7 +169,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_aCallThatCannotBeBuiltFailsWithoutSendingAndOffTheMainThread() throws {
-    let transport = FakeTransport(json: user)
+    let transport = StubTransport { [user] _ in .json(user) }
     let network = try network(transport) { $0.messages = .chinese }
     let recorded = record(network.json(.get, "/a", parameters: ["x": Double.nan]))
     XCTAssertEqual(recorded.error?.kind, .encoding)
@@ -187,7 +189,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_theWholeResponseIsThereWhateverItsStatus() throws {
-    let network = try network(FakeTransport(json: "no", status: 404))
+    let network = try network(StubTransport { _ in .json("no", status: 404) })
     let response = record(network.response(.get, "/a")).elements.first
     XCTAssertEqual(response?.status, 404)
     XCTAssertEqual(record(network.request(Ping())).elements.first?.body, Data("no".utf8))
@@ -197,7 +199,7 @@ final class NetworkTests: XCTestCase {
   }
 
   func test_row_1_5_anEndpointsResultMayBeTextBytesJSONOrNothing() throws {
-    let network = try network(FakeTransport(json: #"{"a":1}"#))
+    let network = try network(StubTransport { _ in .json(#"{"a":1}"#) })
     XCTAssertEqual(record(network.request(Ping(), as: String.self)).elements, [#"{"a":1}"#])
     XCTAssertEqual(record(network.request(Ping(), as: Data.self)).elements, [Data(#"{"a":1}"#.utf8)])
     XCTAssertEqual(record(network.request(Ping(), as: JSON.self)).elements.first?["a"].int, 1)
@@ -210,12 +212,24 @@ struct Ping: Endpoint {
   var path: String { "/ping" }
 }
 
+/// A transport's thread that can be told from others.
+private enum TransportThread {
+  private static let key = DispatchSpecificKey<Bool>()
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+  static func scheduler() -> SerialDispatchQueueScheduler {
+    let queue = DispatchQueue(label: "transport")
+    queue.setSpecific(key: key, value: true)
+    return SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "transport")
+  }
+}
+
 /// Notes where decoding runs.
 private struct SpyDecoder: ModelDecoder {
   let labels: Labels
 
   func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
-    labels.note(FakeTransport.isCurrent ? "transport" : MainThread.isCurrent ? "main" : "elsewhere")
+    labels.note(TransportThread.isCurrent ? "transport" : MainThread.isCurrent ? "main" : "elsewhere")
     return try JSONModelDecoder.default.decode(type, from: json)
   }
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "CCoding.h"
+#include "CDeflate.h"
 
 // What curl_version_info tells; strings live as long as the process, NULL where unknown.
 typedef struct {
@@ -40,7 +41,7 @@ enum {
   CCURL_KEYPASSWD = 10026, CCURL_CAINFO_BLOB = 40309, CCURL_CAPATH = 10097, CCURL_PINNEDPUBLICKEY = 10230, CCURL_SSLVERSION = 32,
   CCURL_EXPECT_100_TIMEOUT_MS = 227, CCURL_FRESH_CONNECT = 74, CCURL_PROXY_CAINFO = 10246, CCURL_PROXY_CAPATH = 10247,
   CCURL_PROXY_SSLVERSION = 250, CCURL_FORBID_REUSE = 75, CCURL_MAXAGE_CONN = 288, CCURL_VERBOSE = 41,
-  CCURL_DEBUGFUNCTION = 20094, CCURL_DEBUGDATA = 10095, CCURL_PROXY_CAINFO_BLOB = 40310
+  CCURL_HTTPPROXYTUNNEL = 61, CCURL_CONNECT_ONLY = 141, CCURL_DEBUGFUNCTION = 20094, CCURL_DEBUGDATA = 10095, CCURL_PROXY_CAINFO_BLOB = 40310
 };
 enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
 // curl_easy_pause's bits: what stays paused.
@@ -55,7 +56,8 @@ enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f,
 enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
 enum { CCURL_HTTP_2 = 3 };
 // Results (CURLE_*).
-enum { CCURL_HTTP2 = 16, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56 };
+enum { CCURL_HTTP2 = 16, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56,
+       CCURL_AGAIN = 81 };
 
 // Multi options (CURLMOPT_*), all long.
 enum { CCURL_MULTI_PIPELINING = 3, CCURL_MULTI_MAXCONNECTS = 6, CCURL_MULTI_MAX_HOST_CONNECTIONS = 7,
@@ -89,6 +91,10 @@ int ccurl_easy_set_debug_callback(void *easy, int option, ccurl_debug_callback v
 int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
 long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
 int ccurl_easy_pause(void *easy, int what);
+// Sends and receives on the connection of a handle that only connects (CCURL_CONNECT_ONLY), while it is in its multi handle.
+int ccurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent);
+int ccurl_easy_receive(void *easy, void *bytes, size_t count, size_t *received);
+int ccurl_easy_get_socket(void *easy);  // -1 when there is none
 int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count);  // copied
 
 // What a transfer took; times in microseconds from its start, -1 where unknown.
@@ -125,6 +131,16 @@ void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds);
 // Lets libcurl do what is to be done behind a wait.
 void ccurl_multi_work(ccurl_multi *multi);
+// Watches a socket for its user and not for libcurl: until it is closed, or for nothing (0) for now.
+enum { CCURL_READABLE = 1, CCURL_WRITABLE = 2 };
+// The connection is that which had the socket's number at first; nothing happens where another has it now.
+void ccurl_multi_use(ccurl_multi *multi, int socket, uint64_t connection, void *user, int what);
+// The number of the connection that has `socket`; 0 where none is known.
+uint64_t ccurl_multi_connection(const ccurl_multi *multi, int socket);
+// Ends that, and the connection where its handle's end does not: libcurl before 7.86 keeps it open (curl 9342).
+void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection);
+// Takes the next user whose socket was ready when the wait ended, and for what; NULL when there is no other.
+void *ccurl_multi_next_usable(ccurl_multi *multi, int *what);
 // When bytes last came in on the transfer's connection, uptime in nanoseconds; 0 where none have.
 int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Whether libcurl waits for more bytes on the transfer's connection, or may, where no connection is known.

@@ -45,19 +45,13 @@ enum EventsCommand {
       if !options.lastID.isEmpty { target.headers["Last-Event-ID"] = options.lastID }
       return DryRun.run(target, network, console)
     }
-    let reconnect = RetryPolicy(
-      attempts: 6, initialDelay: .seconds(2),
-      shouldRetry: { error in
-        // The ordinary end of a connection is none of these.
-        if let error = error as? NetworkError { console.complain("\(Problem(error).text); connecting anew") }
-        return true
-      })
+    let reconnect = RetryPolicy(attempts: 6, initialDelay: .seconds(2))
     // Each POST may be carried out anew.
     let repeats = target.method != .post && target.method != .patch
-    let ending = network.events(target, lastEventID: options.lastID, reconnect: repeats ? reconnect : nil).take(
-      options.limit
-    )
-    .wait { console.print(text(of: $0, options, console.style)) }
+    let events = network.events(target, lastEventID: options.lastID, reconnect: repeats ? reconnect : nil) { error, _ in
+      if let error { console.complain("\(Problem(error).text); connecting anew") }
+    }
+    let ending = events.take(options.limit).wait { console.print(text(of: $0, options, console.style)) }
     return console.finish(ending, json: options.request.json)
   }
 

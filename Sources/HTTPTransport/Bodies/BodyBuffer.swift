@@ -132,6 +132,9 @@ package final class BodyBuffer: Sendable {
     if let waiter { _ = scheduler.schedule(waiter) }
   }
 
+  /// Calls `work` where waiters are called.
+  package func schedule(_ work: @escaping @Sendable () -> Void) { _ = scheduler.schedule(work) }
+
   /// The next chunk, or the end; where there is neither yet, `ready` is called when there is. By one consumer.
   package func take(orCall ready: @escaping @Sendable () -> Void) -> Step {
     let (step, control) = state.withLock { state -> (Step, (any StreamControl)?) in

@@ -65,7 +65,7 @@ final class ChunkPump: Sendable {
   /// Copies the next bytes into `buffer`.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
     let (step, look) = state.withLock { state -> (Step, DispatchTime?) in
-      guard let chunk = state.chunks.first else {
+      guard !state.chunks.isEmpty else {
         if let failure = state.failure { return (.failure(failure), nil) }
         guard state.hasEnded else { return (.wait, noteWait(&state)) }
         if let count = stream.count, state.sent != count {
@@ -73,21 +73,33 @@ final class ChunkPump: Sendable {
         }
         return (.end, nil)
       }
-      let length = Swift.min(buffer.count, chunk.count - state.offset)
-      let start = chunk.startIndex + state.offset
-      chunk.copyBytes(to: buffer, from: start..<(start + length))
-      state.offset += length
-      state.sent += Int64(length)
-      if state.offset == chunk.count {
-        state.chunks.removeFirst()
-        state.bytes -= chunk.count
-        state.offset = 0
-      }
-      return (.bytes(length), nil)
+      return (.bytes(Self.copy(&state, into: buffer)), nil)
     }
     if let look { watch(at: look) }
     makeMore()
     return step
+  }
+
+  /// Copies as many chunks as fit, which may be many small ones.
+  private static func copy(_ state: inout State, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var length = 0
+    var taken = 0
+    while length < buffer.count, taken < state.chunks.count {
+      let chunk = state.chunks[taken]
+      let count = Swift.min(buffer.count - length, chunk.count - state.offset)
+      let start = chunk.startIndex + state.offset
+      chunk.copyBytes(
+        to: UnsafeMutableRawBufferPointer(rebasing: buffer[length...]), from: start..<(start + count))
+      length += count
+      state.offset += count
+      guard state.offset == chunk.count else { break }
+      taken += 1
+      state.bytes -= chunk.count
+      state.offset = 0
+    }
+    state.chunks.removeFirst(taken)
+    state.sent += Int64(length)
+    return length
   }
 
   /// Goes back to the start; `false` where the body exists once and some of it has gone.

@@ -36,7 +36,7 @@ final class FlowGate: Sendable {
   var isPaused: Bool { state.load(ordering: .acquiring) == Self.paused }
 
   /// Hands `chunk` to `take`; `true` when the next one may follow. By one thread at a time, and never while paused.
-  func deliver(_ chunk: Data, to take: (Data) -> BodyFlow) -> Bool {
+  func deliver<Chunk>(_ chunk: Chunk, to take: (Chunk) -> BodyFlow) -> Bool {
     state.store(Self.open, ordering: .releasing)
     guard take(chunk) == .pause else { return true }
     return !state.compareExchange(expected: Self.open, desired: Self.paused, ordering: .acquiringAndReleasing).exchanged

@@ -2,9 +2,22 @@
   import CCurl
   import Foundation
 
+  /// A request as its errors name it: a transfer, or a socket that is being opened.
+  protocol CurlExchange {
+    /// What the caller asked for.
+    var request: Request { get }
+    /// What goes over the wire now, and its URL as text.
+    var hop: Request { get }
+    var hopURL: String { get }
+    /// Host and port of the hop.
+    var place: String { get }
+  }
+
+  extension CurlTransfer: CurlExchange {}
+
   /// What a CURLcode means to the caller (libcurl-errors(3)).
   enum CurlFailure {
-    static func error(_ code: Int32, handle: CurlHandle, transfer: CurlTransfer) -> NetworkError {
+    static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlExchange) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
       let place = transfer.place
       let said = "\(place): \(underlying.text)"
@@ -131,7 +144,7 @@
         reason: "\(cutShort(transfer.place, handle)): \(reason)", request: transfer.request)
     }
 
-    static func connectTimeout(_ transfer: CurlTransfer, _ underlying: (any Error)? = nil) -> NetworkError {
+    static func connectTimeout(_ transfer: some CurlExchange, _ underlying: (any Error)? = nil) -> NetworkError {
       NetworkError(
         kind: .timeout,
         reason: "\(transfer.place) was not connected within Timeouts.connect "
@@ -172,7 +185,7 @@
     /// Whether `code` says that this libcurl was built without an option: CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION.
     static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
 
-    static func outOfMemory(_ transfer: CurlTransfer) -> NetworkError {
+    static func outOfMemory(_ transfer: some CurlExchange) -> NetworkError {
       NetworkError(
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
     }

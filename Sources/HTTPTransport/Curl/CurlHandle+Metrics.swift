@@ -14,7 +14,7 @@
     /// The proxy that requests go through, for errors; `nil` where there is none, or the environment decides.
     var proxyPlace: String? {
       guard case .url(let url, let except) = configuration.proxy else { return nil }
-      guard let host = transfer?.hop.url.host, !except.contains(host) else { return nil }
+      guard let host = (transfer?.hop ?? opening)?.url.host, !except.contains(host) else { return nil }
       return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
     }
 

@@ -35,14 +35,21 @@
       if isRefused {
         isRefused = false
         refusals += 1
-        return refusals <= CurlTransfer.maxUnprocessed
+        return refusals <= CurlTransfer.maxUnprocessed && rewindBody()
       }
-      guard starts == 2, transfer.obstacleToRepetition() == nil else { return false }
+      guard starts == 2, transfer.obstacleToRepetition() == nil, rewindBody() else { return false }
       if connects > connectsBefore {
         transfer.isRepetition = true
         return true
       }
       return isSecure && place.pointee.connection != connectionBefore
+    }
+
+    /// Puts the body back to its beginning. libcurl does that only where bytes of it have gone: what it has read and could not
+    /// send, as for want of a window, it forgets.
+    private func rewindBody() -> Bool {
+      guard hasBodyBegun else { return true }
+      return pump.map { $0.rewind() } ?? body?.seek(to: 0) ?? true
     }
 
     /// Lets a connection go behind this request if it has served as many as allowed.

@@ -11,6 +11,8 @@
     let place = UnsafeMutablePointer<ccurl_transfer>.allocate(capacity: 1)
     /// What it runs now.
     var transfer: CurlTransfer?
+    /// The request of a socket, where it opens one instead of a transfer.
+    var opening: Request?
     // Unchecked, as each line of a head would be checked several times: the loop's thread alone comes here, and nothing
     // that a response does leads back to it.
     @exclusivity(unchecked) var answer = CurlAnswer()
@@ -194,14 +196,18 @@
         set(CCURL_XFERINFODATA, place)
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      if transfer.isSecure, !configuration.tls.pins.isEmpty,
-        let pins = configuration.tls.pins[CurlTransport.TLS.pinnedHost(hop.url) ?? ""]
-      {
-        needsReset = true
-        demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
-        if let refusal { throw refuse(refusal, transfer) }
-      }
+      if transfer.isSecure, pin(hop.url), let refusal { throw refuse(refusal, transfer) }
       if !isAsBefore(transfer) { try prepareContent(transfer) }
+    }
+
+    /// Sets the pins of the URL's host, if it has some.
+    func pin(_ url: URL) -> Bool {
+      guard !configuration.tls.pins.isEmpty,
+        let pins = configuration.tls.pins[CurlTransport.TLS.pinnedHost(url) ?? ""]
+      else { return false }
+      needsReset = true
+      demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
+      return true
     }
 
     /// Whether it is a GET with the fields of the one before: then all is said already.
@@ -260,7 +266,7 @@
     }
 
     /// At least 1: zero would mean libcurl's default of 300 s.
-    private static func milliseconds(_ seconds: Double) -> Int {
+    static func milliseconds(_ seconds: Double) -> Int {
       seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
     }
 

@@ -19,12 +19,9 @@
     private let submitted = Head(empty)
     private let cancelled = Head(empty)
     private let resumed = Head(empty)
-    /// Set by the loop before it waits; cleared by itself, or by the one thread that then wakes it.
-    private let isAsleep = Atomic<Bool>(false)
+    let waker = CurlWaker()
     /// Set by whoever shuts the transport down, read by the loop and by senders.
     private let isClosing = Atomic<Bool>(false)
-    /// Threads between finding the loop asleep and having woken it.
-    private let wakers = Atomic<Int>(0)
 
     // MARK: Any thread
 
@@ -47,14 +44,6 @@
     /// Tells the loop to end. Needs a wake-up behind it.
     func close() { isClosing.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Calls `wake` when the loop sleeps: one of many senders does, once for their whole batch.
-    func wakeIfAsleep(_ wake: () -> Void) {
-      guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
-      wakers.add(1, ordering: .sequentiallyConsistent)
-      if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { wake() }
-      wakers.subtract(1, ordering: .sequentiallyConsistent)
-    }
-
     // MARK: The loop's thread
 
     var shallClose: Bool { isClosing.load(ordering: .acquiring) }
@@ -74,26 +63,17 @@
       Self.drain(submitted, closing: true, unlink: { $0.unlinkSubmitted() }, take)
       Self.drain(cancelled, closing: true, unlink: { $0.unlinkCancelled() }) { _ in }
       Self.drain(resumed, closing: true, unlink: { $0.unlinkResumed() }) { _ in }
-      isAsleep.store(false, ordering: .sequentiallyConsistent)
-      while wakers.load(ordering: .sequentiallyConsistent) > 0 { sched_yield() }
+      waker.end()
     }
 
     /// `true` when nothing has come in: who comes from now on wakes the loop.
     func fallAsleep() -> Bool {
-      isAsleep.store(true, ordering: .sequentiallyConsistent)
-      if submitted.load(ordering: .sequentiallyConsistent) == Self.empty,
-        cancelled.load(ordering: .sequentiallyConsistent) == Self.empty,
-        resumed.load(ordering: .sequentiallyConsistent) == Self.empty,
-        !isClosing.load(ordering: .sequentiallyConsistent)
-      {
-        return true
+      waker.fallAsleep {
+        submitted.load(ordering: .sequentiallyConsistent) == Self.empty
+          && cancelled.load(ordering: .sequentiallyConsistent) == Self.empty
+          && resumed.load(ordering: .sequentiallyConsistent) == Self.empty
+          && !isClosing.load(ordering: .sequentiallyConsistent)
       }
-      isAsleep.store(false, ordering: .sequentiallyConsistent)
-      return false
-    }
-
-    func wakeUp() {
-      if isAsleep.load(ordering: .relaxed) { isAsleep.store(false, ordering: .sequentiallyConsistent) }
     }
 
     // MARK: The stacks

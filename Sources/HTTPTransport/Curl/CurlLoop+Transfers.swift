@@ -204,7 +204,7 @@
     /// The lane of the URL's origin: neighbours in time mostly go to the same one.
     private func lane(for url: String) -> HostQueue.Lane {
       let bytes = url.utf8
-      if let (origin, lane) = lastLane, Self.isIn(origin, url) { return lane }
+      if let (origin, lane) = lastLane, Origin.isIn(origin, url) { return lane }
       let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }
       let start = authority ?? bytes.startIndex
       let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
@@ -212,19 +212,6 @@
       let lane = queue.lane(for: Self.oneSpelling(of: origin))
       lastLane = (origin, lane)
       return lane
-    }
-
-    /// Whether `url` is `origin` or has a slash behind it.
-    private static func isIn(_ origin: String, _ url: String) -> Bool {
-      let isIn = url.utf8.withContiguousStorageIfAvailable { url in
-        origin.utf8.withContiguousStorageIfAvailable { origin in
-          guard let start = origin.baseAddress, let other = url.baseAddress, url.count >= origin.count,
-            memcmp(start, other, origin.count) == 0
-          else { return false }
-          return url.count == origin.count || url[origin.count] == 0x2f
-        }
-      }
-      return isIn == true
     }
 
     /// `http://u@H:80` and `http://h` are one origin (RFC 9110 §4.2.3).

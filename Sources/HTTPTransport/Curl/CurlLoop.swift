@@ -112,7 +112,7 @@
       if hasEnded { action() }
     }
 
-    private func wake() { inbox.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
+    private func wake() { inbox.waker.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
 
     // MARK: The loop's thread
 
@@ -145,7 +145,7 @@
     }
 
     private func takeInbox() {
-      inbox.wakeUp()
+      inbox.waker.wakeUp()
       now = Deadline.now()
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },

@@ -32,6 +32,7 @@
     }
 
     let loop: CurlLoop
+    let sockets: CurlSockets
 
     /// Starts the transport's thread.
     ///
@@ -49,6 +50,7 @@
       let code = loop.start()
       guard code == 0 else { throw Self.failure("the transport's thread", code) }
       self.loop = loop
+      sockets = CurlSockets(configuration)
     }
 
     private static func failure(_ what: String, _ code: Int32) -> NetworkError {
@@ -57,7 +59,7 @@
         kind: .connection, reason: "\(what) can't be made: \(cause); raise the limit of the process, or use less of it")
     }
 
-    deinit { loop.shutDown() }
+    deinit { shutdown() }
 
     /// What the libcurl found can do; `nil` where there is none.
     public static var capabilities: Capabilities? { CurlLibrary.capabilities }
@@ -102,13 +104,17 @@
     ///
     /// Returns at once, from any thread; the completions follow on the transport's thread, which then ends. Releasing
     /// the transport does the same.
-    public func shutdown() { loop.shutDown() }
+    public func shutdown() {
+      loop.shutDown()
+      sockets.shutDown()
+    }
 
     /// Does what `shutdown()` does, and returns when every completion has been called, all connections are closed and the
     /// transport's thread has ended its work.
     public func shutdownAndWait() async {
-      loop.shutDown()
+      shutdown()
       await withCheckedContinuation { continuation in loop.whenEnded { continuation.resume() } }
+      await withCheckedContinuation { continuation in sockets.whenEnded { continuation.resume() } }
     }
   }
 #endif

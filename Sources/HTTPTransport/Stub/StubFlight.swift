@@ -19,14 +19,17 @@ final class StubFlight: StreamControl {
   /// Taken by the scheduler's threads, the caller's and the consumer's; what is called is taken out first.
   private let state: Locked<State>
   private let isStreamed: Bool
+  private let onCancel: @Sendable () -> Void
   private let gate = FlowGate()
   private let timer = SerialDisposable()
 
   init(
     _ request: Request, on scheduler: any SchedulerType, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
-    _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void,
+    onCancel: @escaping @Sendable () -> Void
   ) {
     (self.request, self.scheduler, isStreamed) = (request, scheduler, receiver != nil)
+    self.onCancel = onCancel
     state = Locked(State(completion: completion, progress: progress, receiver: receiver))
   }
 
@@ -36,6 +39,7 @@ final class StubFlight: StreamControl {
       return !state.isDisposed && state.completion != nil
     }
     guard cancels else { return }
+    onCancel()
     beginning.dispose()
     timer.dispose()
     _ = scheduler.schedule { [self] in
@@ -68,6 +72,9 @@ final class StubFlight: StreamControl {
         return play(answer, index + 1)
       }
       let result = answer.result(request)
+      if answer.reports.isEmpty, case .success(let response) = result {
+        current.progress?(TransferProgress(of: request, response))
+      }
       guard isStreamed, case .success(let response) = result else { return finish(result) }
       begin(response)
       deliver(response.body.isEmpty ? [] : [response.body], every: 0) { result }

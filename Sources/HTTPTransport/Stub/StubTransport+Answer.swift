@@ -14,6 +14,8 @@ extension StubTransport {
     var interval: Double = 0
     /// What comes one after the other, each `interval` seconds after the one before, where the answer is streamed.
     var chunks: [Data]?
+    /// What the server does, where the answer opens a socket.
+    var socket: SocketScript?
     private var turns: Turns?
 
     init(delay: Double, result: @escaping @Sendable (Request) -> Result<Response, NetworkError>) {

@@ -11,7 +11,7 @@ import Streams
 /// ])
 /// ```
 /// Completions are called on `scheduler`, never from within `send`.
-public final class StubTransport: Transport {
+public final class StubTransport: SocketTransport {
   /// Which requests a stub answers, and how.
   public struct Stub: Sendable {
     let matches: @Sendable (Request) -> Bool
@@ -32,7 +32,7 @@ public final class StubTransport: Transport {
   private let scheduler: any SchedulerType
   private let answer: @Sendable (Request) -> Answer?
   /// Taken by callers and tests.
-  private let sent = Locked<[Request]>([])
+  private let log = Locked((sent: [Request](), cancelled: [Request]()))
 
   /// Answers with what `answer` returns; a request it returns `nil` for fails with an error that names it.
   ///
@@ -56,7 +56,10 @@ public final class StubTransport: Transport {
   }
 
   /// Every request sent so far, in order.
-  public var requests: [Request] { sent.withLock { $0 } }
+  public var requests: [Request] { log.withLock { $0.sent } }
+
+  /// Every request that its caller has cancelled before its result, in order.
+  public var cancelled: [Request] { log.withLock { $0.cancelled } }
 
   /// Answers `request`; see `Transport.send`.
   public func send(
@@ -65,7 +68,7 @@ public final class StubTransport: Transport {
     start(request, nil, nil, completion)
   }
 
-  /// Answers `request`, with the progress that the answer has; see `Transport.send`.
+  /// Answers `request`; reports the progress that the answer has, or else its size at the end. See `Transport.send`.
   public func send(
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -86,16 +89,27 @@ public final class StubTransport: Transport {
     _ request: Request, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
-    let flight = StubFlight(request, on: scheduler, progress, receiver, completion)
+    let flight = StubFlight(request, on: scheduler, progress, receiver, completion) { [self] in
+      log.withLock { $0.cancelled.append(request) }
+    }
     flight.beginning.setDisposable(find(request) { flight.play($0) })
     return flight
+  }
+
+  /// Opens the socket that the request's answer has; see `SocketTransport.connect`. An answer without one refuses it.
+  public func connect(
+    _ request: Request, options: SocketOptions, receiver: SocketReceiver
+  ) -> any SocketControl {
+    let socket = StubSocket(request, on: scheduler, receiver)
+    socket.beginning.setDisposable(find(request) { socket.play($0) })
+    return socket
   }
 
   /// Notes `request`, and finds its answer on the scheduler.
   private func find(
     _ request: Request, _ then: @escaping @Sendable (Result<Answer, NetworkError>) -> Void
   ) -> any Disposable {
-    sent.withLock { $0.append(request) }
+    log.withLock { $0.sent.append(request) }
     return scheduler.schedule { [answer] in
       if let refusal = RequestCheck.failure(of: request, url: request.url.absoluteString) {
         then(.failure(refusal))

@@ -16,6 +16,16 @@ enum SessionFailure {
     return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", flight, error)
   }
 
+  /// The same for a WebSocket, which has no flight.
+  static func error(_ error: any Error, request: Request) -> NetworkError {
+    let place = request.url.hostAndPort
+    let code = (error as? URLError)?.code
+    let (kind, reason) =
+      code.map { meaning(of: $0, place, request.url) }
+      ?? (.connection, "the socket to \(place) failed: \(error.localizedDescription)")
+    return NetworkError(kind: kind, reason: reason, request: request, underlying: error)
+  }
+
   private static func meaning(of code: URLError.Code, _ place: String, _ url: URL) -> (NetworkError.Kind, String) {
     switch code {
     case .cancelled: (.cancelled, "the session cancelled the request to \(place)")

@@ -51,11 +51,23 @@ public struct JSONParameterEncoder: ParameterEncoder {
           .encode(common, into: &request)
       }
     }
-    var text = ""
-    try Self.write(value, to: &text)
+    var text = try Self.text(of: value)
     if prettyPrinted { text = try JSON(parsing: text).pretty() }
     request.body = .data(Data(text.utf8))
     if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = "application/json" }
+  }
+
+  /// The JSON text of `value` in one line.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`.
+  func line(of value: any Sendable & Encodable) throws -> String {
+    try Self.text(of: ParameterValueEncoder(dates: dates, data: data, keys: keys).encode(value))
+  }
+
+  private static func text(of value: ParameterValue) throws -> String {
+    var text = ""
+    try write(value, to: &text)
+    return text
   }
 
   private static func write(_ value: ParameterValue, to text: inout String) throws {

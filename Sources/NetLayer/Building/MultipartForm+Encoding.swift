@@ -29,7 +29,7 @@ extension MultipartForm {
   func pieces(over common: Parameters) throws -> (pieces: [Request.Body.Part], boundary: String) {
     let all = try fields(over: common).map { Part.field($0.name, $0.value) } + parts
     for case .file(let file) in all.map(\.content) { try BodyFile.check(file) }
-    let boundary = try boundary.map { try Self.checked($0, against: all) } ?? Self.fresh(against: all)
+    let boundary = try boundary(against: all)
     var pieces: [Request.Body.Part] = []
     var text = ""
     for part in all {
@@ -43,15 +43,6 @@ extension MultipartForm {
     }
     Self.add(Data((text + "--\(boundary)--\r\n").utf8), to: &pieces)
     return (pieces, boundary)
-  }
-
-  /// Another multipart type of the caller's is kept, but the boundary is the one in the body.
-  static func contentType(_ given: String?, boundary: String) -> String {
-    let given = given.flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
-    let kept = MediaType(given ?? "multipart/form-data").pieces
-      .filter { !$0.isEmpty && MediaType.name($0) != "boundary" }
-    let quoted = RequestCheck.isToken(boundary) ? boundary : "\"\(boundary)\""
-    return (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
   }
 
   /// Joins neighbours in memory, so that a form without files is one piece.
@@ -112,49 +103,5 @@ extension MultipartForm {
       before = scalar
     }
     return result
-  }
-
-  /// 128 random bits: no content of a file has them by accident. What is in memory is looked through all the same.
-  private static func fresh(against parts: [Part]) -> String {
-    while true {
-      var generator = SystemRandomNumberGenerator()
-      let digits = (0..<2).map { _ in
-        let digits = String(generator.next(), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-      }
-      let boundary = "netlayer." + digits.joined()
-      if !parts.contains(where: { contains(boundary, $0, filesToo: false) }) { return boundary }
-    }
-  }
-
-  private static func checked(_ boundary: String, against parts: [Part]) throws -> String {
-    let allowed = boundary.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x27...0x29, 0x2B...0x2F, 0x3A, 0x3D, 0x3F, 0x5F: true
-      default: false
-      }
-    }
-    guard allowed, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else {
-      throw NetworkError(
-        kind: .encoding,
-        reason: "\(boundary.debugDescription) is no boundary: 1 to 70 letters, digits and '()+_,-./:=? are allowed")
-    }
-    if let part = parts.first(where: { contains(boundary, $0, filesToo: true) }) {
-      throw NetworkError(
-        kind: .encoding,
-        reason: "the boundary \(boundary) stands in part \(part.name.debugDescription); leave the choice to the form")
-    }
-    return boundary
-  }
-
-  private static func contains(_ boundary: String, _ part: Part, filesToo: Bool) -> Bool {
-    let mark = Data("--\(boundary)".utf8)
-    switch part.content {
-    case .data(let data): return data.range(of: mark) != nil
-    case .file(let file):
-      // That it can be read has been seen before.
-      guard filesToo, let data = try? Data(contentsOf: file, options: .mappedIfSafe) else { return false }
-      return data.range(of: mark) != nil
-    }
   }
 }

@@ -49,6 +49,8 @@ struct TaskEncoder {
       try encodeBody(.file(file), type, into: &request)
     case .stream(let stream, let contentType):
       try encodeBody(.stream(stream), contentType, into: &request)
+    case .lines(let lines):
+      try encodeBody(.stream(lines.body(conventions.json)), "application/x-ndjson", into: &request)
     case .download(let file, let own, let encoding):
       try encode(own.over(common), encoding, into: &request)
       request.destination = file
@@ -60,7 +62,7 @@ struct TaskEncoder {
     let pairs: [(name: String, value: String)]
     switch task {
     case .plain: pairs = try named(common, as: conventions.encoder(nil, for: method))
-    case .data, .upload, .stream: pairs = try named(common)
+    case .data, .upload, .stream, .lines: pairs = try named(common)
     case .parameters(let own, let encoding), .download(_, let own, let encoding):
       pairs = try named(own.over(common), as: conventions.encoder(encoding, for: method))
     case .composite(let query, let body, let encoding):

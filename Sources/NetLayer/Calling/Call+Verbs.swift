@@ -51,6 +51,13 @@ extension Endpoint where Self == Call {
     Call(.post, url, query, .data(body, contentType: contentType), headers)
   }
 
+  /// A POST of newline-delimited JSON, made while it is sent.
+  public static func post(
+    _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call {
+    Call(.post, url, query, .lines(lines), headers)
+  }
+
   /// A PUT without a body of its own.
   public static func put(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.put, url, query, .plain, headers)

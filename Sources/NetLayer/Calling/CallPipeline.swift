@@ -9,6 +9,8 @@ final class CallPipeline: Sendable {
   private let context: Context
   let activity: Activity
   let mapping: any ImmediateSchedulerType
+  /// Runs work there.
+  let hop: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let interceptors: [any Interceptor]
   private let chosenTransport: (any Transport)?
 
@@ -19,6 +21,7 @@ final class CallPipeline: Sendable {
     context[ResponseContext.self] = reading
     self.context = context
     mapping = backend.mapping
+    hop = mapping.submit
     interceptors = backend.interceptors
     chosenTransport = backend.transport
   }

@@ -34,25 +34,17 @@ extension Network {
       $0.mapping = SynchronousCall.makeScheduler()
       $0.delivery = nil
     }
-    // The call's thread writes, the waiting one reads behind the semaphore.
-    let result = Locked<Swift.Result<Result, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let subscription = call(own).subscribe(
-      onSuccess: { value in result.withLock { $0 = .success(value) } },
-      onError: { error in result.withLock { $0 = .failure(error) } }, onDisposed: { done.signal() })
-    defer { subscription.dispose() }
-    // The transport's own limit is reached first, unless it is this thread that it needs. A timer wakes this thread, as
-    // timed waits of semaphores follow the wall clock on Linux, and last longer when that is set back.
-    let limit = DispatchWorkItem { done.signal() }
-    defer { limit.cancel() }
+    // The transport's own limit is reached first, unless it is this thread that it needs.
     let total = endpoint.timeout.map { $0 / .seconds(1) } ?? backend.timeouts.total
-    if total > 0, total < 1e9 { SynchronousCall.limits.asyncAfter(deadline: .now() + total + 1, execute: limit) }
-    done.wait()
-    guard let result = result.withLock({ $0 }) else {
+    // A limit of many years is none, and more than a `Duration` may hold.
+    let limit: Duration? = total > 0 && total < 1e9 ? .seconds(total + 1) : nil
+    let results = try BlockingWait.elements(
+      of: call(own).asObservable(), within: limit, runsMainLoop: false)
+    guard let result = results?.first else {
       throw reading.error(
         .timeout, "the result did not arrive while this thread waited for it; its delivery may need this very thread")
     }
-    return try result.get()
+    return result
   }
 }
 
@@ -60,9 +52,6 @@ extension Network {
 /// the callers block all of the pool that concurrent queues share.
 private enum SynchronousCall {
   private static let key = DispatchSpecificKey<Bool>()
-
-  /// Where the callers' limits are reached: never blocked.
-  static let limits = DispatchQueue(label: "NetLayer.synchronous.limits")
 
   static func makeScheduler() -> QueueScheduler {
     let queue = DispatchQueue(label: "NetLayer.synchronous")

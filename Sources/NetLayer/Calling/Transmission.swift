@@ -50,7 +50,13 @@ final class Transmission: Disposable {
       let request = try request.readyToSend()
       state.withLock { $0.isCounted = true }
       pipeline.activity.begin()
-      if request.isStreamed { stream(request) } else { send(request) }
+      if let options = request.context[SocketLink.Opening.self] {
+        connect(request, options)
+      } else if request.isStreamed {
+        stream(request)
+      } else {
+        send(request)
+      }
     } catch {
       add(.failure(error))
     }
@@ -114,6 +120,36 @@ final class Transmission: Disposable {
     buffer.attach(control)
   }
 
+  private func connect(_ request: Request, _ options: SocketOptions) {
+    guard let transport = pipeline.transport as? any SocketTransport else {
+      countOut()
+      let name = type(of: pipeline.transport)
+      return add(
+        .failure(
+          NetworkError(
+            kind: .invalidRequest,
+            reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
+            request: request)))
+    }
+    let link = SocketLink(pipeline.mapping)
+    hold(Disposables.create { link.cancel() })
+    let control = transport.connect(
+      request, options: options,
+      receiver: SocketReceiver(
+        response: { [self] response in
+          var response = response
+          if response.status == 101 { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
+          countOut()
+          add(.response(response))
+        }, message: link.push,
+        closed: { [self] result in
+          countOut()
+          link.finish(result)
+          if case .failure(let error) = result { add(.failure(error)) }
+        }))
+    link.attach(control)
+  }
+
   /// Keeps what cancels the request until that is over.
   private func hold(_ sent: any Disposable) {
     let isOver = state.withLock { state in
@@ -135,12 +171,16 @@ final class Transmission: Disposable {
   private func add(_ event: Event) {
     let starts = state.withLock { state in
       guard state.receiver != nil else { return false }
-      if case .response(let response) = event, response.context[BodyReader.self] != nil { state.sent = nil }
+      if case .response(let response) = event,
+        response.context[BodyReader.self] != nil || response.context[SocketLink.Owner.self] != nil
+      {
+        state.sent = nil
+      }
       state.events.append(event)
       defer { state.isDelivering = true }
       return !state.isDelivering
     }
-    if starts { _ = pipeline.mapping.schedule { [self] in deliver() } }
+    if starts { pipeline.hop { [self] in deliver() } }
   }
 
   // MARK: The mapping scheduler

@@ -7,24 +7,28 @@ extension JSON {
   ///   is no envelope.
   func accepted(by chosen: Envelope? = nil) throws -> JSON {
     guard !reading.isAccepted else { return self }
-    let envelope = chosen ?? reading.envelope
+    let envelope = chosen ?? reading.envelope.value
     try judge(by: envelope)
     return carrying(reading.with(isAccepted: true, by: chosen))
   }
 
   /// One model made of the payload (article row 0.21).
+  @usableFromInline
   func payload<Model: Decodable>(_ type: Model.Type) throws -> Model {
     let json = try accepted()
-    let (data, place) = json.inner
+    let data = json.inner
     guard data.exists else {
       // A model that may be nil takes an absent payload as it takes null.
-      if Model.self is any ExpressibleByNilLiteral.Type { return try json.model(type, from: Self.null, below: place) }
-      throw json.failure("the envelope has no member \(json.envelope.data.debugDescription)", at: place)
+      if Model.self is any ExpressibleByNilLiteral.Type {
+        return try json.model(type, from: Self.null, below: json.innerPath)
+      }
+      throw json.failure("the envelope has no member \(json.envelope.data.debugDescription)", at: json.innerPath)
     }
-    return try json.model(type, from: data, below: place)
+    return try json.model(type, from: data, below: json.innerPath)
   }
 
   /// The payload, or what stands at `path` of it, as a list, with the cursor (article row 0.22).
+  @usableFromInline
   func page<Item: Decodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
     let json = try accepted()
     let (data, place) = try json.list(at: path)
@@ -50,7 +54,7 @@ extension JSON {
 
   /// The list at `path` of the payload, and where it stands in the answer.
   private func list(at path: String?) throws -> (JSON, [String]) {
-    var (data, place) = inner
+    var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
       guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
       (data, place) = (data[steps], place + steps.codingPath)
@@ -64,8 +68,10 @@ extension JSON {
     return (data, place)
   }
 
-  /// The payload and where it stands in the answer.
-  private var inner: (JSON, [String]) { envelope.isNone ? (self, []) : (self[envelope.data], [envelope.data]) }
+  /// The payload.
+  private var inner: JSON { envelope.isNone ? self : self[envelope.data] }
+  /// Where the payload stands in the answer.
+  private var innerPath: [String] { envelope.isNone ? [] : [envelope.data] }
 
   /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
   /// `true`, other numbers, objects and arrays, and no payload at all (absent, null or an empty string) say yes.
@@ -89,6 +95,7 @@ extension JSON {
   }
 
   /// One model made of the value at `path`, envelope or not (article row 3.4).
+  @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
     guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
@@ -107,7 +114,7 @@ extension JSON {
     reading.error(.parse, reason, underlying: underlying, at: path)
   }
 
-  private var envelope: Envelope { reading.envelope }
+  private var envelope: Envelope { reading.envelope.value }
 
   func judge(by envelope: Envelope) throws {
     if envelope.isNone { return }
@@ -164,9 +171,11 @@ extension JSON {
     }
   }
 
-  private func model<Model: Decodable>(_ type: Model.Type, from value: JSON?, below path: [String]) throws -> Model {
+  private func model<Model: Decodable>(
+    _ type: Model.Type, from value: JSON?, below path: @autoclosure () -> [String]
+  ) throws -> Model {
     do {
-      guard let value else { throw failure("there is nothing to decode", at: path) }
+      guard let value else { throw failure("there is nothing to decode", at: path()) }
       let model = try value.decode(type, using: reading.decoder)
       if judgesOfThemselves.conforms(Model.self, { Model.self is any BaseResponse.Type }),
         let judge = model as? any BaseResponse,
@@ -177,14 +186,13 @@ extension JSON {
       return model
     } catch let error as DecodingError {
       let found = error.place
-      let place = (path + found.path).joined(separator: ".")
-      throw failure(
-        "\(place.isEmpty ? "the answer" : place) is not what \(type) needs: \(found.complaint)", at: path + found.path,
-        underlying: error)
+      let place = path() + found.path
+      let name = place.isEmpty ? "the answer" : place.joined(separator: ".")
+      throw failure("\(name) is not what \(type) needs: \(found.complaint)", at: place, underlying: error)
     } catch let error as NetworkError {
       throw error
     } catch {
-      throw failure("the decoder failed on \(type): \(error)", at: path, underlying: error)
+      throw failure("the decoder failed on \(type): \(error)", at: path(), underlying: error)
     }
   }
 

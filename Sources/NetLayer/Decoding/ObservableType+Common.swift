@@ -8,10 +8,11 @@ extension Response {
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
-    guard isSuccess else { throw failure(by: context.envelope) }
-    if body.isEmpty, context.envelope.isNone { return try JSON(Data("null".utf8), carrying: context) }
+    let rules = context.envelope
+    try validate(by: rules.value)
+    if body.isEmpty, rules.value.isNone { return try JSON(Data("null".utf8), carrying: context) }
     let json = try json(carrying: context)
-    try json.judge(by: context.envelope)
+    try json.judge(by: rules.value)
     return json
   }
 }
@@ -36,6 +37,7 @@ extension ObservableType where Element == Response {
   ///     it takes first.
   /// - Returns: the model, on the back end's `delivery` scheduler. A value that is absent or not as the model needs it is
   ///   an error of kind `parse` with its coding path.
+  @inlinable
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
   ) -> Observable<Model> {
@@ -84,6 +86,7 @@ extension ObservableType where Element == JSON {
 
   /// Makes a model of the value at `path` from the root, beside the envelope's payload, too; without it, of the whole. What
   /// `json` gives has an envelope, as it has been judged: for an API without one, call `request(_:_:as:)` or `response`.
+  @inlinable
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     delivering { try $0.model(type, at: path) }
   }

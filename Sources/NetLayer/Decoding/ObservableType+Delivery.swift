@@ -1,22 +1,20 @@
 import Streams
 
+// Inlined into the client, where models have a type: types made of types that are not known are looked up for each call.
 extension ObservableType where Element: Contextual {
   /// Maps each element where it was emitted, then delivers results, error and completion on the scheduler that the back
   /// end of the first of them asks for.
   ///
   /// The scheduler is known only when an element or error arrives, as it travels with them; without one there is no hop.
   /// From then on everything takes that way, the completion too: `asSingle` delivers its element with it.
+  @inlinable
   func delivering<Result: Sendable>(
     _ transform: @escaping @Sendable (Element) throws -> Result
   ) -> Observable<Result> {
     let source = asObservable()
     return Observable(push: { subscription, next in
       let delivery = Delivery(subscription, next)
-      let scope = HandlerScope(subscription) { error in
-        let reading = (error as? NetworkError)?.reading
-        delivery.choose(reading?.delivery)
-        delivery.end(error.map { reading?.report($0) ?? $0 })
-      }
+      let scope = HandlerScope(subscription) { delivery.end($0) }
       source.run(scope) { element in
         delivery.choose(element.reading.delivery)
         if let result = try element.reporting(transform) { delivery.next(result) }
@@ -28,20 +26,27 @@ extension ObservableType where Element: Contextual {
 /// The way from a mapping thread to whoever subscribed: straight, until a scheduler is chosen, then through its queue.
 ///
 /// Used serially, by one source; the lock orders what its threads see.
-private final class Delivery<Element: Sendable>: Sendable {
-  private let subscription: Subscription
-  private let receive: Observable<Element>.Next
+@usableFromInline
+final class Delivery<Element: Sendable>: Sendable {
+  @usableFromInline let subscription: Subscription
+  @usableFromInline let receive: Observable<Element>.Next
   /// A `PublishSubject`, once there is a scheduler; without its type, as a lock of a concrete type is found faster than one
   /// of a generic type. One serial source; the lock orders what its threads see.
-  private let queue = Locked<AnyObject?>(nil)
+  @usableFromInline let queue = Locked<AnyObject?>(nil)
 
+  @inlinable
   init(_ subscription: Subscription, _ receive: @escaping Observable<Element>.Next) {
     (self.subscription, self.receive) = (subscription, receive)
   }
 
   /// Sends all that follows over `scheduler`, unless one has been chosen before.
+  @inlinable
   func choose(_ scheduler: (any ImmediateSchedulerType)?) {
-    guard let scheduler else { return }
+    if let scheduler { hop(to: scheduler) }
+  }
+
+  @usableFromInline
+  func hop(to scheduler: any ImmediateSchedulerType) {
     guard queue.withLock({ $0 == nil }) else { return }
     let fresh = PublishSubject<Element>()
     queue.withLock { $0 = fresh }
@@ -49,14 +54,25 @@ private final class Delivery<Element: Sendable>: Sendable {
     fresh.observeOn(scheduler).run(hop) { [subscription, receive] in subscription.deliver($0, to: receive) }
   }
 
+  @inlinable
   func next(_ element: Element) {
-    if let chosen { chosen.onNext(element) } else { subscription.deliver(element, to: receive) }
+    if let chosen = queue.withLock({ $0 }) {
+      enqueue(.next(element), in: chosen)
+    } else {
+      subscription.deliver(element, to: receive)
+    }
   }
 
+  /// Ends with `error`, which its back end reports and says where to deliver.
+  @usableFromInline
   func end(_ error: (any Error)?) {
-    guard let chosen else { return subscription.finish(error) }
-    if let error { chosen.onError(error) } else { chosen.onCompleted() }
+    let reading = (error as? NetworkError)?.reading
+    choose(reading?.delivery)
+    let error = error.map { reading?.report($0) ?? $0 }
+    guard let chosen = queue.withLock({ $0 }) else { return subscription.finish(error) }
+    enqueue(error.map { .error($0) } ?? .completed, in: chosen)
   }
 
-  private var chosen: PublishSubject<Element>? { queue.withLock { $0 }.flatMap { $0 as? PublishSubject<Element> } }
+  @usableFromInline
+  func enqueue(_ event: Event<Element>, in chosen: AnyObject) { (chosen as? PublishSubject<Element>)?.on(event) }
 }

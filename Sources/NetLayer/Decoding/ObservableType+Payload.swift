@@ -8,6 +8,7 @@ extension ObservableType where Element == JSON {
   ///   - callback: is called once with each model, just before it is delivered, on the same thread.
   /// - Returns: the model, on the back end's `delivery` scheduler. A payload that is absent or not as the model needs it is
   ///   an error of kind `parse` with its coding path, `data.items.0.name` for example.
+  @inlinable
   public func data<Model: Decodable & Sendable>(
     _ type: Model.Type = Model.self, callback: (@Sendable (Model) -> Void)? = nil
   ) -> Observable<Model> {
@@ -22,6 +23,7 @@ extension ObservableType where Element == JSON {
   ///   - callback: is called once with each item, in order, when all have been accepted.
   /// - Returns: the page, on the back end's `delivery` scheduler. A cursor may be a string or a number; null, an empty
   ///   string or none means that this is the last page.
+  @inlinable
   public func list<Item: Decodable & Sendable>(
     _ type: Item.Type = Item.self, at path: String? = nil, callback: (@Sendable (Item) -> Void)? = nil
   ) -> Observable<Page<Item>> {
@@ -59,7 +61,8 @@ extension ObservableType where Element == JSON {
 }
 
 extension Observable {
-  fileprivate func calling(_ callback: (@Sendable (Element) -> Void)?) -> Observable<Element> {
+  @inlinable
+  func calling(_ callback: (@Sendable (Element) -> Void)?) -> Observable<Element> {
     guard let callback else { return self }
     return self.do(onNext: callback)
   }

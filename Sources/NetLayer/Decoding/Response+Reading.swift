@@ -49,6 +49,7 @@ extension Response {
   }
 
   /// A model of the value at `path` of the body.
+  @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model {
     guard body.isEmpty, !failsOnEmptyData else { return try json().model(type, at: path) }
     var stand = self
@@ -61,6 +62,7 @@ extension Response {
   }
 
   /// The same response, read with `decoder` if there is one.
+  @usableFromInline
   func decoding(with decoder: (any ModelDecoder)?) -> Response {
     guard let decoder else { return self }
     var copy = self
@@ -73,8 +75,13 @@ extension Response {
   /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's words where the body has some:
   ///   see `Envelope.errorMessages`.
   public func validated() throws -> Response {
-    guard isSuccess else { throw failure(by: reading.envelope) }
+    try validate(by: reading.envelope.value)
     return self
+  }
+
+  /// Throws where the status is no success: here, and nowhere else, a 404 becomes an error.
+  func validate(by envelope: Envelope) throws {
+    if !isSuccess { throw failure(by: envelope) }
   }
 
   /// What is wrong with a response whose status is no success.

@@ -4,20 +4,22 @@ import Streams
 /// about them.
 ///
 /// A network has one for all its responses; JSON has one of its own, with the response that it was made of.
+@usableFromInline
 final class ResponseContext: Sendable, ContextKey {
-  static var defaultValue: ResponseContext? { nil }
+  @usableFromInline static var defaultValue: ResponseContext? { nil }
 
   /// What the back end says, the same object for all contexts of one network.
   fileprivate let home: Home
-  /// An envelope or a decoder of the call's own.
-  private let chosen: (envelope: Envelope?, decoder: (any ModelDecoder)?)?
+  /// An envelope and a decoder of the call's own.
+  private let chosenEnvelope: EnvelopeRules?
+  private let chosenDecoder: (any ModelDecoder)?
   /// Whether an envelope has accepted the JSON.
   let isAccepted: Bool
   /// The response that the JSON was made of.
   let response: Response?
 
   fileprivate final class Home: Sendable {
-    let envelope: Envelope
+    let envelope: EnvelopeRules
     let decoder: any ModelDecoder
     let messages: Messages
     let delivery: (any ImmediateSchedulerType)?
@@ -26,7 +28,7 @@ final class ResponseContext: Sendable, ContextKey {
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
 
     init(_ backend: Backend) {
-      (envelope, decoder, messages) = (backend.envelope, backend.decoder, backend.messages)
+      (envelope, decoder, messages) = (EnvelopeRules(backend.envelope), backend.decoder, backend.messages)
       (delivery, redaction) = (backend.delivery, backend.redaction)
       (onError, mapError) = (backend.onError, backend.mapError)
     }
@@ -34,7 +36,7 @@ final class ResponseContext: Sendable, ContextKey {
 
   init(_ backend: Backend) {
     home = Home(backend)
-    (chosen, isAccepted, response) = (nil, false, nil)
+    (chosenEnvelope, chosenDecoder, isAccepted, response) = (nil, nil, false, nil)
   }
 
   private init(
@@ -43,19 +45,15 @@ final class ResponseContext: Sendable, ContextKey {
     home = other.home
     self.response = response ?? other.response
     self.isAccepted = isAccepted || other.isAccepted
-    chosen =
-      envelope == nil && decoder == nil
-      ? other.chosen : (envelope ?? other.chosen?.envelope, decoder ?? other.chosen?.decoder)
+    chosenEnvelope = envelope.map(EnvelopeRules.init) ?? other.chosenEnvelope
+    chosenDecoder = decoder ?? other.chosenDecoder
   }
 
   /// The envelope that has accepted the JSON, or that is to judge it.
-  var envelope: Envelope {
-    // Without a copy of its many names.
-    _read { if let chosen, let envelope = chosen.envelope { yield envelope } else { yield home.envelope } }
-  }
-  var decoder: any ModelDecoder { chosen?.decoder ?? home.decoder }
+  var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
+  var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
   /// Where the last operator of a pipeline delivers; `nil` is no hop.
-  var delivery: (any ImmediateSchedulerType)? { home.delivery }
+  @usableFromInline var delivery: (any ImmediateSchedulerType)? { home.delivery }
 
   /// The same for `response`, accepted by `envelope` or else by its own one, or read with another decoder.
   func with(
@@ -101,6 +99,12 @@ final class ResponseContext: Sendable, ContextKey {
   }
 }
 
+/// An envelope that is passed around without a copy of its many names.
+final class EnvelopeRules: Sendable {
+  let value: Envelope
+  init(_ value: Envelope) { self.value = value }
+}
+
 /// Whether the back end's error handler has had an error already.
 private enum IsReported: ContextKey {
   static let defaultValue = false
@@ -120,6 +124,7 @@ extension NetworkError {
 }
 
 /// A response, or the JSON made of one: an answer that carries how it is read.
+@usableFromInline
 protocol Contextual: Sendable {
   var reading: ResponseContext { get }
   /// The cached answer that it is, if it is one.
@@ -128,24 +133,30 @@ protocol Contextual: Sendable {
 
 extension Response: Contextual {
   /// The context that the network has put there; of a response that was made by hand, the default network's.
-  var reading: ResponseContext { context[ResponseContext.self] ?? Network.default.reading }
+  @usableFromInline var reading: ResponseContext { context[ResponseContext.self] ?? Network.default.reading }
 }
 
 extension JSON: Contextual {
-  var reading: ResponseContext { context as? ResponseContext ?? Network.default.reading }
-  var cached: CachedAnswer? { reading.response?.cached }
+  @usableFromInline var reading: ResponseContext { context as? ResponseContext ?? Network.default.reading }
+  @usableFromInline var cached: CachedAnswer? { reading.response?.cached }
 }
 
 extension Contextual {
   /// What `transform` makes of this; the error it throws is reported to the back end that this came from. `nil` in place of
   /// the error for a stored answer that the server's follows.
+  @inlinable
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {
     do {
       return try transform(self)
     } catch {
-      cached?.refuse(error)
-      if cached?.isProvisional == true { return nil }
-      throw reading.report(error, from: self as? Response)
+      if let error = reported(error) { throw error }
+      return nil
     }
+  }
+
+  @usableFromInline
+  func reported(_ error: any Error) -> NetworkError? {
+    cached?.refuse(error)
+    return cached?.isProvisional == true ? nil : reading.report(error, from: self as? Response)
   }
 }

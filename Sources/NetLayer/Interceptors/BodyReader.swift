@@ -13,12 +13,14 @@ final class BodyReader: Sendable, ContextKey {
 
   deinit { buffer.cancel() }
 
-  /// Hands every piece to `observer`, one after the other, on the mapping scheduler.
-  func pump(to observer: AnyObserver<Data>, _ response: Response) {
-    while true {
-      switch buffer.take(orCall: { [self] in pump(to: observer, response) }) {
-      case .chunk(let chunk): observer.onNext(chunk)
-      case .end(let error): return error.map { observer.onError(response.explaining($0)) } ?? observer.onCompleted()
+  /// Hands every chunk to `next`, one after the other, on the mapping scheduler; waits while the subscriber takes no more.
+  func pump(_ response: Response, into subscription: Subscription, _ next: @escaping Observable<Data>.Next) {
+    let goOn: @Sendable () -> Void = { [self] in pump(response, into: subscription, next) }
+    while !subscription.isStopped {
+      guard subscription.takesMore(orCall: { [buffer] in buffer.schedule(goOn) }) else { return }
+      switch buffer.take(orCall: goOn) {
+      case .chunk(let chunk): subscription.deliver(chunk, to: next)
+      case .end(let error): return subscription.finish(error.map { response.explaining($0) })
       case .wait: return
       }
     }

@@ -7,7 +7,7 @@ extension CallPipeline {
     let mapping = mapping
     return response {
       var request = try build()
-      request.context[IsStreamed.self] = true
+      request.markStreamed()
       // A stream may last: silence ends it, or its reader.
       request.timeouts.total = 0
       return request
@@ -35,4 +35,6 @@ private enum IsStreamed: ContextKey {
 extension Request {
   /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
   public var isStreamed: Bool { context[IsStreamed.self] }
+
+  mutating func markStreamed() { context[IsStreamed.self] = true }
 }

@@ -25,7 +25,7 @@ extension Network {
     _ endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<Transfer<URL>> {
     Observable<Transfer<URL>>.using {
-      DownloadWriter(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
+      ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
       // Let go of before the error is heard of below: a retry goes on with the file at once.
       self.attempt(writer, try endpoint(), mayRestart: true).do(onError: { _ in writer.dispose() })
@@ -47,7 +47,7 @@ extension Network {
   }
 
   private func attempt(
-    _ writer: DownloadWriter, _ endpoint: any Endpoint, mayRestart: Bool
+    _ writer: ResumableDownload, _ endpoint: any Endpoint, mayRestart: Bool
   ) -> Observable<Transfer<URL>> {
     var call = Call(endpoint)
     // A coding would make the ranges those of something else than the file.

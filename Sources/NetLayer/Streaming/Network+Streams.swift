@@ -38,24 +38,24 @@ extension Network {
 
   /// Calls `endpoint` and emits the pieces of the body as they come, if the status is a success.
   ///
-  /// The next piece comes when the last has been dealt with, on the back end's `mapping` scheduler; who is slow makes the
-  /// server wait. Disposing ends the request.
+  /// The next chunk comes when the last has been dealt with, on the backend's `mapping` scheduler. A slow subscriber, or a
+  /// loop over `values()` that is at work, makes the server wait: at most 256 KB wait in memory. Disposing ends the request.
   public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(Call(endpoint)).flatMap(\.body) }
 
   /// Calls `endpoint` and emits a model of each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
   /// Blank lines are left out. A line that is no such model ends the stream with an error of kind `parse`, whose `index` is
-  /// the number of the line, from 0; so does one of more than `maxLineLength` bytes. Back-pressure as in `stream`.
+  /// the number of the line, from 0; so does one of more than `maxLineLength` bytes. Backpressure as in `stream`.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20
   ) -> Observable<Model> {
     bodies(Call(endpoint), accept: "application/x-ndjson, application/json").flatMap { streamed in
-      Observable.create { observer in
+      Observable(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
-        return streamed.body.subscribe(
-          onNext: { reader.read($0, to: observer) }, onError: { observer.onError($0) },
-          onCompleted: { reader.finish(observer) })
-      }
+        let emit: @Sendable (Model) -> Void = { subscription.deliverIfActive($0, to: next) }
+        let scope = LastScope(subscription) { try reader.finish(emit) }
+        streamed.body.run(scope) { try reader.read($0, emit) }
+      })
     }
   }
 
@@ -106,37 +106,47 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     state = Locked((LineParser(.lineFeed, limit: limit), 0))
   }
 
-  func read(_ chunk: Data, to observer: AnyObserver<Model>) {
-    read(observer) { lines, take in try lines.feed(chunk, take) }
+  /// - Throws: `NetworkError` with the number of the line.
+  func read(_ chunk: Data, _ emit: @escaping (Model) -> Void) throws {
+    try read(emit) { lines, take in try lines.feed(chunk, take) }
   }
 
-  func finish(_ observer: AnyObserver<Model>) {
-    if read(observer, { lines, take in try lines.finish(take) }) { observer.onCompleted() }
+  /// - Throws: `NetworkError` with the number of the line.
+  func finish(_ emit: @escaping (Model) -> Void) throws {
+    try read(emit) { lines, take in try lines.finish(take) }
   }
 
-  /// `false` when it has failed.
-  @discardableResult
   private func read(
-    _ observer: AnyObserver<Model>, _ read: (inout LineParser, (ArraySlice<UInt8>) throws -> Void) throws -> Void
-  ) -> Bool {
+    _ emit: @escaping (Model) -> Void, _ read: (inout LineParser, (ArraySlice<UInt8>) throws -> Void) throws -> Void
+  ) throws {
     // Taken out, as decoding is the caller's code and runs without the lock; pieces come one at a time.
     var (lines, count) = state.withLock { $0 }
     defer { state.withLock { $0 = (lines, count) } }
     do {
       try read(&lines) { line in
         if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
-          var part = response
-          part.body = Data(line)
-          observer.onNext(try part.model(Model.self, at: nil, failsOnEmptyData: true))
+          emit(try response.model(Model.self, ofPart: Data(line)))
         }
         count += 1
       }
-      return true
     } catch {
-      var known = (error as? NetworkError) ?? response.failure("line \(count): \(error)", underlying: error)
-      known.index = count
-      observer.onError(known)
-      return false
+      throw response.failure(error, inPart: count, named: "line")
     }
+  }
+}
+
+extension Response {
+  /// A model of a part of the body.
+  func model<Model: Decodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
+    var part = self
+    part.body = bytes
+    return try part.model(type, at: nil, failsOnEmptyData: true)
+  }
+
+  /// The error of a part of the body, with its number.
+  func failure(_ error: any Error, inPart index: Int, named name: String) -> NetworkError {
+    var known = (error as? NetworkError) ?? failure("\(name) \(index): \(error)", underlying: error)
+    known.index = index
+    return known
   }
 }

@@ -56,6 +56,14 @@ struct ServerSentEventParser {
     }
   }
 
+  /// The data of an event whose blank line has not come.
+  var unfinishedData: String? {
+    var copy = self
+    var lines = lines
+    try? lines.finish { try copy.read($0) }
+    return copy.hasData ? copy.data : nil
+  }
+
   private mutating func read(_ line: ArraySlice<UInt8>) throws {
     let name: ArraySlice<UInt8>
     var value: ArraySlice<UInt8>

@@ -21,19 +21,17 @@ public struct StreamedResponse: Sendable {
   /// The fields behind the body (RFC 9110 §6.5); empty until the transport is done with the body.
   public var trailers: HTTPHeaders { reader.buffer.trailers }
 
-  /// The pieces of the body, delivered on the back end's `mapping` scheduler, the next when the last has been dealt with.
+  /// The chunks of the body, delivered on the backend's `mapping` scheduler, the next when the last has been dealt with and,
+  /// in a loop over `values()`, when the loop asks for it.
   ///
-  /// Back-pressure reaches as far as the deliveries are synchronous: behind an `observeOn`, pieces gather there.
+  /// Backpressure ends at operators that hold elements for another time or thread: behind an `observeOn`, chunks gather there.
   public var body: Observable<Data> {
     let (reader, response) = (reader, response)
-    return Observable.create { observer in
-      guard reader.buffer.claim() else {
-        observer.onError(Self.claimedTwice(response))
-        return Disposables.create()
-      }
-      reader.pump(to: observer, response)
-      return Disposables.create { reader.buffer.cancel() }
-    }
+    return Observable(push: { subscription, next in
+      guard reader.buffer.claim() else { return subscription.fail(Self.claimedTwice(response)) }
+      subscription.own(Disposables.create { reader.buffer.cancel() })
+      reader.pump(response, into: subscription, next)
+    })
   }
 
   /// The pieces of the body for a `for try await` loop, each read when the loop asks for it. Cancelling the loop's task ends

@@ -1,10 +1,11 @@
 /// A scope that emits something of its own before it passes completion on.
 @usableFromInline
-final class LastScope: Scope, @unchecked Sendable {  // safe: the closure is taken by the one thread that ends the scope
+package final class LastScope: Scope, @unchecked Sendable {
+  // Safe: the closure is taken by the one thread that ends the scope.
   private var last: (@Sendable () throws -> Void)?
 
   @usableFromInline
-  init(_ downstream: Subscription, _ last: @escaping @Sendable () throws -> Void) {
+  package init(_ downstream: Subscription, _ last: @escaping @Sendable () throws -> Void) {
     self.last = last
     super.init(downstream)
   }

@@ -9,6 +9,15 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   private struct Waiting {
     var running = 0
     var queue = Queue<Observable<Element>>()
+    /// Let those go on that send the outer stream, which may be several.
+    var resumes: [@Sendable () -> Void] = []
+
+    func isFull(_ limit: Int) -> Bool { running + queue.count >= limit }
+
+    mutating func takeResumes() -> [@Sendable () -> Void] {
+      defer { resumes = [] }
+      return resumes
+    }
   }
 
   @usableFromInline let next: Observable<Element>.Next
@@ -53,13 +62,32 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   func start(_ inner: Observable<Element>) {
     let scope = MergeInner(self)
     scope.slot = inners.insert(scope)
-    inner.run(scope) { [emitter] in emitter.onNext($0) }
+    inner.run(scope) { scope.push($0) }
   }
 
   @usableFromInline
   func admit(_ inner: Observable<Element>) {
     waiting.withLock { $0.queue.append(inner) }
     startWaiting()
+  }
+
+  /// The outer stream waits while as many inners run as may, if it can: those that it would send wait here without a limit.
+  package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
+    let isFull =
+      limit != .max
+      && waiting.withLock { waiting in
+        guard waiting.isFull(limit) else { return false }
+        // Behind the end, nobody would release it.
+        if !isStopped { waiting.resumes.append(resume) }
+        return true
+      }
+    return !isFull && downstream.takesMore(orCall: resume)
+  }
+
+  @usableFromInline
+  override func released() {
+    let resumes = waiting.withLock { $0.takeResumes() }
+    withExtendedLifetime(resumes) {}  // released outside the lock
   }
 
   // The next inner is started by a loop, never from inside the end of the one before (law 14).
@@ -85,6 +113,8 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     guard limit != .max, error == nil else { return }
     waiting.withLock { $0.running -= 1 }
     startWaiting()
+    let resumes = waiting.withLock { $0.isFull(limit) ? [] : $0.takeResumes() }
+    for resume in resumes { resume() }
   }
 
   private func ended(_ error: (any Error)?) {
@@ -106,13 +136,47 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   // Safe: `slot` is written before the inner stream runs, and read when that has ended.
   @usableFromInline let parent: Merge<Element>
   @usableFromInline var slot = -1
+  // The elements of this stream that wait in the drain for those of another; one thread at a time adds.
+  @usableFromInline let queued = Atomic<Int>(0)
 
   @usableFromInline
   init(_ parent: Merge<Element>) { self.parent = parent }
+
+  @inlinable
+  func push(_ element: Element) {
+    if parent.emitter.drain.tryEnter() {
+      emit(element)
+      parent.emitter.drain.exit()
+    } else {
+      later(element)
+    }
+  }
+
+  @inlinable
+  func emit(_ element: Element) { parent.downstream.deliverIfActive(element, to: parent.next) }
+
+  @inlinable @inline(never)
+  func later(_ element: Element) {
+    queued.add(1, ordering: .acquiringAndReleasing)
+    parent.emitter.drain.enqueue { [self] in
+      emit(element)
+      queued.subtract(1, ordering: .acquiringAndReleasing)
+    }
+  }
 
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
     parent.inners.remove(slot)
     parent.innerEnded(error)
+  }
+
+  /// What it would send while another stream's element is being dealt with would gather in the drain.
+  package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
+    guard queued.load(ordering: .acquiring) == 0 else {
+      // Behind what is queued, so that none of it is left when this runs; here and now if that has been dealt with.
+      parent.emitter.drain.enqueue(resume)
+      return false
+    }
+    return parent.downstream.takesMore(orCall: resume)
   }
 }

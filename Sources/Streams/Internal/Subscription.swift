@@ -44,6 +44,12 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   @usableFromInline
   func released() {}
 
+  /// Whether the subscriber takes another element now; `false` where a loop over `values()` has not asked for one, or a
+  /// `concatMap` is busy. `resume` is then called, once, when that changes, on any thread; never when the subscription ends.
+  ///
+  /// Sources that can wait ask before each element, or before each batch. All others emit as they do.
+  package func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
+
   /// Ends with `error`, or well with `nil`: first downstream hears of it, then upstream is disposed (law 5).
   @usableFromInline
   package final func finish(_ error: (any Error)?) {
@@ -151,7 +157,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
 
   /// Hands `element` to `next` unless this subscription is over.
   @inlinable
-  final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
+  package final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
     if !isStopped { deliver(element, to: next) }
   }
 }
@@ -162,7 +168,7 @@ package class Scope: Subscription, @unchecked Sendable {  // safe: adds one cons
   @usableFromInline final let downstream: Subscription
 
   @usableFromInline
-  init(_ downstream: Subscription) {
+  package init(_ downstream: Subscription) {
     self.downstream = downstream
     super.init()
     downstream.own(self)
@@ -170,4 +176,8 @@ package class Scope: Subscription, @unchecked Sendable {  // safe: adds one cons
 
   @usableFromInline
   override func terminated(_ error: (any Error)?) { downstream.finish(error) }
+
+  package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
+    downstream.takesMore(orCall: resume)
+  }
 }

@@ -26,7 +26,7 @@ final class SubscriptionLoop: Sendable {
   func next() {
     trampoline.bounce {
       guard !downstream.isStopped else { return }
-      let scope = HandlerScope { [self] error in ended(self, error) }
+      let scope = HandlerScope(above: downstream) { [self] error in ended(self, error) }
       current.disposable = scope
       if !start(scope) { downstream.complete() }
     }

@@ -21,7 +21,7 @@ extension Observable {
     return Observable(push: { subscription, next in
       let race = Amb(sources.count)
       for index in sources.indices {
-        let scope = HandlerScope { error in
+        let scope = HandlerScope(above: subscription) { error in
           if race.wins(index) { subscription.finish(error) }
         }
         race.enter(scope, index)

@@ -49,7 +49,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
     lastID += 1
     let id = lastID
     active.store(id, ordering: .releasing)
-    let scope = HandlerScope { [self] error in innerEnded(error, id) }
+    let scope = HandlerScope(above: downstream) { [self] error in innerEnded(error, id) }
     current.disposable = scope
     inner.run(scope) { [self] in emit($0, id) }
   }

@@ -2,13 +2,13 @@ extension ObservableType {
   /// Shares one subscription to the source, made by `connect()`, through `subject`, which outlives the connections.
   public func multicast<Subject: SubjectType>(_ subject: Subject) -> ConnectableObservable<Element>
   where Subject.Element == Element {
-    ConnectableObservable(Multicast(asObservable(), keepsHub: true) { Hub(subject) })
+    ConnectableObservable(Sharing(asObservable(), keepsHub: true) { Hub(subject) })
   }
 
   /// Shares one subscription to the source, made by `connect()`, through a subject that `makeSubject` makes for each.
   public func multicast<Subject: SubjectType>(
     makeSubject: @escaping @Sendable () -> Subject
   ) -> ConnectableObservable<Element> where Subject.Element == Element {
-    ConnectableObservable(Multicast(asObservable()) { Hub(makeSubject()) })
+    ConnectableObservable(Sharing(asObservable()) { Hub(makeSubject()) })
   }
 }

@@ -1,6 +1,6 @@
 extension ObservableType {
   /// Shares one subscription to the source, made by `connect()`, through a `PublishSubject`.
   public func publish() -> ConnectableObservable<Element> {
-    ConnectableObservable(Multicast(asObservable()) { Hub(SubjectCore(capacity: 0)) })
+    ConnectableObservable(Sharing(asObservable()) { Hub(SubjectCore(capacity: 0)) })
   }
 }

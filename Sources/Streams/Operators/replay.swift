@@ -3,7 +3,7 @@ extension ObservableType {
   /// first.
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
     ConnectableObservable(
-      Multicast(asObservable()) {
+      Sharing(asObservable()) {
         Hub(SubjectCore(capacity: Swift.max(0, bufferSize), replaysAfterEnd: true))
       })
   }

@@ -28,7 +28,7 @@ extension ObservableType {
         })
       do {
         let triggers = try notificationHandler(errors.asObservable()).asObservable()
-        let scope = HandlerScope(subscription) { gate.finish($0) }
+        let scope = HandlerScope(subscription, waits: false) { gate.finish($0) }
         triggers.run(scope) { _ in if hasFailed.lower() { loop.next() } }
       } catch {
         return subscription.fail(error)

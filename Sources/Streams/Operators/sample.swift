@@ -14,7 +14,7 @@ extension ObservableType {
       let sampling = Sample(subscription, next)
       let sourceScope = HandlerScope(subscription) { sampling.sourceEnded($0) }
       source.run(sourceScope) { sampling.put($0) }
-      let tickScope = HandlerScope(subscription) { sampling.ticksEnded($0) }
+      let tickScope = HandlerScope(subscription, waits: false) { sampling.ticksEnded($0) }
       ticks.run(tickScope) { _ in sampling.tick() }
     })
   }

@@ -17,7 +17,7 @@ extension ObservableType {
   ///     source anew with nothing remembered; with `forever`, the remembered elements and the end are kept.
   @inlinable
   public func share(replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected) -> Observable<Element> {
-    Multicast(asObservable(), keepsHub: scope == .forever) {
+    Sharing(asObservable(), keepsHub: scope == .forever) {
       Hub(SubjectCore(capacity: Swift.max(0, replay), replaysAfterEnd: true))
     }.refCounted()
   }

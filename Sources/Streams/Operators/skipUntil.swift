@@ -13,7 +13,7 @@ extension ObservableType {
     return Observable(push: { subscription, next in
       let gate = Emitter(subscription, next)
       let open = Flag()
-      let triggerScope = HandlerScope(subscription) { error in
+      let triggerScope = HandlerScope(subscription, waits: false) { error in
         if let error { gate.finish(error) }
       }
       trigger.run(triggerScope) { _ in

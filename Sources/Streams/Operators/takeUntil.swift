@@ -12,7 +12,7 @@ extension ObservableType {
     let trigger = other.asObservable()
     return Observable(push: { subscription, next in
       let gate = Emitter(subscription, next)
-      let triggerScope = HandlerScope(subscription) { error in
+      let triggerScope = HandlerScope(subscription, waits: false) { error in
         if let error { gate.finish(error) }
       }
       trigger.run(triggerScope) { _ in gate.finish(nil) }

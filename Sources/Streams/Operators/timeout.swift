@@ -3,6 +3,9 @@ import Synchronization
 extension ObservableType {
   /// Fails with `StreamError.timeout` when the first event, or the next after any element, takes longer than `dueTime`.
   ///
+  /// A source that can wait for a loop over `values()` does not wait for it through this operator: its silence would count. What
+  /// the loop has not taken gathers in memory.
+  ///
   ///     source:     -a--b-------c-|
   ///     timeout(4): -a--b---#
   public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Observable<Element> {
@@ -84,6 +87,9 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     emitter.onNext(element)
     if !downstream.isStopped { arm() }
   }
+
+  // A source that waited for the loop below would be silent, and time out.
+  override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
 
   override func terminated(_ error: (any Error)?) {
     round.add(1, ordering: .acquiringAndReleasing)

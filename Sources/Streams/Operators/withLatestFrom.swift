@@ -14,7 +14,7 @@ extension ObservableType {
     let other = second.asObservable()
     return Observable<Result>(push: { subscription, next in
       let join = WithLatest<Element, Second.Element>(subscription) { try next(resultSelector($0, $1)) }
-      let otherScope = HandlerScope(subscription) { if let error = $0 { join.finish(error) } }
+      let otherScope = HandlerScope(subscription, waits: false) { if let error = $0 { join.finish(error) } }
       other.run(otherScope) { join.receive(second: $0) }
       let sourceScope = HandlerScope(subscription) { join.finish($0) }
       source.run(sourceScope) { join.receive(first: $0) }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Runs work in parallel on a concurrent dispatch queue.
 public final class ConcurrentDispatchQueueScheduler: SchedulerType {
-  private let base: DispatchQueueScheduler
+  let base: DispatchQueueScheduler
 
   /// A scheduler on `queue`.
   public init(queue: DispatchQueue) { base = DispatchQueueScheduler(queue: queue) }

@@ -11,6 +11,14 @@ public protocol ImmediateSchedulerType: Sendable {
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable
 }
 
+extension ImmediateSchedulerType {
+  /// `schedule` for work that is never taken back: on a queue without the object that could.
+  package var submit: @Sendable (@escaping @Sendable () -> Void) -> Void {
+    guard let scheduler = self as? ConcurrentDispatchQueueScheduler else { return { [self] in _ = schedule($0) } }
+    return { [queue = scheduler.base.queue] in queue.async(execute: $0) }
+  }
+}
+
 /// Runs work now or at a later time.
 public protocol SchedulerType: ImmediateSchedulerType {
   /// The scheduler's idea of the current time; virtual for a test scheduler.

@@ -133,11 +133,16 @@ final class NetLayerArticleTests: XCTestCase {
     await done.wait()
     try assertPrinted(asIn: "UploadsAndDownloads", 0)
 
+    for try await price in ticker.lines(Prices(), as: Price.self).values() {
+      print("\(price.name) \(price.cents)")
+    }
+    try assertPrinted(asIn: "UploadsAndDownloads", 1)
+
     ticker.lines(Prices(), as: Price.self)
       .subscribe(onNext: { print("\($0.name) \($0.cents)") }, onDisposed: { done.signal() })
       .disposed(by: bag)
     await done.wait()
-    try assertPrinted(asIn: "UploadsAndDownloads", 1)
+    try assertPrinted(asIn: "UploadsAndDownloads", 2)
   }
 
   func test_interceptors() async throws {
@@ -152,7 +157,7 @@ final class NetLayerArticleTests: XCTestCase {
 }
 
 /// A signal that async tests wait for.
-private struct Done: Sendable {
+struct Done: Sendable {
   private let subject = AsyncStream<Void>.makeStream()
 
   func signal() { subject.continuation.yield() }

@@ -129,12 +129,30 @@ final class ChunkPumpTests: XCTestCase {
           return call <= 2 ? Data("\(round)\(call)".utf8) : nil
         }
       }))
-    XCTAssertEqual(try consumer.bytes(), 2)
+    XCTAssertEqual(try consumer.bytes(2), 2)
     XCTAssertTrue(consumer.pump.rewind())
-    XCTAssertEqual(try consumer.bytes(), 2)
-    XCTAssertEqual(try consumer.bytes(), 2)
+    XCTAssertEqual(try consumer.bytes(2), 2)
+    XCTAssertEqual(try consumer.bytes(2), 2)
     XCTAssertEqual(try consumer.bytes(), 0)
     XCTAssertEqual(rounds.withLock { $0 }, 2)
+  }
+
+  func testSmallChunksAreReadTogether() throws {
+    let made = Locked(0)
+    let consumer = Consumer(
+      Request.BodyStream(once: {
+        let number = made.withLock { made in
+          made += 1
+          return made
+        }
+        return number <= 100 ? Data("\(number % 10)".utf8) : nil
+      }))
+    let full = expectation(for: NSPredicate { _, _ in made.withLock { $0 } == 101 }, evaluatedWith: nil)
+    XCTAssertEqual(try consumer.bytes(1), 1)
+    wait(for: [full], timeout: 20)
+    XCTAssertEqual(try consumer.bytes(50), 50)
+    XCTAssertEqual(try consumer.bytes(), 49)
+    XCTAssertEqual(try consumer.bytes(), 0)
   }
 
   func testARewindStartsARepeatableSequenceAgainAndNoOther() throws {

@@ -152,11 +152,11 @@
       var wakeUps = 0
       for batch in 1...3 {
         XCTAssert(inbox.fallAsleep())
-        for _ in 0..<100 { inbox.wakeIfAsleep { wakeUps += 1 } }
+        for _ in 0..<100 { inbox.waker.wakeIfAsleep { wakeUps += 1 } }
         XCTAssertEqual(wakeUps, batch)
-        inbox.wakeUp()
+        inbox.waker.wakeUp()
         // It is awake, and looks into the inbox before it sleeps again.
-        inbox.wakeIfAsleep { wakeUps += 1 }
+        inbox.waker.wakeIfAsleep { wakeUps += 1 }
         XCTAssertEqual(wakeUps, batch)
       }
     }

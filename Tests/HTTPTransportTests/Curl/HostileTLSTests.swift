@@ -136,6 +136,33 @@
       }
     }
 
+    func testABodyThatWasReadButNotSentWhenItsStreamWasRefusedIsSentWhole() throws {
+      try needsHTTP2()
+      let content = Data(repeating: 1, count: 20_000)
+      @Sendable func made(_ count: Int64?) -> Request.Body {
+        .stream(
+          .init(count: count) {
+            let left = Locked([content])
+            return { left.withLock { $0.popLast() } }
+          })
+      }
+      let bodies: [(String, Request.Body)] = [
+        ("small", .data(Data(count: 572))), ("large", .data(content)), ("known", made(20_000)), ("unknown", made(nil)),
+      ]
+      for (name, body) in bodies {
+        // A server counts from its own first connection.
+        let own = try HostileServer()
+        defer { own.stop() }
+        let url = try own.url("refuse-unsent")
+        let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
+        XCTAssertEqual(try outcome(Request(url: url), on: transport).get().status, 200)
+        let result = try outcome(Request(method: .post, url: url, body: body), on: transport)
+        let length = name == "small" ? "572" : "20000"
+        XCTAssertEqual(
+          (try? result.get().body).map { String(decoding: $0, as: UTF8.self) }, length, "\(name): \(reason(result))")
+      }
+    }
+
     func testOnAKeptConnectionThatDiesAGetIsSentAgainAndAPostReportsIt() throws {
       try needsHTTP2()
       for name in ["dying", "dying-cut"] {

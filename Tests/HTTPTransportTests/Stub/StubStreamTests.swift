@@ -97,19 +97,25 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(flight.chunks, 100_000)
   }
 
-  func testDisposingEndsWithCancelled() throws {
-    let control = try start(stub(.chunks(pieces, every: 2)))
+  func testDisposingEndsWithCancelledAndIsNotedOnce() throws {
+    let stub = stub(.chunks(pieces, every: 2))
+    let control = try start(stub)
     scheduler.advanceTo(3)
     control.dispose()
     control.dispose()
     scheduler.start()
     XCTAssertEqual(log.events, ["head 200", "a", "cancelled"])
+    XCTAssertEqual(stub.cancelled.map(\.url.path), ["/events"])
+    let whole = try start(stub)
+    scheduler.start()
+    whole.dispose()
+    XCTAssertEqual(stub.cancelled.count, 1, "one that has ended is not cancelled")
   }
 
   func testATransportThatKnowsNoStreamsGivesOneChunk() throws {
-    let fake = FakeTransport(json: "[1]")
+    let plain = PlainTransport(StubTransport { _ in .json("[1]") })
     let flight = StreamFlight(self) { _ in .pause }
-    flight.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: fake)
+    flight.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: plain)
     XCTAssertEqual(try flight.outcome().get().body, Data())
     XCTAssertEqual(flight.order, ["head", "chunk", "completion"])
     XCTAssertEqual(flight.body, Data("[1]".utf8))

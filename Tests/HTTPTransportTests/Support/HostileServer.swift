@@ -1,15 +1,15 @@
 import Foundation
 import XCTest
 
-/// The servers of `Tests/Interop/hostile.py`, with certificates of their own.
+/// The servers of `Tests/Interop/hostile.py`, or of another script there, with certificates of their own.
 final class HostileServer {
   let folder: URL
   private let ports: [String: Int]
   private let process = Process()
   private let input = Pipe()
 
-  /// - Throws: `XCTSkip` where there is no python3 or openssl.
-  init() throws {
+  /// - Throws: `XCTSkip` where there is no openssl, or no python with what the script imports.
+  init(_ name: String = "hostile.py", python: String = "python3") throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "hostile-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let subject = "subjectAltName=IP:127.0.0.1,DNS:localhost"
@@ -27,17 +27,19 @@ final class HostileServer {
         "-days", "2",
         "-copy_extensions", "copy", "-out", "\(name).pem", in: folder)
     }
-    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Interop/hostile.py")
+    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Interop/\(name)")
     let output = Pipe()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", script.standardizedFileURL.path, folder.path]
+    process.arguments = [python, script.standardizedFileURL.path, folder.path]
     process.standardInput = input
     process.standardOutput = output
     try process.run()
     var line = Data()
     while !line.contains(0x0a) {
       let more = output.fileHandleForReading.availableData
-      guard !more.isEmpty else { throw XCTSkip("python3 with ssl is not installed: hostile.py did not start") }
+      guard !more.isEmpty else {
+        throw XCTSkip("\(name) did not start: \(python) or a module that it imports is not installed")
+      }
       line.append(more)
     }
     ports = try JSONDecoder().decode([String: Int].self, from: line)
@@ -51,8 +53,10 @@ final class HostileServer {
 
   func file(_ name: String) -> URL { folder.appending(path: name) }
 
+  func port(_ name: String) throws -> Int { try XCTUnwrap(ports[name], "there is no server \(name)") }
+
   func url(_ name: String) throws -> URL {
-    let port = try XCTUnwrap(ports[name], "there is no server \(name)")
+    let port = try port(name)
     return try XCTUnwrap(URL(string: "\(name == "log" ? "http" : "https")://127.0.0.1:\(port)/"))
   }
 

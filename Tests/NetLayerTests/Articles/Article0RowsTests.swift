@@ -12,7 +12,7 @@ final class Article0RowsTests: XCTestCase {
   }
 
   func test_row_0_1_aCallReturnsBeforeItsAnswerArrives() {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let subscription = network(transport).json(.get, "/a").subscribe()
     XCTAssertEqual(transport.requests.count, 1, "sent, and this thread goes on")
     subscription.dispose()
@@ -27,7 +27,7 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertThrowsError(try Device.current(storingIn: URL(filePath: "/dev/null/x"))) {
       XCTAssertEqual(($0 as? NetworkError)?.kind, .file)
     }
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = network(transport).with { backend in
       backend.commonParameters = { ["device_id": device.id, "device": device.description] }
     }
@@ -37,13 +37,13 @@ final class Article0RowsTests: XCTestCase {
   }
 
   func test_row_0_4_transportStatusParseAndFormatErrorsAreOneTypeWithTheirCauses() throws {
-    let transport = FakeTransport { request in
+    let transport = StubTransport { request in
       switch request.url.path {
       case "/offline": .failure(.connection)
-      case "/down": .answer("<html>", status: 502)
-      case "/html": .answer("<html>")
-      case "/shape": .answer(#"{"code":200,"data":[]}"#)
-      default: .answer(#"{"code":"E7","message":"不行"}"#)
+      case "/down": .json("<html>", status: 502)
+      case "/html": .json("<html>")
+      case "/shape": .json(#"{"code":200,"data":[]}"#)
+      default: .json(#"{"code":"E7","message":"不行"}"#)
       }
     }
     let network = network(transport)
@@ -58,9 +58,9 @@ final class Article0RowsTests: XCTestCase {
   }
 
   func test_row_0_6_everyCallEndsInExactlyOneState() {
-    let transport = FakeTransport { request in
+    let transport = StubTransport { request in
       switch request.url.path {
-      case "/value": .answer(#"{"code":200,"data":1}"#)
+      case "/value": .json(#"{"code":200,"data":1}"#)
       default: .failure(.timeout)
       }
     }
@@ -73,7 +73,7 @@ final class Article0RowsTests: XCTestCase {
   func test_row_0_11_callbacksNeedNoRunLoopAndKeepOffTheMainThread() {
     let done = DispatchSemaphore(value: 0)
     let onMain = Locked<Bool?>(nil)
-    let network = network(FakeTransport(json: #"{"code":200,"data":1}"#))
+    let network = network(StubTransport { _ in .json(#"{"code":200,"data":1}"#) })
     // A bare thread, which has no run loop, and this one, which blocks.
     Thread.detachNewThread {
       _ = network.json(.get, "/a").data(Int.self).subscribe(onNext: { _ in
@@ -86,7 +86,7 @@ final class Article0RowsTests: XCTestCase {
   }
 
   func test_row_0_14_anySourceIsAnObservableAndSoIsACall() {
-    let network = network(FakeTransport(json: #"{"code":200,"data":"Beijing"}"#))
+    let network = network(StubTransport { _ in .json(#"{"code":200,"data":"Beijing"}"#) })
     let place = BehaviorSubject(value: 1)  // a location, a text field, a timer …
     let names = place.take(1).flatMapLatest { id in
       network.json(.get, "/place", parameters: ["id": id]).data(String.self)
@@ -95,7 +95,7 @@ final class Article0RowsTests: XCTestCase {
   }
 
   func test_row_0_19_jsonTakesMethodURLParametersEncodingAndHeaders() throws {
-    let transport = FakeTransport(json: #"{"code":200}"#)
+    let transport = StubTransport { _ in .json(#"{"code":200}"#) }
     let network = network(transport).with { $0.commonParameters = { ["token": "t"] } }
     _ = record(
       network.json(.put, "/user/detail.do", parameters: ["userid": 7], encoding: .json, headers: ["X": "y"]))
@@ -109,7 +109,7 @@ final class Article0RowsTests: XCTestCase {
   }
 
   func test_row_0_24_codesDomainAndTextsAreTheArticles() throws {
-    let transport = FakeTransport { $0.url.path == "/html" ? .answer("<") : .failure(.connection) }
+    let transport = StubTransport { $0.url.path == "/html" ? .json("<") : .failure(.connection) }
     let network = network(transport).with { $0.messages = .chinese }
     let cases: [(Observable<JSON>, Int, String)] = [
       (network.json(.get, "/offline"), -1212, "网络状态不佳,请稍候再试!"),

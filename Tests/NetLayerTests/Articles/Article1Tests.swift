@@ -98,13 +98,13 @@ final class Article1Tests: XCTestCase {
 
   func test_row_1_6_theGlobalHandlerHearsOfEachErrorOnceAndTheCallerGetsItToo() throws {
     let seen = Locked<[NetworkError.Kind]>([])
-    let transport = FakeTransport { request in
+    let transport = StubTransport { request in
       switch request.url.path {
       case "/offline": .failure(.connection)
-      case "/down": .answer("", status: 500)
-      case "/html": .answer("<")
-      case "/refused": .answer(#"{"code":1}"#)
-      default: .answer(#"{"code":200,"data":"x"}"#)
+      case "/down": .json("", status: 500)
+      case "/html": .json("<")
+      case "/refused": .json(#"{"code":1}"#)
+      default: .json(#"{"code":200,"data":"x"}"#)
       }
     }
     let network = Network(
@@ -141,7 +141,7 @@ final class Article1Tests: XCTestCase {
   }
 
   func test_row_1_9_oneCallCanBeStubbed() {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let live = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let stubbed = live.with { $0.transport = StubTransport([.init(TestAPI.n, .json("1"))]) }
     XCTAssertEqual(record(stubbed.request(TestAPI.n, as: Int.self)).elements, [1])
@@ -151,7 +151,7 @@ final class Article1Tests: XCTestCase {
   func test_row_1_10_timeoutsAndDefaultHeadersAreTheBackEnds() throws {
     let timeouts = Request.Timeouts()
     XCTAssertEqual([timeouts.connect, timeouts.idle, timeouts.total], [15, 15, 60])
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), headers: ["User-Agent": "app"], transport: transport,

@@ -18,12 +18,12 @@ final class Article2RowsTests: XCTestCase {
     var headers: HTTPHeaders { ["X": "y"] }
   }
 
-  private func network(_ transport: FakeTransport) -> Network {
+  private func network(_ transport: StubTransport) -> Network {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
   }
 
   func test_row_2_1_theSmallestEndpointIsAPath() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     _ = record(network(transport).request(Smallest()))
     let request = try XCTUnwrap(transport.requests.first)
     XCTAssertEqual("\(request)", "GET http://h/a")
@@ -31,7 +31,7 @@ final class Article2RowsTests: XCTestCase {
   }
 
   func test_row_2_3_anEndpointSaysBaseURLPathMethodTaskAndHeaders() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     _ = record(network(transport).request(Largest()))
     let request = try XCTUnwrap(transport.requests.first)
     XCTAssertEqual("\(request)", "PATCH http://own/v2/a")
@@ -63,19 +63,19 @@ final class Article2RowsTests: XCTestCase {
         request.body = .data(Data(pairs.map { "\($0.name):\($0.value)" }.joined(separator: "\n").utf8))
       }
     }
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     _ = record(network(transport).response(.post, "/a", parameters: ["b": 1, "a": "x"], encoding: Lines()))
     XCTAssertEqual(transport.requests.first?.text, "a:x\nb:1")
   }
 
   func test_row_2_8_errorsHaveOurWordsNotTheSystems() throws {
-    let error = try failure(of: network(FakeTransport { _ in .failure(.timeout) }).request(Smallest()))
+    let error = try failure(of: network(StubTransport { _ in .failure(.timeout) }).request(Smallest()))
     XCTAssertEqual(error.localizedDescription, Messages.localized.timeout)
-    XCTAssertTrue((error as NSError).localizedFailureReason?.contains("fake timeout") == true)
+    XCTAssertTrue((error as NSError).localizedFailureReason?.contains("stubbed failure") == true)
   }
 
   func test_row_2_12_theSessionIsTheBackEnds() {
-    let (first, second) = (FakeTransport(json: "1"), FakeTransport(json: "2"))
+    let (first, second) = (StubTransport { _ in .json("1") }, StubTransport { _ in .json("2") })
     XCTAssertEqual(record(network(first).request(Smallest(), as: Int.self)).elements, [1])
     XCTAssertEqual(record(network(second).request(Smallest(), as: Int.self)).elements, [2])
   }
@@ -83,7 +83,7 @@ final class Article2RowsTests: XCTestCase {
   func test_row_2_15_nestedListsAndSnakeCaseKeysAreModels() {
     struct Movie: Decodable, Equatable, Sendable { var voteAverage: Double }
     struct Movies: Decodable, Equatable, Sendable { var totalPages: Int, results: [Movie] }
-    let network = network(FakeTransport(json: #"{"total_pages":2,"results":[{"vote_average":7.5}]}"#))
+    let network = network(StubTransport { _ in .json(#"{"total_pages":2,"results":[{"vote_average":7.5}]}"#) })
       .with { $0.decoder = JSONModelDecoder.snakeCase }
     XCTAssertEqual(
       record(network.request(Smallest(), as: Movies.self)).elements,
@@ -94,7 +94,7 @@ final class Article2RowsTests: XCTestCase {
     let answered = expectation(description: "answered")
     answered.expectedFulfillmentCount = 2
     for status in [200, 404] {
-      network(FakeTransport(json: "{}", status: status)).start(Smallest()) { result in
+      network(StubTransport { _ in .json("{}", status: status) }).start(Smallest()) { result in
         switch result {
         case .success(let response): XCTAssertEqual(response.status, 200)
         case .failure(let error): XCTAssertEqual(error.code, 404)

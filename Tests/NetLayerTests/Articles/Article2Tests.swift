@@ -113,12 +113,12 @@ final class Article2Tests: XCTestCase {
 
   func test_row_2_18_noNetworkIsNotAFailureOfTheAPI() throws {
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: FakeTransport { _ in .failure(.connection) }))
+      Backend(baseURL: URL(string: "http://h"), transport: StubTransport { _ in .failure(.connection) }))
     XCTAssertEqual(try failure(of: network.request(MovieAPI.popular(page: 2))).kind, .connection)
   }
 
   func test_row_2_11_cancelEndsEveryRequestOfTheRouterOnce() throws {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let completed = expectation(description: "both completed")
     completed.expectedFulfillmentCount = 2
@@ -133,12 +133,11 @@ final class Article2Tests: XCTestCase {
     router.cancel()
     router.cancel()
     wait(for: [completed], timeout: 10)
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 2)
+    XCTAssertEqual(transport.cancelled.count, 2)
   }
 
   func test_row_2_11_oneRequestCanBeCancelledAlone() throws {
-    let transport = FakeTransport { [answer] in $0.url.path.hasSuffix("popular") ? .silence : .answer(answer) }
+    let transport = StubTransport { [answer] in $0.url.path.hasSuffix("popular") ? .never : .json(answer) }
     let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let cancelled = expectation(description: "cancelled")
     let answered = expectation(description: "answered")

@@ -89,13 +89,12 @@ final class Article3Tests: XCTestCase {
       private let bag = DisposeBag()
       init(_ network: Network) { network.request(GitHub.userProfile("a")).subscribe().disposed(by: bag) }
     }
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     var controller: Controller? = Controller(
       Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     XCTAssertNotNil(controller)
     controller = nil
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.cancelled.count, 1)
   }
 
   func test_row_3_17_aStreamOfEndpointsIsRequestedAndMapped() {

@@ -74,7 +74,7 @@ final class Article4Tests: XCTestCase {
   }
 
   func test_row_4_3_parametersOfAPostGoIntoTheBody() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let service = Service<MovieRequest>(Network(Backend(baseURL: URL(string: "https://h/v3/"), transport: transport)))
     _ = record(service.request(.rate(id: 7, value: 8.0)))
     let request = try XCTUnwrap(transport.requests.first)
@@ -91,7 +91,9 @@ final class Article4Tests: XCTestCase {
 
   func test_row_4_7_valueAndCompletionArriveOnMainAndTheBagHoldsTheCall() throws {
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: FakeTransport(json: "[1]"), delivery: MainScheduler.instance)
+      Backend(
+        baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("[1]") },
+        delivery: MainScheduler.instance)
     )
     let recorded = record(Service<MovieRequest>(network).request(.newMovies(page: 1), as: [Int].self))
     XCTAssertEqual(recorded.onMain, [true, true])

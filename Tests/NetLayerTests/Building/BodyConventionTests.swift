@@ -14,7 +14,7 @@ final class BodyConventionTests: XCTestCase {
   }
 
   private func body(_ change: (inout Backend) -> Void, _ call: Call) throws -> String {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     var backend = Backend(baseURL: URL(string: "http://h"), transport: transport)
     change(&backend)
     _ = record(Network(backend).request(call) as Single<Response>)

@@ -25,7 +25,7 @@ private struct HMACSigner: Signer {
 }
 
 final class SignerTests: XCTestCase {
-  private func network(_ transport: FakeTransport, _ signer: any Signer) throws -> Network {
+  private func network(_ transport: StubTransport, _ signer: any Signer) throws -> Network {
     Network(
       Backend(
         baseURL: try XCTUnwrap(URL(string: "http://h/api")), commonParameters: { ["token": "t", "device_id": "d"] },
@@ -33,7 +33,7 @@ final class SignerTests: XCTestCase {
   }
 
   func test_row_0_2_anMD5SignatureSeesTheSortedFinalParameters() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s"))
     _ = record(network.response(.get, "/a", parameters: ["z": "a b", "token": "mine"]))
     let sign = Digest.md5(Data("device_id=d&token=mine&z=a bs".utf8)).hex
@@ -44,7 +44,7 @@ final class SignerTests: XCTestCase {
   }
 
   func test_row_0_2_anHMACSignatureMayTravelInAHeader() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, HMACSigner(key: Data("k".utf8))).with { $0.bodyEncoding = .form }
     _ = record(network.response(.post, "/a", parameters: ["b": true]))
     let expected = Digest.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
@@ -73,7 +73,7 @@ final class SignerTests: XCTestCase {
       struct NoKey: Error {}
       func sign(_ content: SignedContent) throws -> Signature { throw NoKey() }
     }
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let error = try failure(of: network(transport, Broken()).response(.get, "/a"))
     XCTAssertEqual(error.kind, .encoding)
     XCTAssertTrue(error.underlying is Broken.NoKey)
@@ -81,7 +81,7 @@ final class SignerTests: XCTestCase {
   }
 
   func test_row_0_2_whatIsSecretStaysWithTheBackEndsOwnOrigin() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s")).with { $0.headers = ["Authorization": "secret"] }
     for foreign in ["http://other/a", "https://h/a", "http://h:81/a", "http://h.evil/a"] {
       _ = record(network.response(.get, foreign, parameters: ["q": 1], headers: ["X": "own"]))

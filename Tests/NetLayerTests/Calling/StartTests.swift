@@ -19,11 +19,11 @@ final class StartTests: XCTestCase {
   func test_row_0_13_aRequestIsStartedAndCancelledWithoutStreams() throws {
     let request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
     let answered = expectation(description: "answered")
-    request.start(on: network(FakeTransport(json: "7"))) { result in
+    request.start(on: network(StubTransport { _ in .json("7") })) { result in
       if case .success(let response) = result, response.status == 200 { answered.fulfill() }
     }
     let cancelled = expectation(description: "cancelled")
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let running = network(transport).start(request) { result in
       if case .failure(let error) = result, error.kind == .cancelled { cancelled.fulfill() }
     }
@@ -32,7 +32,7 @@ final class StartTests: XCTestCase {
     XCTAssertTrue(running.isDisposed)
     wait(for: [answered, cancelled], timeout: 10)
     let refused = expectation(description: "refused")
-    network(FakeTransport(json: "{}", status: 404)).start(request) { result in
+    network(StubTransport { _ in .json("{}", status: 404) }).start(request) { result in
       if case .failure(let error) = result, error.kind == .status { refused.fulfill() }
     }
     wait(for: [refused], timeout: 10)
@@ -40,18 +40,18 @@ final class StartTests: XCTestCase {
 
   func test_row_2_21_anEndpointIsStartedForAResult() {
     let done = expectation(description: "done")
-    network(FakeTransport(json: "7")).start(Get()) { (result: Result<Int, NetworkError>) in
+    network(StubTransport { _ in .json("7") }).start(Get()) { (result: Result<Int, NetworkError>) in
       if case .success(7) = result { done.fulfill() }
     }
     let routed = expectation(description: "routed")
-    Router<Get>(network(FakeTransport(json: "8"))).request(Get()) { (result: Result<Int, NetworkError>) in
+    Router<Get>(network(StubTransport { _ in .json("8") })).request(Get()) { (result: Result<Int, NetworkError>) in
       if case .success(8) = result { routed.fulfill() }
     }
     wait(for: [done, routed], timeout: 10)
   }
 
   func test_row_0_12_aSynchronousCallWaitsAlsoWhereItsDeliveryWouldBeBlocked() throws {
-    let onMain = network(FakeTransport(json: "7")).with {
+    let onMain = network(StubTransport { _ in .json("7") }).with {
       $0.delivery = MainScheduler.instance
       $0.mapping = MainScheduler.instance
     }
@@ -59,7 +59,11 @@ final class StartTests: XCTestCase {
     XCTAssertEqual(try onMain.wait(for: Get()), 7)
     let server = try LoopbackServer { _ in .json("8") }
     XCTAssertEqual(try Network(Backend(baseURL: server.url)).wait(for: Get()), 8)
-    XCTAssertThrowsError(try network(FakeTransport { _ in .failure(.tls) }).wait(for: Get())) {
+    for none in [0, 1e12, Double.greatestFiniteMagnitude, .infinity] {
+      let network = network(StubTransport { _ in .json("7") }).with { $0.timeouts.total = none }
+      XCTAssertEqual(try network.wait(for: Get()), 7, "a limit of \(none)")
+    }
+    XCTAssertThrowsError(try network(StubTransport { _ in .failure(.tls) }).wait(for: Get())) {
       XCTAssertEqual(($0 as? NetworkError)?.kind, .tls)
     }
   }
@@ -102,9 +106,9 @@ final class StartTests: XCTestCase {
       Backend(baseURL: URL(string: "http://h"), transport: OnMain(), timeouts: .init(total: 0.01)))
     XCTAssertThrowsError(try network.wait(for: Get())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .timeout) }
 
-    let inner = self.network(FakeTransport(json: "1"))
+    let inner = self.network(StubTransport { _ in .json("1") })
     let nested = Locked<NetworkError.Kind?>(nil)
-    let outer = self.network(FakeTransport { _ in .failure(.tls) }).with { backend in
+    let outer = self.network(StubTransport { _ in .failure(.tls) }).with { backend in
       backend.onError = { _ in
         do { _ = try inner.wait(for: Get()) } catch { nested.withLock { $0 = (error as? NetworkError)?.kind } }
       }
@@ -123,7 +127,7 @@ final class RouterRaceTests: XCTestCase {
 
   func test_row_2_11_cancellingWhileAnswersArriveCallsEachCompletionOnce() {
     let router = Router<API>(
-      Network(Backend(baseURL: URL(string: "http://h"), transport: FakeTransport(json: "1"))))
+      Network(Backend(baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("1") })))
     let count = 200
     let called = Counter()
     let done = expectation(description: "all completed")

@@ -121,9 +121,9 @@ final class StubAnswerTests: XCTestCase {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: file) }
     let count = Counter()
-    let base = FakeTransport { request in
+    let base = StubTransport { request in
       switch request.url.path {
-      case "/v1/user/1": .answer("\(count.next())", headers: ["Set-Cookie": "s3cret", "X": "y"])
+      case "/v1/user/1": .response(headers: ["Set-Cookie": "s3cret", "X": "y"], body: Data("\(count.next())".utf8))
       default: .failure(.timeout)
       }
     }

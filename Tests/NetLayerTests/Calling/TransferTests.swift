@@ -134,7 +134,7 @@ final class ForeignTransportTransferTests: XCTestCase {
     }
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: file) }
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: FakeTransport(json: "[1]")))
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("[1]") }))
     XCTAssertEqual(record(network.request(Save(file: file))).elements.first?.file, file)
     XCTAssertEqual(try String(contentsOf: file, encoding: .utf8), "[1]")
   }

@@ -18,7 +18,9 @@ final class PipelineTests: XCTestCase {
   {
     var backend = backend
     backend.baseURL = URL(string: "http://h")
-    backend.transport = FakeTransport { _ in .answer(body, status: status, headers: ["Content-Type": type]) }
+    backend.transport = StubTransport { _ in
+      .response(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
+    }
     return Network(backend)
   }
 
@@ -57,7 +59,7 @@ final class PipelineTests: XCTestCase {
     messages.timeout = "too slow"
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), messages: messages, transport: FakeTransport { _ in .failure(.timeout) }))
+        baseURL: URL(string: "http://h"), messages: messages, transport: StubTransport { _ in .failure(.timeout) }))
     let error = try failure(of: network.json(.get, "/a").data(User.self))
     XCTAssertEqual(error.kind, .timeout)
     XCTAssertEqual(error.code, -1212)

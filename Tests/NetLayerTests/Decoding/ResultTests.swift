@@ -37,11 +37,13 @@ private struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {
 final class ResultTests: XCTestCase {
   private func network(_ body: String, _ headers: HTTPHeaders = [:]) -> Network {
     Network(
-      Backend(baseURL: URL(string: "http://h"), transport: FakeTransport { _ in .answer(body, headers: headers) }))
+      Backend(
+        baseURL: URL(string: "http://h"),
+        transport: StubTransport { _ in .response(headers: headers, body: Data(body.utf8)) }))
   }
 
   func test_row_1_5_oneProtocolAddsAKindOfResult() throws {
-    let transport = FakeTransport { _ in .answer("a,b\nc") }
+    let transport = StubTransport { _ in .json("a,b\nc") }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     XCTAssertEqual(record(network.request(Get(), as: CSV.self)).elements, [CSV(rows: [["a", "b"], ["c"]])])
     XCTAssertEqual(transport.requests[0].headers["Accept"], "text/csv")

@@ -40,7 +40,7 @@ final class AsyncInterceptorTests: XCTestCase {
 
   func test_itsErrorsAndCancellationAreTheCalls() async throws {
     struct Own: Error {}
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let failing = network(transport) { $0.interceptors = [AsyncInterceptor { _, _ in throw Own() }] }
     do {
       try await failing.fetch(.get("/x"))
@@ -55,7 +55,7 @@ final class AsyncInterceptorTests: XCTestCase {
     while transport.requests.isEmpty { await Task.yield() }
     task.cancel()
     _ = await task.result
-    while transport.cancellations == 0 { await Task.yield() }
+    while transport.cancelled.count == 0 { await Task.yield() }
   }
 
   func test_aRefreshMayAwaitAndIsNotIntercepted() async throws {

@@ -41,7 +41,7 @@ final class InterceptorTests: XCTestCase {
 
   func test_row_1_2_theFirstInterceptorIsTheOutermost() {
     let notes = Notes()
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [Tag(name: "a", notes: notes), Tag(name: "b", notes: notes)])
     _ = record(network.with { $0.interceptors.append(Tag(name: "call", notes: notes)) }.response(.get, "/x"))
     XCTAssertEqual(notes.all, ["a>", "b>", "call>", "<call", "<b", "<a"])
@@ -52,7 +52,7 @@ final class InterceptorTests: XCTestCase {
 
   func test_anInterceptorMaySendTwiceAndOnlyTheFailureOfTheCallIsReported() throws {
     let errors = Counter()
-    let transport = FakeTransport { _ in .failure(.timeout) }
+    let transport = StubTransport { _ in .failure(.timeout) }
     let network = network(transport, [Twice()]).with { $0.onError = { _ in errors.next() } }
     XCTAssertEqual(try failure(of: network.json(.get, "/x")).kind, .timeout)
     XCTAssertEqual(transport.requests.count, 2)
@@ -60,21 +60,22 @@ final class InterceptorTests: XCTestCase {
   }
 
   func test_anInterceptorMayAnswerByItselfUnderTheBackEndsRules() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [Canned()]).with { $0.envelope = Envelope(success: 7) }
     XCTAssertEqual(record(network.json(.get, "/x").bool()).elements, [true])
     XCTAssertEqual(transport.requests.count, 0)
   }
 
   func test_streamsEmitEveryAnswerOfAnInterceptorAndSinglesTheLast() throws {
-    let network = network(FakeTransport(json: "new"), [Before()])
+    let network = network(StubTransport { _ in .json("new") }, [Before()])
     XCTAssertEqual(record(network.string(.get, "/x")).elements, ["old", "new"])
     let single: Single<String> = network.request(.get("/x"))
     XCTAssertEqual(record(single.asObservable()).elements, ["new"])
   }
 
   func test_row_3_16_theIndicatorCountsRequestsInFlight() {
-    let transport = FakeTransport { _ in .silence }
+    let scheduler = TestScheduler()
+    let transport = StubTransport(on: scheduler) { _ in .never }
     let network = network(transport, [])
     let counts = Notes()
     let counting = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
@@ -82,13 +83,13 @@ final class InterceptorTests: XCTestCase {
     let second = network.with { $0.timeouts.total = 5 }.json(.get, "/b").subscribe()
     first.dispose()
     second.dispose()
-    transport.drain()
+    scheduler.start()
     counting.dispose()
     XCTAssertEqual(counts.all, ["0", "1", "2", "1", "0"])
   }
 
   func test_row_3_16_aCallMayBeConfiguredOtherwiseThanItsBackEnd() throws {
-    let transport = FakeTransport(json: "{}")
+    let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [])
     let special = network.with {
       $0.headers["X"] = "y"
@@ -101,7 +102,7 @@ final class InterceptorTests: XCTestCase {
   }
 
   func test_theIndicatorComesBackToZeroUnderLoad() {
-    let network = network(FakeTransport(json: "{}"), [])
+    let network = network(StubTransport { _ in .json("{}") }, [])
     let all = Observable.range(start: 0, count: 500).flatMap { _ in network.response(.get, "/a") }
     XCTAssertEqual(record(all).elements.count, 500)
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])

@@ -49,7 +49,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_1_12_theFirstFailureEndsTheGroupAndGivesTheOthersUp() throws {
-    let transport = FakeTransport { $0.url.path == "/bad" ? .failure(.timeout) : .silence }
+    let transport = StubTransport { $0.url.path == "/bad" ? .failure(.timeout) : .never }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let zipped = try failure(of: network.zip(["a", "b", "bad"].map { GetItem(name: $0) }))
     XCTAssertEqual(zipped.kind, .timeout)
@@ -57,7 +57,7 @@ final class GroupTests: XCTestCase {
     let merged = try failure(of: network.merge(["a", "bad"].map { GetItem(name: $0) }))
     XCTAssertEqual(merged.index, 1)
     let givenUp = XCTNSPredicateExpectation(
-      predicate: NSPredicate { _, _ in transport.cancellations == 3 }, object: nil)
+      predicate: NSPredicate { _, _ in transport.cancelled.count == 3 }, object: nil)
     wait(for: [givenUp], timeout: 10)
   }
 

@@ -44,6 +44,17 @@ final class PagedCallTests: XCTestCase {
     XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.total == 3 })
   }
 
+  func test_aFirstPageThatLinksToItselfIsRequestedOnce() throws {
+    let (api, stub) = network { _ in Self.linked("[1]", "</items?per=2>; rel=next") }
+    let recorded = record(api.pages(.get("/items", query: ["per": 2]), of: Int.self))
+    XCTAssertEqual(recorded.elements.map(\.items), [[1]])
+    XCTAssertEqual(sent(stub), ["/items?per=2"])
+    let error = try XCTUnwrap(recorded.error)
+    XCTAssertEqual(error.kind, .sequence)
+    XCTAssertEqual(error.index, 0)
+    XCTAssertTrue(error.reason.contains("came a second time, after 1 page:"), error.reason)
+  }
+
   func test_aLinkElsewhereGetsNoCredentials() throws {
     let (api, stub) = network { url in
       switch url.path {
@@ -130,13 +141,13 @@ final class PagedCallTests: XCTestCase {
       let query = Dictionary(uniqueKeysWithValues: (url.queryItems ?? []).map { ($0.name, $0.value ?? "") })
       if let page = query["p"].flatMap(Int.init) { return .json(page < 2 ? "[\(page),\(page)]" : "[]") }
       let offset = query["skip"].flatMap(Int.init) ?? -1
-      return .json(offset < 3 ? "[\(offset)]" : "[]")
+      return .json(offset < 4 ? "[\(offset),\(offset + 1)]" : "[]")
     }
     let numbered = api.pages(.get("/n"), of: Int.self, by: .number(parameter: "p", from: 0))
     XCTAssertEqual(record(numbered).elements.map(\.items), [[0, 0], [1, 1]])
     let counted = api.pages(.get("/o"), of: Int.self, by: .offset(parameter: "skip"))
-    XCTAssertEqual(record(counted).elements.map(\.items), [[0], [1], [2]])
-    XCTAssertEqual(sent(stub), ["/n?p=0", "/n?p=1", "/n?p=2", "/o?skip=0", "/o?skip=1", "/o?skip=2", "/o?skip=3"])
+    XCTAssertEqual(record(counted).elements.map(\.items), [[0, 1], [2, 3]])
+    XCTAssertEqual(sent(stub), ["/n?p=0", "/n?p=1", "/n?p=2", "/o?skip=0", "/o?skip=2", "/o?skip=4"])
   }
 
   func test_aRepeatedPageIsAnError() throws {

@@ -107,14 +107,13 @@ final class PagesTests: XCTestCase {
   }
 
   func test_disposingCancelsThePageInFlight() throws {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let subscription = Observable.pages(startingAt: nil) { cursor in
       network.json(.get, "/feed", parameters: ["cursor": cursor]).list(Int.self)
     }.subscribe()
     XCTAssertEqual(transport.requests.count, 1)
     subscription.dispose()
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.cancelled.count, 1)
   }
 }

@@ -25,15 +25,15 @@ private enum Other: Endpoint {
 }
 
 final class RequestChainTests: XCTestCase {
-  private func network(_ transport: FakeTransport, _ host: String = "h") -> Network {
+  private func network(_ transport: StubTransport, _ host: String = "h") -> Network {
     Network(Backend(baseURL: URL(string: "http://\(host)"), transport: transport))
   }
 
   /// Answers `/user/3` with `{"id":4}`, and fails for the paths of `failing`.
-  private func transport(failing: Set<String> = []) -> FakeTransport {
-    FakeTransport { request in
-      if failing.contains(request.url.path) { return .answer(#"{"message":"no"}"#, status: 503) }
-      return .answer(#"{"id":\#((Int(request.url.lastPathComponent) ?? 0) + 1)}"#)
+  private func transport(failing: Set<String> = []) -> StubTransport {
+    StubTransport { request in
+      if failing.contains(request.url.path) { return .json(#"{"message":"no"}"#, status: 503) }
+      return .json(#"{"id":\#((Int(request.url.lastPathComponent) ?? 0) + 1)}"#)
     }
   }
 
@@ -71,7 +71,7 @@ final class RequestChainTests: XCTestCase {
 
   func test_row_1_13_aFailureKeepsItsKindSoThatARetryKnowsIt() throws {
     for kind in [NetworkError.Kind.timeout, .connection, .parse, .authentication] {
-      let transport = FakeTransport { _ in .failure(kind) }
+      let transport = StubTransport { _ in .failure(kind) }
       let error = try failure(of: RequestChain(on: network(transport)) { GetUser(id: 1) }.run())
       XCTAssertEqual(error.kind, kind)
       XCTAssertEqual(error.index, 0)
@@ -147,7 +147,7 @@ final class RequestChainTests: XCTestCase {
   }
 
   func test_row_1_13_disposingCancelsTheCallInFlight() {
-    let transport = FakeTransport { $0.url.path == "/user/1" ? .answer(#"{"id":2}"#) : .silence }
+    let transport = StubTransport { $0.url.path == "/user/1" ? .json(#"{"id":2}"#) : .never }
     let reached = expectation(description: "second step")
     let chain = RequestChain(on: network(transport), StepOptions(onSuccess: { _ in })) { GetUser(id: 1) }
       .then { first -> GetUser? in
@@ -162,7 +162,7 @@ final class RequestChainTests: XCTestCase {
     subscription.dispose()
     // The transport may still be about to return what the chain disposes of then.
     let cancelled = XCTNSPredicateExpectation(
-      predicate: NSPredicate { _, _ in transport.cancellations == 1 }, object: nil)
+      predicate: NSPredicate { _, _ in transport.cancelled.count == 1 }, object: nil)
     wait(for: [cancelled], timeout: 10)
   }
 

@@ -229,4 +229,137 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.flights.count, 2)
     subscription.dispose()
   }
+
+  func test_eachReconnectionIsReportedWithItsCauseAndPause() throws {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let policy = RetryPolicy(
+      attempts: 4, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
+      scheduler: scheduler)
+    let (notes, scheduler) = (notes, scheduler)
+    _ = network.events(Feed(), reconnect: policy) { error, pause in
+      notes.add("\(error.map { "\($0.kind)" } ?? "closed"), again after \(pause) @\(scheduler.clock)")
+    }
+    .subscribe(onNext: { notes.add($0.data) }, onError: { notes.add("failed: \(NetworkError.wrapping($0).kind)") })
+    let flight = try open()
+    flight.send("data: a\n\n")
+    scheduler.advanceBy(0)
+    flight.end()
+    scheduler.advanceTo(3000)
+    transport.flights.last?.end(.connection)
+    scheduler.advanceTo(9000)
+    let busy = try XCTUnwrap(transport.flights.last)
+    busy.answer(503, ["Retry-After": "100"])
+    busy.end()
+    scheduler.advanceTo(109_000)
+    transport.flights.last?.end(.timeout)
+    scheduler.advanceTo(1_000_000)
+    XCTAssertEqual(
+      notes.all,
+      [
+        "a", "closed, again after 3.0 seconds @0", "connection, again after 6.0 seconds @3000",
+        "status, again after 100.0 seconds @9000", "failed: timeout",
+      ])
+  }
+
+  func test_aStreamThatEndsForGoodReportsNoReconnection() throws {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    for (method, status) in [(HTTPMethod.post, 200), (.get, 204), (.get, 404)] {
+      let subscription = network.events(Feed(method: method)) { _, _ in XCTFail("\(method) \(status)") }
+        .subscribe(onError: { _ in })
+      let flight = try XCTUnwrap(transport.flights.last)
+      flight.answer(status, ["Content-Type": "text/event-stream"])
+      flight.end()
+      scheduler.advanceBy(0)
+      subscription.dispose()
+    }
+    XCTAssertEqual(transport.flights.count, 3)
+  }
+
+  // MARK: Models
+
+  private struct Delta: Decodable, Sendable {
+    var text: String
+    var tokenCount: Int?
+  }
+
+  private func deltas(_ feed: Feed = Feed(method: .post)) -> any Disposable {
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), decoder: .snakeCase, transport: transport, mapping: scheduler))
+    let notes = notes
+    return network.events(feed, as: Delta.self, until: "[DONE]").subscribe(
+      onNext: { notes.add("\($0.text) \($0.tokenCount ?? 0)") },
+      onError: { error in
+        let error = NetworkError.wrapping(error)
+        notes.add("\(error.kind) at \(error.index ?? -1) of \(error.request?.url.path ?? "")")
+      }, onCompleted: { notes.add("|") })
+  }
+
+  func test_eventsAreModelsUntilTheSentinel() throws {
+    let subscription = deltas()
+    let flight = try open()
+    flight.send(#"data: {"text":"Hel","token_count":1}"# + "\n\n" + #"data: {"text":"lo"}"# + "\n\ndata: [DONE]\n\n")
+    scheduler.advanceBy(0)
+    XCTAssertEqual(notes.all, ["Hel 1", "lo 0", "|"])
+    XCTAssertTrue(flight.isOver)
+    subscription.dispose()
+  }
+
+  func test_anEventThatIsNoModelEndsTheStreamAndIsNotAskedForAgain() throws {
+    for method in [HTTPMethod.post, .get] {
+      let subscription = deltas(Feed(method: method))
+      let flight = try open()
+      flight.send(#"data: {"text":"a"}"# + "\n\ndata: {}\n\n" + #"data: {"text":"b"}"# + "\n\n")
+      scheduler.advanceBy(100_000)
+      XCTAssertEqual(notes.all.suffix(2), ["a 0", "parse at 1 of /events"])
+      XCTAssertTrue(flight.isOver)
+      subscription.dispose()
+    }
+    XCTAssertEqual(transport.flights.count, 2)
+  }
+
+  func test_aPostThatEndsBeforeItsSentinelIsCutOff() throws {
+    for ending in ["data: b\n\n", "data: unfinished"] {
+      let subscription = subscribe(to: Feed(method: .post), until: "[DONE]")
+      let flight = try open()
+      flight.send("data: a\n\n" + ending)
+      flight.end()
+      scheduler.advanceBy(0)
+      XCTAssertEqual(notes.all.last, "connection")
+      subscription.dispose()
+    }
+    let subscription = subscribe(to: Feed(method: .post), until: "[DONE]")
+    let flight = try XCTUnwrap(transport.flights.last)
+    flight.answer(204)
+    flight.end()
+    scheduler.advanceBy(0)
+    XCTAssertEqual(notes.all.last, "|", "the server has no more")
+    subscription.dispose()
+    XCTAssertEqual(transport.flights.count, 3)
+  }
+
+  func test_aSentinelWhoseBlankLineIsMissingEndsTheStream() throws {
+    for method in [HTTPMethod.get, .post] {
+      for ending in ["data: [DONE]\n", "data: [DONE]", "data:[DONE]\r\n"] {
+        let subscription = subscribe(to: Feed(method: method), until: "[DONE]")
+        let flight = try open()
+        flight.send("data: a\n\n" + ending)
+        flight.end()
+        scheduler.advanceBy(100_000)
+        XCTAssertEqual(notes.all.suffix(2), ["a", "|"], "\(method) \(ending.debugDescription)")
+        subscription.dispose()
+      }
+    }
+    XCTAssertEqual(transport.flights.count, 6)
+  }
+
+  func test_aTypedPostWhoseStreamBreaksOffFailsAndIsNotSentAgain() throws {
+    _ = deltas()
+    let flight = try open()
+    flight.send(#"data: {"text":"a"}"# + "\n\n")
+    scheduler.advanceBy(0)
+    flight.end(.connection)
+    scheduler.advanceBy(100_000)
+    XCTAssertEqual(notes.all, ["a 0", "connection at -1 of /events"])
+    XCTAssertEqual(transport.flights.count, 1)
+  }
 }

@@ -1,6 +1,6 @@
 // What a hit costs, from `network.request(endpoint)` to its `Response`: a URL is built, a key made, the answer found, its
 // age reckoned, and everything hops to the mapping scheduler.
-// Usage: CachingBenchmarks [rounds [part of a row's name]]
+// options: --rounds N (medians of so many, 5), --only NAME (rows whose names contain it), --json FILE
 import Dispatch
 import Foundation
 import NetLayer
@@ -11,7 +11,20 @@ struct Item: Endpoint {
   var path: String { "/items/\(id)" }
 }
 
-let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5
+var rounds = 5
+var only: String?
+var file: String?
+var arguments = CommandLine.arguments.dropFirst()
+while let option = arguments.popFirst() {
+  switch (option, arguments.popFirst()) {
+  case ("--rounds", let value?): rounds = max(1, Int(value) ?? rounds)
+  case ("--only", let value?): only = value
+  case ("--json", let value?): file = value
+  default:
+    print("options: --rounds N, --only NAME, --json FILE")
+    exit(2)
+  }
+}
 let directory = FileManager.default.temporaryDirectory.appending(path: "cache-benchmark-\(UUID().uuidString)")
 defer { try? FileManager.default.removeItem(at: directory) }
 let stub = StubTransport { _ in
@@ -79,14 +92,13 @@ for network in [inMemory, onDisk] { _ = measure(network, items, inFlight: 8, of:
 for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: directory.path).count) ?? 0 < items + 1 {
   usleep(50_000)
 }
-let only = CommandLine.arguments.dropFirst(2).first
-let rows: [(name: String, target: String, count: Int, run: () -> Double)] = [
-  ("the hop alone", "-", 50_000, { measureHops(50_000) }),
-  ("memory hit, without the hop", "5", 50_000, { measureInline(inMemory, 50_000, of: items) }),
-  ("memory hit, 1 in flight", "5", 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
-  ("memory hit, 64 in flight", "5", 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
-  ("disk hit of 4 KB, 1 in flight", "100", 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
-  ("disk hit of 4 KB, 64 in flight", "100", 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
+let rows: [(name: String, target: Double?, count: Int, run: () -> Double)] = [
+  ("the hop alone", nil, 50_000, { measureHops(50_000) }),
+  ("memory hit, without the hop", nil, 50_000, { measureInline(inMemory, 50_000, of: items) }),
+  ("memory hit, 1 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
+  ("memory hit, 64 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
+  ("disk hit of 4 KB, 1 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
+  ("disk hit of 4 KB, 64 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
 ].filter { row in only.map { row.0.contains($0) } ?? true }
 /// Seconds of CPU that this process has used.
 func cpu() -> Double {
@@ -106,11 +118,24 @@ for _ in 0..<rounds {
 guard stub.requests.count == 2 * items else {
   fatalError("\(stub.requests.count) requests were sent, not \(2 * items)")
 }
+var results: [[String: Any]] = []
 for (row, times) in zip(rows, seen) where !times.isEmpty {
   let wall = times.map { $0.wall * 1e6 }.sorted()
   let cpu = times.map { $0.cpu * 1e6 }.sorted()
   let numbers = String(
     format: "%7.2f µs (%.2f to %.2f), %.2f of CPU", wall[wall.count / 2], wall[0], wall[wall.count - 1],
     cpu[cpu.count / 2])
-  print("\(row.name.padding(toLength: 34, withPad: " ", startingAt: 0))\(numbers)   target \(row.target)")
+  let middle = wall[wall.count / 2]
+  var result: [String: Any] = ["name": row.name, "unit": "µs", "ours": middle, "cpu": cpu[cpu.count / 2]]
+  var verdict = ""
+  if let target = row.target {
+    result["targets"] = [["target": String(format: "≤ %g µs", target), "met": middle <= target]]
+    verdict = String(format: "   ≤ %g: ", target) + (middle <= target ? "met" : "MISSED")
+  }
+  results.append(result)
+  print("\(row.name.padding(toLength: 34, withPad: " ", startingAt: 0))\(numbers)\(verdict)")
+}
+if let file {
+  let data = try JSONSerialization.data(withJSONObject: ["rows": results], options: [.prettyPrinted, .sortedKeys])
+  try data.write(to: URL(filePath: file))
 }

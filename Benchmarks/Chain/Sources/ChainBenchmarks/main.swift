@@ -65,7 +65,35 @@ let rows: [(String, [any Interceptor])] = [
   ("limits", [LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]),
   ("coalescing, retry, limits", [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]),
 ]
-let rounds = 7
+var file: String?
+var rounds = 7
+var arguments = CommandLine.arguments.dropFirst()
+while let option = arguments.popFirst() {
+  switch (option, arguments.popFirst()) {
+  case ("--json", let value?): file = value
+  case ("--rounds", let value?): rounds = max(1, Int(value) ?? rounds)
+  default:
+    print("options: --rounds N (medians of so many, 7), --json FILE")
+    exit(2)
+  }
+}
+var results: [[String: Any]] = []
+/// Prints a row, and notes it for the file.
+@MainActor
+func report(_ name: String, _ time: Double, mallocs: Double? = nil, over base: (time: Double, mallocs: Double)? = nil) {
+  results.append(["name": name, "unit": "ns", "ours": time])
+  results[results.count - 1]["mallocs"] = mallocs
+  results[results.count - 1]["added"] = base.map { time - $0.time }
+  results[results.count - 1]["addedMallocs"] = base.flatMap { base in mallocs.map { $0 - base.mallocs } }
+  func column(_ value: Double?, _ width: Int, _ digits: Int) -> String {
+    let text = value.map { String(format: "%.\(digits)f", $0) } ?? ""
+    return String(repeating: " ", count: max(1, width - text.count)) + text
+  }
+  print(
+    name.padding(toLength: 34, withPad: " ", startingAt: 0) + column(time, 10, 0)
+      + column(base.map { time - $0.time }, 11, 0) + column(mallocs, 10, 1)
+      + column(base.flatMap { base in mallocs.map { $0 - base.mallocs } }, 8, 1))
+}
 let count = 20_000
 var times = [[Double]](repeating: [], count: rows.count)
 var mallocs = [Double](repeating: 0, count: rows.count)
@@ -77,21 +105,16 @@ for _ in 0..<rounds {
     mallocs[index] = allocations
   }
 }
-let bare = times[0].sorted()[rounds / 2]
-print("interceptors                    ns/request   added ns   mallocs   added")
+let bare = (time: times[0].sorted()[rounds / 2], mallocs: mallocs[0])
+print("interceptors                      ns/request   added ns   mallocs   added")
 for (index, row) in rows.enumerated() {
-  let time = times[index].sorted()[rounds / 2]
-  print(
-    row.0.padding(toLength: 30, withPad: " ", startingAt: 0)
-      + String(format: "%12.0f %10.0f %9.1f %7.1f", time, time - bare, mallocs[index], mallocs[index] - mallocs[0]))
+  report(row.0, times[index].sorted()[rounds / 2], mallocs: mallocs[index], over: bare)
 }
 
 let decoded = (0..<rounds).map { _ in measure(networks[0], count, decoding: true) }.sorted {
   $0.nanoseconds < $1.nanoseconds
 }
-print(
-  "\n" + "decoded, without interceptors".padding(toLength: 30, withPad: " ", startingAt: 0)
-    + String(format: "%12.0f            %9.1f", decoded[rounds / 2].nanoseconds, decoded[rounds / 2].mallocs))
+report("none, decoded", decoded[rounds / 2].nanoseconds, mallocs: decoded[rounds / 2].mallocs)
 
 // The same call as a single whose value is awaited, and by `fetch`. Taking turns, as both vary with the machine.
 struct Payload: Decodable, Sendable { var data: User }
@@ -111,7 +134,9 @@ for _ in 0..<rounds {
   }
 }
 let medians = awaited.map { $0.sorted()[rounds / 2] }
-print(String(format: "\nawaited as a Single            %11.0f", medians[0]))
-print(
-  String(format: "awaited by fetch               %11.0f %10.0f", medians[1], medians[1] - medians[0])
-    + (medians[1] - medians[0] <= 2000 ? "   met (2000)" : "   missed (2000)"))
+report("awaited as a Single", medians[0])
+report("awaited by fetch", medians[1])
+if let file {
+  let data = try JSONSerialization.data(withJSONObject: ["rows": results], options: [.prettyPrinted, .sortedKeys])
+  try data.write(to: URL(fileURLWithPath: file))
+}

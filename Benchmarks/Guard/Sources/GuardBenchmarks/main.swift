@@ -35,6 +35,9 @@ let network = Network(
 let busy = network.with {
   $0.interceptors = [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
 }
+let cached = network.with {
+  $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 86_400))]
+}
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
 
@@ -56,6 +59,7 @@ let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
   "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
   "subject": { count in
     let subject = BehaviorSubject(value: 0)

@@ -8,6 +8,12 @@ final class Nginx {
   /// The certificate of `secureURL`, its own CA.
   private(set) var certificate: URL?
   private let process = Process()
+  /// nginx's processes.
+  var processes: [pid_t] {
+    let children = try? String(
+      contentsOfFile: "/proc/\(process.processIdentifier)/task/\(process.processIdentifier)/children", encoding: .utf8)
+    return [process.processIdentifier] + (children ?? "").split(separator: " ").compactMap { pid_t($0) }
+  }
   private let folder: URL
 
   /// nil, and why on standard error, if there is none.

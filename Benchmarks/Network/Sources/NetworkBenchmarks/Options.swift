@@ -4,7 +4,8 @@ import Foundation
 struct Options {
   static let usage = """
     options: --only NAMES   rows, separated by commas: 1, 64, 256 (in flight), late (a server
-                            that takes its time), decode, memory, download, http2, or a client's name
+                            that takes its time), decode, memory, allocations, download, http2, loops,
+                            or a client's name
              --json FILE    writes the rows there, too
              --rounds N     takes medians of so many (5)
              --seconds S    how long each client runs in each round (1)

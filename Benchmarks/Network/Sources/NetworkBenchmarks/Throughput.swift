@@ -22,17 +22,16 @@ struct Throughput {
   /// What is fetched from.
   var server = "nginx"
 
-  /// Measures and prints, a table for each number in flight.
-  func run() -> [Row] {
+  /// Measures and prints, a table for each number in flight; gives the rows and the targets.
+  func run() -> [[String: Any]] {
     let names = clients.map(\.name)
-    var rows: [Row] = []
+    var rows: [[String: Any]] = []
     for inFlight in Options.inFlight {
       let chosen = clients.filter { options.wants(inFlight: inFlight, client: $0.name, among: names) }
       guard !chosen.isEmpty else { continue }
       let measured = measure(chosen, inFlight)
       Self.show(measured)
-      if inFlight == 64 { Target.report(measured) }
-      rows += measured
+      rows += measured.map(\.json) + Target.report(measured, inFlight: inFlight)
     }
     return rows
   }

@@ -7,12 +7,13 @@ if CommandLine.arguments.dropFirst() == ["serve"] {
 let options = Options(Array(CommandLine.arguments.dropFirst()))
 let path = "user.json"
 // Exits with success where there is no nginx: nothing has failed, and nothing was measured.
-guard let nginx = Nginx(serving: [path: Payloads.small]) else { exit(0) }
+guard let nginx = Nginx(serving: [path: Payloads.small, Loops.largeName: Loops.large]) else { exit(0) }
 do {
   let url = nginx.url.appending(path: path)
   let clients = try Clients.all(url, bytes: Payloads.small.count)
   let known =
-    Options.inFlight.map(String.init) + ["late", "decode", "memory", "download", "http2"] + clients.map(\.name)
+    Options.inFlight.map(String.init) + ["late", "decode", "memory", "allocations", "download", "http2", "loops"]
+    + clients.map(\.name)
   let unknown = options.only.subtracting(known)
   guard unknown.isEmpty else {
     nginx.stop()
@@ -22,11 +23,15 @@ do {
   var rows: [[String: Any]] = []
   // The order matters for memory only: see there.
   if options.wants("memory") { rows += try Memory(clients: clients).run() }
-  rows += Throughput(options: options, clients: clients).run().map(\.json)
+  rows += Throughput(options: options, clients: clients).run()
+  if options.wants("allocations") { rows += Allocations(clients: clients).run() }
   if options.wants("late") { rows += try LateServer.measure(options) }
   if options.wants("decode") { rows += Decoding(rounds: options.rounds).run() }
   #if os(Linux)
     if options.wants("download") { rows += try Download(nginx: nginx, rounds: options.rounds).run() }
+    if options.wants("loops") {
+      rows += try Loops(nginx: nginx, rounds: options.rounds, seconds: options.seconds).run()
+    }
     if options.wants("http2") { rows += try HTTP2(nginx: nginx, rounds: options.rounds).run() }
   #endif
   if let file = options.file {

@@ -98,7 +98,9 @@ struct Measurement {
   }
 
   var json: [String: Any] {
-    var object: [String: Any] = ["name": row.name, "unit": row.unit, "ours": ours, "mallocs": mallocs, "bytes": bytes]
+    var object: [String: Any] = [
+      "name": row.name, "title": row.title, "unit": row.unit, "ours": ours, "mallocs": mallocs, "bytes": bytes,
+    ]
     object["openCombine"] = openCombine
     object["loop"] = loop
     object["targets"] = row.targets.map { target in

@@ -189,6 +189,6 @@ extension Response {
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(body) else { return !wantsJSON || body.isEmpty }
-    return !reading.envelope.refuses(json)
+    return !reading.envelope.value.refuses(json)
   }
 }

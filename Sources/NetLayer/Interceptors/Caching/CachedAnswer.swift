@@ -1,8 +1,9 @@
 import Synchronization
 
 /// The stored answer behind a response: hears of it when the response could not be read.
+@usableFromInline
 final class CachedAnswer: Sendable, ContextKey {
-  static var defaultValue: CachedAnswer? { nil }
+  @usableFromInline static var defaultValue: CachedAnswer? { nil }
 
   private let cache: Cache
   private let entry: CacheEntry
@@ -42,7 +43,7 @@ final class CachedAnswer: Sendable, ContextKey {
 
 extension Response {
   /// The cached answer that it is, if it is one.
-  var cached: CachedAnswer? {
+  @usableFromInline var cached: CachedAnswer? {
     get { context[CachedAnswer.self] }
     set { context[CachedAnswer.self] = newValue }
   }

@@ -22,7 +22,7 @@ public final class CoalescingInterceptor: Interceptor {
   private let scheduler: any SchedulerType
   private let account: (@Sendable (Request) -> String?)?
   /// Subscribers, the exchange's thread and the timer; members are copied out and called after.
-  private let flights = Locked<[Key: Flight]>([:])
+  private let flights = Locked<Set<Flight>>([])
 
   /// Shares what is in flight, and answers for `window` behind it; `scheduler` times that.
   ///
@@ -49,21 +49,16 @@ public final class CoalescingInterceptor: Interceptor {
     else { return next(request) }
     // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
     return Observable(push: { [self] subscription, emit in
-      let key = Key(
-        request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
-      let (flight, isNew, answer) = flights.withLock { flights -> (Flight, Bool, Response?) in
-        if let flight = flights[key] {
-          if flight.answer == nil { flight.join(subscription, emit) }
-          return (flight, false, flight.answer)
-        }
-        let flight = Flight(key)
-        flight.join(subscription, emit)
-        flights[key] = flight
-        return (flight, true, nil)
+      let own = Flight(request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
+      let member = Member(self, subscription, emit)
+      let (isNew, answer) = flights.withLock { flights -> (Bool, Response?) in
+        let (isNew, flight) = flights.insert(own)
+        if flight.answer == nil { flight.join(member) }
+        return (isNew, flight.answer)
       }
       if let answer { return Observable.just(answer).observeOn(next.mapping).run(subscription, emit) }
-      subscription.own(Disposables.create { [self] in leave(flight, subscription) })
-      if isNew { start(flight, next(request)) }
+      subscription.own(member)
+      if isNew { start(own, next(request)) }
     })
   }
 
@@ -74,8 +69,8 @@ public final class CoalescingInterceptor: Interceptor {
     let forget: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
       let stale = flights.withLock { flights in
-        let stale = flights.filter { Origin($0.key.url) == origin }
-        for key in stale.keys { flights[key] = nil }
+        let stale = flights.filter { Origin($0.url) == origin }
+        flights.subtract(stale)
         return stale
       }
       withExtendedLifetime(stale) {}  // released outside the lock
@@ -85,7 +80,7 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func start(_ flight: Flight, _ exchanges: Observable<Response>) {
     let scope = HandlerScope { [self] error in
-      for member in ended(flight) { member.subscription.finish(error) }
+      ended(flight).forEach { $0.subscription.finish(error) }
     }
     let isWanted = flights.withLock { _ in
       flight.scope = scope
@@ -93,22 +88,20 @@ public final class CoalescingInterceptor: Interceptor {
     }
     guard isWanted else { return scope.dispose() }
     exchanges.run(scope) { [self] response in
-      for member in answered(flight, response) where !member.subscription.isStopped {
-        member.subscription.deliver(response, to: member.emit)
-      }
+      answered(flight, response).forEach { $0.subscription.deliverIfActive(response, to: $0.emit) }
     }
   }
 
-  /// Who gets `exchange`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
+  /// Who gets `response`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
   /// makes them ask again.
-  private func answered(_ flight: Flight, _ response: Response) -> [Flight.Member] {
+  private func answered(_ flight: Flight, _ response: Response) -> Members {
     // What a cache gives for the time being is not the answer.
-    if response.cached?.isProvisional == true { return flights.withLock { _ in flight.inOrder } }
+    if response.cached?.isProvisional == true { return flights.withLock { _ in flight.members } }
     let (members, former, begins) = flights.withLock { flights in
       let former = flight.answer
-      let isKept = window > .zero && flights[flight.key] === flight
+      let isKept = window > .zero && Self.index(of: flight, in: flights) != nil
       if isKept { flight.answer = response } else { Self.forget(flight, &flights) }
-      return (flight.inOrder, former, isKept && former == nil)
+      return (flight.members, former, isKept && former == nil)
     }
     withExtendedLifetime(former) {}  // released outside the lock
     if begins {
@@ -119,34 +112,41 @@ public final class CoalescingInterceptor: Interceptor {
     return members
   }
 
-  private func ended(_ flight: Flight) -> [Flight.Member] {
+  private func ended(_ flight: Flight) -> Members {
     flights.withLock { flights in
       if flight.answer == nil { Self.forget(flight, &flights) }
-      defer { flight.members = [:] }
-      return flight.inOrder
+      defer { flight.members = Members() }
+      return flight.members
     }
   }
 
-  private func leave(_ flight: Flight, _ subscription: Subscription) {
-    let (left, scope) = flights.withLock { flights -> (Flight.Member?, HandlerScope?) in
-      guard let left = flight.members.removeValue(forKey: ObjectIdentifier(subscription)) else { return (nil, nil) }
-      guard flight.members.isEmpty else { return (left, nil) }
+  private func leave(_ member: Member) {
+    let (flight, scope) = flights.withLock { flights -> (Flight?, HandlerScope?) in
+      guard let flight = member.flight.take() else { return (nil, nil) }
+      guard flight.members.remove(member), flight.members.isEmpty else { return (flight, nil) }
       if flight.answer == nil { Self.forget(flight, &flights) }
-      return (left, flight.scope)
+      return (flight, flight.scope)
     }
-    withExtendedLifetime(left) {}  // released outside the lock
+    withExtendedLifetime(flight) {}  // released outside the lock
     scope?.dispose()
   }
 
-  private static func forget(_ flight: Flight, _ flights: inout [Key: Flight]) {
-    if flights[flight.key] === flight { flights[flight.key] = nil }
+  /// Where this very flight is, and not another one like it.
+  private static func index(of flight: Flight, in flights: Set<Flight>) -> Set<Flight>.Index? {
+    flights.firstIndex(of: flight).flatMap { flights[$0] === flight ? $0 : nil }
+  }
+
+  private static func forget(_ flight: Flight, _ flights: inout Set<Flight>) {
+    if let index = index(of: flight, in: flights) { flights.remove(at: index) }
   }
 }
 
 extension CoalescingInterceptor {
-  /// All that two requests must agree in to share an exchange: what is sent, who asks, and what the caller wants of the
-  /// transport and the cache. Priority is left out: who is in a hurry gains by an exchange that has begun.
-  private final class Key: Hashable, Sendable {
+  /// One exchange and those who share it. Two are equal when their requests agree in all that counts: what is sent, who asks,
+  /// and what the caller wants of the transport and the cache. Priority is left out: who is in a hurry gains by an exchange
+  /// that has begun.
+  private final class Flight: Hashable, @unchecked Sendable {
+    // Safe: what varies is touched under the interceptor's lock only.
     private struct Parts: Equatable {
       let method: HTTPMethod
       let url: URL
@@ -166,6 +166,13 @@ extension CoalescingInterceptor {
     private let parts: Parts
     /// Of a part of the parts: few requests to one URL are in flight. Looked for three times, so it is kept.
     private let hash: Int
+    var members = Members()
+    private var joined = 0
+    /// The subscription to what is sent.
+    var scope: HandlerScope?
+    /// The last answer, as long as repetitions get it.
+    var answer: Response?
+
     var url: URL { parts.url }
 
     init(_ request: Request, account: String?) {
@@ -182,37 +189,71 @@ extension CoalescingInterceptor {
       hash = hasher.finalize()
     }
 
+    func join(_ member: Member) {
+      joined += 1
+      member.number = joined
+      member.flight = self
+      members.add(member)
+    }
+
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-    static func == (a: Key, b: Key) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
+    static func == (a: Flight, b: Flight) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
   }
 
-  /// One exchange and those who share it.
-  private final class Flight: @unchecked Sendable {  // safe: touched under the interceptor's lock only
-    struct Member {
-      let number: Int
-      let subscription: Subscription
-      let emit: Observable<Response>.Next
+  /// Who waits for an exchange; disposing it leaves.
+  private final class Member: Disposable, @unchecked Sendable {
+    // Safe: what varies is touched under the interceptor's lock only.
+    private let interceptor: CoalescingInterceptor
+    let subscription: Subscription
+    let emit: Observable<Response>.Next
+    var flight: Flight?
+    var number = 0
+    /// Where it is among the others.
+    var index = 0
+
+    init(
+      _ interceptor: CoalescingInterceptor, _ subscription: Subscription, _ emit: @escaping Observable<Response>.Next
+    ) {
+      (self.interceptor, self.subscription, self.emit) = (interceptor, subscription, emit)
     }
 
-    let key: Key
-    var members: [ObjectIdentifier: Member] = [:]
-    private var joined = 0
-    /// The subscription to what is sent.
-    var scope: HandlerScope?
-    /// The last answer, as long as repetitions get it.
-    var answer: Response?
+    func dispose() { interceptor.leave(self) }
+  }
 
-    init(_ key: Key) { self.key = key }
+  /// Those who wait; mostly one.
+  private struct Members {
+    private var one: Member?
+    private var others: [Member] = []
 
-    func join(_ subscription: Subscription, _ emit: @escaping Observable<Response>.Next) {
-      joined += 1
-      members[ObjectIdentifier(subscription)] = Member(number: joined, subscription: subscription, emit: emit)
+    var isEmpty: Bool { one == nil && others.isEmpty }
+
+    mutating func add(_ member: Member) {
+      if one == nil { return one = member }
+      member.index = others.count
+      others.append(member)
     }
 
-    /// The members, the first to join first.
-    var inOrder: [Member] {
-      members.count < 2 ? Array(members.values) : members.values.sorted { $0.number < $1.number }
+    /// `false` where it is not among them any more.
+    mutating func remove(_ member: Member) -> Bool {
+      if one === member {
+        one = nil
+        return true
+      }
+      guard member.index < others.count, others[member.index] === member, let last = others.popLast() else {
+        return false
+      }
+      if last !== member {
+        others[member.index] = last
+        last.index = member.index
+      }
+      return true
+    }
+
+    /// The first to join first.
+    func forEach(_ body: (Member) -> Void) {
+      guard !others.isEmpty else { return one.map(body) ?? () }
+      for member in (others + (one.map { [$0] } ?? [])).sorted(by: { $0.number < $1.number }) { body(member) }
     }
   }
 }

@@ -10,7 +10,9 @@ import Streams
 /// `CurlTransport` limits connections by itself; this is for servers that ask for less, and for any transport. Those who
 /// wait go by `request.options.priority`, and within one priority in the order they came. One that waits can be cancelled;
 /// `response.waited` says how long one has waited. It belongs behind all that pauses or repeats, so that a pause holds no
-/// place, and each attempt waits for its turn. A download or a stream holds its place until the end of its body.
+/// place, and each attempt waits for its turn. A download or a stream holds its place until the end of its body: as many loops
+/// over bodies as `maxPerHost`, each with a call to that host inside, wait for one another. Read each body to its end first,
+/// raise the limit, or `take` what is needed.
 public final class LimitInterceptor: Interceptor {
   /// How many requests may begin in a span of time.
   public struct Rate: Sendable, Hashable {
@@ -61,8 +63,10 @@ public final class LimitInterceptor: Interceptor {
     let emit: Observable<Response>.Next
   }
 
-  /// A place in the queue.
-  private final class Waiting: HostQueue.Item, @unchecked Sendable {  // safe: touched under the interceptor's lock only
+  /// A place in the queue; disposing it leaves.
+  private final class Waiting: HostQueue.Item, Disposable, @unchecked Sendable {
+    // Safe: what varies is touched under the interceptor's lock only.
+    private let interceptor: LimitInterceptor
     let lane: HostQueue.Lane
     let priority: Request.Priority
     let begun: Date
@@ -72,18 +76,30 @@ public final class LimitInterceptor: Interceptor {
     /// Until it runs, or has left: a place that is kept for longer must keep nothing else.
     var call: Call?
 
-    init(_ call: Call, _ lane: HostQueue.Lane, _ begun: Date) {
-      (self.call, self.lane, self.begun) = (call, lane, begun)
+    init(_ interceptor: LimitInterceptor, _ call: Call, _ lane: HostQueue.Lane, _ begun: Date) {
+      (self.interceptor, self.call, self.lane, self.begun) = (interceptor, call, lane, begun)
       priority = call.request.options.priority
     }
+
+    func dispose() { interceptor.leave(self) }
   }
 
   private struct State {
     var queue: HostQueue
+    /// Neighbours in time mostly go to the same origin.
+    var last: (origin: String, lane: HostQueue.Lane)?
     var bucket: TokenBucket?
     /// Whether a thread starts requests: others leave theirs to it, so that starting never nests.
     var isStarting = false
     var alarm: Date?
+
+    mutating func lane(for url: URL) -> HostQueue.Lane {
+      if let (origin, lane) = last, Origin.isIn(origin, url.absoluteString) { return lane }
+      let origin = Origin(url).text
+      let lane = queue.lane(for: origin)
+      last = (origin, lane)
+      return lane
+    }
   }
 
   private let scheduler: any SchedulerType
@@ -112,14 +128,15 @@ public final class LimitInterceptor: Interceptor {
   /// Sends `request` when it is its turn.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable(push: { [self] subscription, emit in
-      let (origin, now) = (limitsHosts ? Origin(request.url).text : "", scheduler.now)
+      let now = scheduler.now
       let waiting = state.withLock { state in
         let call = Call(request: request, next: next, subscription: subscription, emit: emit)
-        let waiting = Waiting(call, state.queue.lane(for: origin), now)
-        state.queue.wait(waiting, in: waiting.lane, priority: waiting.priority)
+        let lane = limitsHosts ? state.lane(for: request.url) : state.queue.lane(for: "")
+        let waiting = Waiting(self, call, lane, now)
+        state.queue.wait(waiting, in: lane, priority: waiting.priority)
         return waiting
       }
-      subscription.own(Disposables.create { [self] in leave(waiting) })
+      subscription.own(waiting)
       startWhatMay()
     })
   }

@@ -11,6 +11,7 @@ let targets: [String: @Sendable (Data) -> Void] = [
   "lines": fuzzLines,
   "multipart": fuzzMultipart,
   "requests": fuzzRequests,
+  "sockets": fuzzSockets,
 ]
 
 private let chosen: @Sendable (Data) -> Void = {

@@ -375,8 +375,8 @@ final class AuthenticationInterceptorTests: XCTestCase {
   }
 
   func test_aHundredParallelRefusalsOnThreadsMakeOneRefresh() throws {
-    let transport = FakeTransport { request in
-      request.headers["Authorization"] == "Bearer new" ? .answer("ok") : .answer("who?", status: 401)
+    let transport = StubTransport { request in
+      request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401)
     }
     let count = Counter()
     let authentication = AuthenticationInterceptor(

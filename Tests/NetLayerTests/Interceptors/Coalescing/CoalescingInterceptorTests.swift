@@ -36,17 +36,15 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_theExchangeIsCancelledWhenTheLastOneLeavesNeverBefore() {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
     let first = network.response(.get, "/x").subscribe(onError: { _ in })
     let second = network.response(.get, "/x").subscribe(onError: { _ in })
     first.dispose()
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 0)
+    XCTAssertEqual(transport.cancelled.count, 0)
     second.dispose()
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.cancelled.count, 1)
     XCTAssertEqual(transport.requests.count, 1)
     network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
     XCTAssertEqual(transport.requests.count, 2, "an early cancel leaves nothing behind")
@@ -132,29 +130,41 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_ofAThousandOnThreadsNineHundredNinetyNineMayLeave() {
-    let transport = FakeTransport { _ in .silence }
+    let transport = StubTransport { _ in .never }
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
     let stays = network.response(.get, "/x").subscribe(onError: { _ in })
     DispatchQueue.concurrentPerform(iterations: 999) { _ in
       network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
     }
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 0)
+    XCTAssertEqual(transport.cancelled.count, 0)
     XCTAssertEqual(transport.requests.count, 1)
     stays.dispose()
-    transport.drain()
-    XCTAssertEqual(transport.cancellations, 1)
+    XCTAssertEqual(transport.cancelled.count, 1)
   }
 
   func test_row_3_14_answersReachAThousandOnThreads() {
-    let transport = FakeTransport(json: "ok")
+    let transport = StubTransport { _ in .json("ok") }
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
     let all = Observable.range(start: 0, count: 1000)
       .flatMap { _ in network.response(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
     XCTAssertEqual(record(all).elements.count, 1000)
     XCTAssertLessThanOrEqual(transport.requests.count, 1000)
+  }
+
+  func test_whoeverLeavesTheOthersAreServedInTheOrderTheyCame() {
+    for leaver in 0..<5 {
+      let virtual = VirtualNetwork(.json("ok", after: 1))
+      let network = virtual.network(.coalescing)
+      let calls = (0..<5).map { virtual.note("\($0) ", network.response(.get, "/x")) }
+      calls[leaver].dispose()
+      virtual.note("late ", network.response(.get, "/x"))
+      virtual.scheduler.start()
+      let rest = (0..<5).filter { $0 != leaver }.map { "\($0)" } + ["late"]
+      XCTAssertEqual(virtual.notes.all, rest.map { "\($0) 200 ok @1000" })
+      XCTAssertEqual(virtual.stub.requests.count, 1)
+    }
   }
 
   func test_callsThatShareAnExchangeHaveTheSamePolicy() {

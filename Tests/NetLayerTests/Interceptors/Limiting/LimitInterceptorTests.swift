@@ -150,7 +150,7 @@ final class LimitInterceptorTests: XCTestCase {
     let queue = ConcurrentDispatchQueueScheduler(qos: .utility)
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), transport: FakeTransport(json: "ok"),
+        baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("ok") },
         interceptors: [LimitInterceptor(maxConcurrent: 3), gauge]))
     let all = Observable.range(start: 0, count: 500)
       .flatMap { _ in network.response(.get, "/x").subscribeOn(queue) }

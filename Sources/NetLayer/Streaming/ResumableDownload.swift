@@ -2,7 +2,7 @@ import Foundation
 import Streams
 
 /// Writes one download: decides what the head means, writes the pieces, measures the rate.
-final class DownloadWriter: Disposable {
+final class ResumableDownload: Disposable {
   enum Step {
     /// The body is to be written.
     case read

@@ -1,3 +1,4 @@
+import Dispatch
 import Streams
 
 extension Observable {
@@ -6,7 +7,8 @@ extension Observable {
   /// ```swift
   /// Observable.pages(startingAt: nil) { network.feed(cursor: $0) }
   /// ```
-  /// Follows the pages' cursors until there is none. `take` and dispose end it, and nothing more is asked for.
+  /// Follows the pages' cursors until there is none. A loop over `values()` requests a page when it asks for it. `take` and
+  /// dispose end it, and nothing more is requested.
   ///
   /// - Parameters:
   ///   - cursor: where to begin; `nil` is the beginning.
@@ -18,7 +20,7 @@ extension Observable {
   ) -> Observable<Page<Item>> where Element == Page<Item> {
     walk(from: cursor, page) { page, before, _ in
       guard let next = page.cursor else { return nil }
-      return before.contains(next) ? .failure(repeated(next, after: before.count)) : .success(next)
+      return before.contains(next) ? .failure(.repeated(next, after: before.count)) : .success(next)
     }
   }
 
@@ -72,18 +74,18 @@ extension Observable {
     Observable.using {
       PageWalk(start, page, endsAtRepeat: endsAtRepeat, next)
     } observableFactory: { walk in
-      Observable.create { observer in
-        walk.go(observer)
-        return Disposables.create()
-      }
+      Observable(push: { subscription, next in walk.go(subscription, next) })
     }
   }
+}
 
-  private static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
+extension NetworkError {
+  /// The error of a cursor that would lead back.
+  static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
+    let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
       kind: .sequence, message: Messages.localized.parse,
-      reason:
-        "the cursor \(cursor.debugDescription) came a second time, after \(pages) pages: the pages would never end")
+      reason: "the cursor \(cursor.debugDescription) came a second time, after \(count): the pages would never end")
     error.index = pages - 1
     return error
   }
@@ -98,6 +100,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     var before: Page<Item>?
     var isRunning = false
     var isDisposed = false
+
+    var isDue: Bool { !isRunning && !isDisposed && next != nil }
   }
 
   /// The page's stream and the disposer; pages are asked for and emitted after. Places are hashed inside, which is
@@ -123,14 +127,24 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     current.dispose()
   }
 
-  /// Asks for the pages that are due; whoever is in here already goes on for the others.
-  func go(_ observer: AnyObserver<Page<Item>>) {
-    while let place = takeNext() { ask(place, observer) }
+  /// Asks for the pages that are due, when the subscriber takes one; whoever is in here already goes on for the others.
+  func go(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
+    while state.withLock(\.isDue),
+      subscription.takesMore(orCall: { [self] in resume(subscription, next) }), let place = takeNext()
+    {
+      ask(place, subscription, next)
+    }
+  }
+
+  /// Who lets it go on may be on the main thread, as where a stream in a `concatMap` ends there: the caller's function is not
+  /// called there.
+  private func resume(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
+    DispatchQueue.global(qos: .userInitiated).async { [self] in go(subscription, next) }
   }
 
   private func takeNext() -> Place? {
     state.withLock { state in
-      guard !state.isRunning, !state.isDisposed, let next = state.next else { return nil }
+      guard state.isDue, let next = state.next else { return nil }
       state.isRunning = true
       state.next = nil
       state.seen.insert(next)
@@ -138,19 +152,19 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     }
   }
 
-  private func ask(_ place: Place, _ observer: AnyObserver<Page<Item>>) {
+  private func ask(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     // The page's stream writes, its completion reads.
     let last = Locked<Page<Item>?>(nil)
     do {
       current.disposable = try page(place).subscribe(
         onNext: { [self] page in
           last.withLock { $0 = page }
-          if !isRepeat(page) { observer.onNext(page) }
+          if !isRepeat(page) { subscription.deliverIfActive(page, to: next) }
         },
-        onError: { observer.onError($0) },
-        onCompleted: { [self] in completed(last.withLock { $0 }, at: place, observer) })
+        onError: { subscription.fail($0) },
+        onCompleted: { [self] in completed(last.withLock { $0 }, at: place, subscription, next) })
     } catch {
-      observer.onError(error)
+      subscription.fail(error)
     }
     state.withLock { $0.isRunning = false }
   }
@@ -159,18 +173,20 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     state.withLock { $0.before }.map(page.repeats) ?? false
   }
 
-  private func completed(_ page: Page<Item>?, at place: Place, _ observer: AnyObserver<Page<Item>>) {
+  private func completed(
+    _ page: Page<Item>?, at place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next
+  ) {
     if let page, endsAtRepeat {
-      if isRepeat(page) { return observer.onCompleted() }
+      if isRepeat(page) { return subscription.complete() }
       state.withLock { $0.before = page }
     }
     let seen = state.withLock { $0.seen }
     switch page.flatMap({ following($0, seen, place) }) {
-    case nil: observer.onCompleted()
-    case .failure(let error): observer.onError(error)
-    case .success(let next):
-      state.withLock { $0.next = next }
-      go(observer)
+    case nil: subscription.complete()
+    case .failure(let error): subscription.fail(error)
+    case .success(let following):
+      state.withLock { $0.next = following }
+      go(subscription, next)
     }
   }
 }

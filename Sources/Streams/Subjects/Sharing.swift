@@ -1,6 +1,6 @@
 /// One subscription to a source, through a hub, for all who want it: the machinery of `share`, `publish`, `refCount`.
 @usableFromInline
-final class Multicast<Element: Sendable>: Sendable {
+final class Sharing<Element: Sendable>: Sendable {
   private struct State {
     var hub: Hub<Element>?
     var connection: Connection<Element>?
@@ -93,9 +93,9 @@ final class Multicast<Element: Sendable>: Sendable {
 @usableFromInline
 final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: adds two constants
   @usableFromInline let hub: Hub<Element>
-  private let owner: Multicast<Element>
+  private let owner: Sharing<Element>
 
-  init(_ hub: Hub<Element>, _ owner: Multicast<Element>) {
+  init(_ hub: Hub<Element>, _ owner: Sharing<Element>) {
     self.hub = hub
     self.owner = owner
   }
@@ -109,7 +109,7 @@ final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  
   }
 }
 
-extension Multicast {
+extension Sharing {
   /// The stream that connects with its first observer and disconnects with its last.
   @inlinable
   func refCounted() -> Observable<Element> {
@@ -119,5 +119,45 @@ extension Multicast {
       subscription.own(Disposables.create { [self] in leave(connection) })
       if isNew { start(connection) }
     })
+  }
+}
+
+/// The subject that a shared stream goes through.
+@usableFromInline
+struct Hub<Element: Sendable>: Sendable {
+  // The common one, called without a witness table.
+  @usableFromInline let core: SubjectCore<Element>?
+  @usableFromInline let other: (any SubjectType<Element>)?
+
+  @usableFromInline
+  init(_ core: SubjectCore<Element>) {
+    self.core = core
+    other = nil
+  }
+
+  init(_ other: any SubjectType<Element>) {
+    core = nil
+    self.other = other
+  }
+
+  @inlinable
+  func onNext(_ element: Element) {
+    // Unretained: whoever calls this holds the hub.
+    if let core = core.map({ Unmanaged.passUnretained($0) }) {
+      core._withUnsafeGuaranteedRef { $0.onNext(element) }
+    } else {
+      other?.onNext(element)
+    }
+  }
+
+  func finish(_ error: (any Error)?) {
+    core?.finish(error)
+    other?.on(error.map { .error($0) } ?? .completed)
+  }
+
+  @inlinable
+  func run(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next) {
+    core?.add(subscription, next)
+    other?.asObservable().run(subscription, next)
   }
 }

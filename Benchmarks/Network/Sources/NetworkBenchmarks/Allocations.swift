@@ -1,0 +1,23 @@
+import CountMalloc
+import Foundation
+
+/// How many allocations a request takes, of the whole process; one in flight.
+struct Allocations {
+  let clients: [Client]
+
+  func run() -> [[String: Any]] {
+    var rows: [[String: Any]] = []
+    for name in ["C loop", "CurlTransport", "NetLayer", "AsyncHTTPClient", "AsyncHTTPClient+JSONDecoder"] {
+      guard let client = clients.first(where: { $0.name == name }) else { continue }
+      _ = client.run(1, 0.2)
+      let before = count_malloc()
+      guard let count = client.run(1, 0.5), count > 0 else { continue }
+      let each = Double(count_malloc() - before) / Double(count)
+      var row: [String: Any] = ["name": "allocations, \(name)", "unit": "allocations", "ours": each]
+      if name == "NetLayer" { row["targets"] = [["target": "≤ 50", "met": each <= 50]] }
+      rows.append(row)
+      say("allocations a request, \(name)".padded(52) + String(format: "%6.1f", each))
+    }
+    return rows
+  }
+}

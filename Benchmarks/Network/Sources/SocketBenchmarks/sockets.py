@@ -1,0 +1,59 @@
+"""Echo server and client of PyPI's `websockets`, to compare: sockets.py serve | sockets.py URL [MESSAGES]"""
+import asyncio
+import resource
+import sys
+import time
+
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import serve
+
+
+async def echo(socket):
+    async for message in socket:
+        await socket.send(message)
+
+
+async def run_server():
+    server = await serve(echo, "127.0.0.1", 0, compression=None, max_size=1 << 24, ping_interval=None)
+    print(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/", flush=True)
+    await server.wait_closed()
+
+
+def cpu():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+async def measure(url, name, size, count, pipelined):
+    async with connect(url, compression=None, max_size=1 << 24, ping_interval=None) as socket:
+        message = b"x" * size if pipelined else "x" * size
+        start, before = time.monotonic(), cpu()
+        if pipelined:
+            async def send():
+                for _ in range(count):
+                    await socket.send(message)
+            sending = asyncio.create_task(send())
+            for _ in range(count):
+                await socket.recv()
+            await sending
+        else:
+            for _ in range(count):
+                await socket.send(message)
+                await socket.recv()
+        seconds, used = time.monotonic() - start, cpu() - before
+    rate = count / seconds
+    print(f"{name:24} {rate:.0f} messages/s, {used / count * 1e6:.1f} µs CPU each, {rate * size * 2 / 1e6:.1f} MB/s both ways")
+
+
+async def run_client(url, count):
+    for size in [100, 1024, 65536]:
+        await measure(url, f"round trip, {size} B", size, count, False)
+    for size in [100, 1024]:
+        await measure(url, f"pipelined, {size} B", size, count * 5, True)
+    await measure(url, "pipelined, 1 MB", 1_000_000, 200, True)
+
+
+if sys.argv[1] == "serve":
+    asyncio.run(run_server())
+else:
+    asyncio.run(run_client(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20_000))

@@ -1,0 +1,18 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "Chat",
+  platforms: [.macOS(.v15)],
+  // In a package of your own: .package(url: "<the URL of the repository>", branch: "main")
+  dependencies: [.package(name: "NetLayer", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "Chat",
+      dependencies: [
+        .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "LoopbackServer", package: "NetLayer"),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)

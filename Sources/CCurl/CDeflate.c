@@ -1,0 +1,110 @@
+#ifdef __linux__
+
+#include "CDeflate.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "ZStream.h"
+
+enum { Z_SYNC_FLUSH = 2, Z_DEFLATED = 8, Z_DEFAULT = -1 };
+// A bare stream with a window of 32 KB, the largest.
+enum { WINDOW_BITS = -15, MEMORY_LEVEL = 8 };
+
+static struct {
+  int (*deflateInit2)(z_stream *, int, int, int, int, int, const char *, int);
+  int (*deflate)(z_stream *, int);
+  int (*deflateReset)(z_stream *);
+  int (*deflateEnd)(z_stream *);
+  int (*inflateInit2)(z_stream *, int, const char *, int);
+  int (*inflate)(z_stream *, int);
+  int (*inflateReset)(z_stream *);
+  int (*inflateEnd)(z_stream *);
+} zlib;
+static bool is_available;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void) {
+  void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return;
+  const struct {
+    const char *name;
+    void **slot;
+  } symbols[] = {
+    {"deflateInit2_", (void **)&zlib.deflateInit2}, {"deflate", (void **)&zlib.deflate},
+    {"deflateReset", (void **)&zlib.deflateReset},  {"deflateEnd", (void **)&zlib.deflateEnd},
+    {"inflateInit2_", (void **)&zlib.inflateInit2}, {"inflate", (void **)&zlib.inflate},
+    {"inflateReset", (void **)&zlib.inflateReset},  {"inflateEnd", (void **)&zlib.inflateEnd},
+  };
+  for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+    *symbols[i].slot = dlsym(library, symbols[i].name);
+    if (*symbols[i].slot == NULL) return;
+  }
+  is_available = true;
+}
+
+bool cdeflate_available(void) {
+  pthread_once(&once, load);
+  return is_available;
+}
+
+struct cdeflate {
+  z_stream out, in;
+};
+
+cdeflate *cdeflate_make(void) {
+  if (!cdeflate_available()) return NULL;
+  cdeflate *pair = calloc(1, sizeof *pair);
+  if (pair == NULL) return NULL;
+  // The version's first character and the size of the structure are what zlib compares.
+  int size = (int)sizeof pair->out;
+  if (zlib.deflateInit2(&pair->out, Z_DEFAULT, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL, 0, "1.2.0", size) != Z_OK) {
+    free(pair);
+    return NULL;
+  }
+  if (zlib.inflateInit2(&pair->in, WINDOW_BITS, "1.2.0", size) != Z_OK) {
+    zlib.deflateEnd(&pair->out);
+    free(pair);
+    return NULL;
+  }
+  return pair;
+}
+
+void cdeflate_free(cdeflate *pair) {
+  zlib.deflateEnd(&pair->out);
+  zlib.inflateEnd(&pair->in);
+  free(pair);
+}
+
+static unsigned int limited(size_t count) { return count > 1 << 30 ? 1 << 30 : (unsigned int)count; }
+
+static cdeflate_step run(z_stream *stream, int (*work)(z_stream *, int), const void *input, size_t count, void *output,
+                         size_t room) {
+  cdeflate_step step = {0, 0, false};
+  unsigned int in = limited(count), out = limited(room);
+  stream->next_in = input;
+  stream->avail_in = in;
+  stream->next_out = output;
+  stream->avail_out = out;
+  int code = work(stream, Z_SYNC_FLUSH);
+  step.consumed = in - stream->avail_in;
+  step.produced = out - stream->avail_out;
+  step.is_broken = code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END;
+  // A sender may end its stream with a message (RFC 7692 §7.2.3.4).
+  if (code == Z_STREAM_END && zlib.inflateReset(stream) != Z_OK) step.is_broken = true;
+  return step;
+}
+
+cdeflate_step cdeflate_compress(cdeflate *pair, const void *input, size_t count, void *output, size_t room) {
+  return run(&pair->out, zlib.deflate, input, count, output, room);
+}
+
+void cdeflate_reset_compression(cdeflate *pair) { zlib.deflateReset(&pair->out); }
+
+cdeflate_step cdeflate_decompress(cdeflate *pair, const void *input, size_t count, void *output, size_t room) {
+  return run(&pair->in, zlib.inflate, input, count, output, room);
+}
+
+#endif

@@ -1,0 +1,124 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// The limits of a socket, and its end.
+  extension CurlSocket {
+    /// The time in seconds that the server has to close the connection.
+    private static let lingering = 1.0
+
+    /// When the socket is to be looked at.
+    var deadline: UInt64 {
+      let limits = request.timeouts
+      switch phase {
+      case .connecting:
+        return Swift.min(
+          Deadline.after(limits.total, from: submittedAt), Deadline.after(limits.connect, from: lastActivity))
+      case .opening:
+        return Swift.min(
+          Deadline.after(limits.total, from: submittedAt), Deadline.after(limits.idle, from: lastActivity))
+      case .open: return socket?.deadline ?? Deadline.never
+      case .lingering: return Deadline.after(Self.lingering, from: lastActivity)
+      case .over: return Deadline.never
+      }
+    }
+
+    func checkLimits() {
+      if loop.now >= deadline { expire() }
+      update()
+    }
+
+    private func expire() {
+      let limits = request.timeouts
+      switch phase {
+      case .connecting where loop.now >= Deadline.after(limits.connect, from: lastActivity):
+        fail(CurlFailure.connectTimeout(self))
+      case .opening where opening.hasHead: if let step = opening.ended() { follow(step) }
+      case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
+        fail(.timeout, "\(place) was silent for \(limits.idle) s while the socket was opened (Timeouts.idle)")
+      case .connecting, .opening:
+        fail(.timeout, "\(place) had not opened the socket after \(limits.total) s (Timeouts.total)")
+      case .open:
+        // The process may have been stopped, with the bytes that were waited for in the socket.
+        if !isPaused, socket?.isOpen == true { read() }
+        if phase == .open, let event = socket?.expire(at: loop.now, isPaused: isPaused) { handle(event) }
+        flush()
+      case .lingering: release()
+      case .over: return
+      }
+    }
+
+    /// Ends the socket at once, with a close frame if it is open and the system takes one.
+    func cancel(_ reason: String, _ code: CloseCode = .normal) {
+      guard phase != .over else { return }
+      if phase == .open {
+        socket?.close(code, at: loop.now)
+        flush()
+      }
+      if phase != .over { finish(.failure(error(.cancelled, reason)), lingers: false) }
+    }
+
+    func fail(_ kind: NetworkError.Kind, _ reason: String, code: CloseCode? = nil) {
+      fail(error(kind, reason, code))
+    }
+
+    func fail(_ error: NetworkError) { finish(.failure(error), lingers: false) }
+
+    func error(_ kind: NetworkError.Kind, _ reason: String, _ code: CloseCode? = nil) -> NetworkError {
+      NetworkError(kind: kind, code: code.map { Int($0.rawValue) }, reason: reason, request: request)
+    }
+
+    /// Tells the caller of the end, once.
+    func finish(_ result: Result<SocketClose, NetworkError>, lingers: Bool) {
+      guard phase != .over else { return }
+      let receiver = receiver.take()
+      phase = lingers ? .lingering : .over
+      lastActivity = loop.now
+      if lingers { flush() } else { release() }
+      let ending = error(.connection, "the socket to \(place) ended before the message was sent")
+      if case .success(let close) = result, close.code != .abnormal {
+        // A server that wants no such message must not be asked again.
+        failSends(NetworkError.closing(close, of: request) ?? ending)
+      } else {
+        failSends(ending)
+      }
+      receiver?.closed(result)
+    }
+
+    private func failSends(_ error: NetworkError) {
+      let left = sends[firstSend...]
+      (sends, firstSend) = ([], 0)
+      for send in left { send.completion(error) }
+    }
+
+    /// Lets go of the connection.
+    func release() {
+      if phase == .lingering { phase = .over }
+      if let handle = handle.take() {
+        if descriptor >= 0 { ccurl_multi_leave(loop.multi, descriptor, connection) }
+        loop.release(handle)
+      }
+      (descriptor, watched) = (-1, 0)
+      (output, offset) = ([], 0)
+      if phase == .over {
+        socket = nil
+        loop.remove(self)
+      }
+    }
+
+    /// Tells the loop what the socket waits for, and until when.
+    func update() {
+      loop.look(at: deadline)
+      // The end is found behind the pause, which may last until the send returns.
+      if writeFailure != nil, isPaused {
+        failSends(error(.connection, "the connection to \(place) was lost before the message was sent"))
+      }
+      guard descriptor >= 0, phase != .connecting else { return }
+      let wanted =
+        (isPaused ? 0 : Int32(CCURL_READABLE)) | (offset < output.count ? Int32(CCURL_WRITABLE) : 0)
+      guard wanted != watched else { return }
+      watched = wanted
+      ccurl_multi_use(loop.multi, descriptor, connection, Unmanaged.passUnretained(self).toOpaque(), wanted)
+    }
+  }
+#endif

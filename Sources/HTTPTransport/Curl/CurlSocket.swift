@@ -1,0 +1,331 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+  import Streams
+
+  /// One WebSocket on its way: connecting, opening, open, closed.
+  ///
+  /// Any thread may call what `SocketControl` has; all else belongs to the loop's thread. What is not private here belongs to
+  /// its own extension.
+  // @unchecked Sendable: the gate is atomic, and the inbox hands everything else over to the loop's thread.
+  final class CurlSocket: SocketControl, CurlExchange, @unchecked Sendable {
+    enum Phase {
+      case connecting
+      case opening
+      case open
+      /// All is said; the server has a moment to close the connection, else a reset could overtake the close frame.
+      case lingering
+      case over
+    }
+
+    /// How often a socket is read in one turn of the loop, so that a fast one does not starve the others.
+    private static let reads = 4
+
+    let request: Request
+    private(set) var hop: Request
+    private(set) var hopURL: String
+    let options: SocketOptions
+    let loop: CurlSocketLoop
+    let gate = FlowGate()
+    var receiver: SocketReceiver?
+    var phase = Phase.connecting
+    private var trail = RedirectTrail()
+    private var cookiesSent: String?
+    var handle: CurlHandle?
+    var descriptor: Int32 = -1
+    /// Which connection has the descriptor, as another may have the same number later.
+    var connection: UInt64 = 0
+    var watched: Int32 = 0
+
+    let submittedAt = Deadline.now()
+    /// When the phase began, or the last byte came in.
+    var lastActivity: UInt64 = 0
+    private var handshake: SocketHandshake?
+    private(set) var opening = SocketOpening()
+    var socket: SocketProtocol?
+
+    /// What is being written. It stays where it is until it has gone: TLS wants to see the same bytes again.
+    var output: [UInt8] = []
+    var offset = 0
+    private var written: UInt64 = 0
+    /// The completions of messages, with the byte behind each.
+    var sends: [(end: UInt64, completion: @Sendable (NetworkError?) -> Void)] = []
+    var firstSend = 0
+    /// Why nothing can be written any more; what the server has said until then is still read.
+    var writeFailure: Int32?
+
+    /// Whether the loop comes back to this socket in its next turn, and the last turn in which it came.
+    var isEager = false
+    var turn: UInt64 = 0
+
+    init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
+      (self.request, hop, hopURL) = (request, request, request.url.absoluteString)
+      (self.options, self.receiver, self.loop) = (options, receiver, loop)
+    }
+
+    var place: String { hop.url.hostAndPort }
+
+    /// Whether the current hop goes over TLS.
+    private var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
+
+    // MARK: Any thread
+
+    func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+      if !loop.post(.send(self, message, completion)) { CurlSockets.refuse(notOpen, completion) }
+    }
+
+    func close(_ code: CloseCode, reason: String) { _ = loop.post(.close(self, code, reason)) }
+
+    func resume() { if gate.resume() { _ = loop.post(.resume(self)) } }
+
+    func dispose() { _ = loop.post(.cancel(self)) }
+
+    // MARK: Connecting
+
+    func begin() {
+      if let problem = SocketHandshake.problem(of: request, options) { return fail(problem) }
+      guard let handle = loop.makeHandle() else { return fail(CurlFailure.outOfMemory(self)) }
+      phase = .connecting
+      lastActivity = loop.now
+      do {
+        try handle.prepareSocket(hop)
+      } catch {
+        return fail(error)
+      }
+      guard loop.connect(self, handle) == 0 else { return fail(CurlFailure.outOfMemory(self)) }
+      self.handle = handle
+      loop.look(at: deadline)
+    }
+
+    func connected(_ code: Int32) {
+      guard let handle, phase == .connecting else { return }
+      descriptor = code == 0 ? ccurl_easy_get_socket(handle.easy) : -1
+      guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
+      connection = ccurl_multi_connection(loop.multi, descriptor)
+      let handshake = SocketHandshake(options, offersCompression: options.compression && SocketDeflate.isAvailable)
+      self.handshake = handshake
+      opening = SocketOpening()
+      cookiesSent = hop.jarCookies
+      (output, offset, writeFailure) = (handshake.head(of: hop, cookies: cookiesSent), 0, nil)
+      phase = .opening
+      lastActivity = loop.now
+      flush()
+      update()
+    }
+
+    // MARK: Reading
+
+    func ready(_ what: Int32) {
+      if what & Int32(CCURL_READABLE) != 0 { read() }
+      if what & Int32(CCURL_WRITABLE) != 0 { flush() }
+      update()
+    }
+
+    func read() {
+      var count = 0
+      while phase != .over, phase != .connecting, !isPaused {
+        guard let handle else { return }
+        guard count < Self.reads else { return loop.comeBack(to: self) }
+        count += 1
+        switch handle.receive(into: loop.scratch) {
+        case .bytes(let count):
+          if phase != .lingering { lastActivity = loop.now }
+          take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+          // Inside TLS, a short read says nothing of what is left.
+          if count < loop.scratch.count, !isSecure { return }
+        case .wait:
+          // What cannot be written to has no more to say than what is there.
+          if let writeFailure { ended(writeFailure) }
+          return
+        case .end: return ended(writeFailure)
+        case .failure(let code): return ended(code)
+        }
+      }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+      switch phase {
+      case .opening:
+        opening.feed(bytes)
+        do {
+          try follow(opening.next())
+        } catch {
+          fail(.connection, "the response of \(place) is not valid: \(error.reason)")
+        }
+      case .open:
+        socket?.feed(bytes, at: loop.now)
+        deliver()
+      case .connecting, .lingering, .over: return
+      }
+    }
+
+    func follow(_ step: SocketOpening.Step) {
+      switch step {
+      case .needsInput: return
+      case .open(let headers, let rest): open(headers, rest)
+      case .response(let status, let headers, let body): refused(status, headers, body)
+      }
+    }
+
+    private func open(_ headers: HTTPHeaders, _ rest: [UInt8]) {
+      guard let handshake else { return }
+      hop.chosenOptions?.value.cookies?.store(headers, from: hop.url)
+      var compressor: SocketDeflate?
+      do {
+        let agreement = try handshake.check(headers)
+        if agreement.compresses {
+          compressor = SocketDeflate(resets: agreement.resetsCompression)
+          if compressor == nil { return fail(CurlFailure.outOfMemory(self)) }
+        }
+      } catch {
+        return fail(.closed, "\(place) did not open a socket: \(error.reason)", code: error.code)
+      }
+      socket = SocketProtocol(options, compressor: compressor, at: loop.now)
+      phase = .open
+      receiver?.response(
+        Response(request: request, url: hop.url, status: 101, headers: headers, redirects: trail.redirects))
+      rest.withUnsafeBytes { socket?.feed($0, at: loop.now) }
+      deliver()
+    }
+
+    /// The server responded with something else than a socket.
+    private func refused(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
+      hop.chosenOptions?.value.cookies?.store(headers, from: hop.url)
+      switch RedirectPolicy.decide(
+        original: request, hop: hop, status: status, headers: headers, trail: trail, cookies: cookiesSent)
+      {
+      case .refuse(let error): fail(error)
+      case .follow(let next, let trail):
+        release()
+        (hop, hopURL, self.trail) = (next, next.url.absoluteString, trail)
+        begin()
+      case .deliver:
+        let response = Response(
+          request: request, url: hop.url, status: status, headers: headers, body: body, redirects: trail.redirects)
+        receiver?.response(response)
+        fail(
+          NetworkError(
+            kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a socket",
+            request: request, response: response))
+      }
+    }
+
+    /// Hands out messages until a pause.
+    private func deliver() {
+      while phase == .open, !isPaused, let event = socket?.next() { handle(event) }
+      flush()
+    }
+
+    func handle(_ event: SocketProtocol.Event) {
+      switch event {
+      case .message(let message): if let receiver { _ = gate.deliver(message, to: receiver.message) }
+      case .closed(let close): finish(.success(close), lingers: true)
+      case .failed(let violation):
+        let kind: NetworkError.Kind = violation.code == .tooLarge ? .tooLarge : .closed
+        let remedy = kind == .tooLarge ? "; raise SocketOptions.maxMessageSize" : "; see the server"
+        finish(
+          .failure(error(kind, "\(place) broke a rule of the socket: \(violation.reason)\(remedy)", violation.code)),
+          lingers: true)
+      case .unresponsive:
+        fail(.timeout, "\(place) did not respond to a ping within \(options.pongTimeout) s (SocketOptions.pongTimeout)")
+      }
+    }
+
+    /// While the caller takes no messages, nothing is read; what comes in while the socket closes is dropped.
+    var isPaused: Bool { phase == .open && gate.isPaused && socket?.isOpen == true }
+
+    /// Goes on behind a pause.
+    func goOn() {
+      guard phase == .open else { return }
+      socket?.touch(at: loop.now)
+      deliver()
+      read()
+      update()
+    }
+
+    /// The connection has ended, by the server or by a failure, and all that came has been read.
+    private func ended(_ code: Int32?) {
+      let cause = code.map { handle?.errorMessage($0) ?? "libcurl error \($0)" }
+      switch phase {
+      case .lingering: release()
+      case .opening:
+        if let step = opening.ended() { return follow(step) }
+        fail(
+          .connection, "\(place) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
+      case .open where socket?.isOpen == false: finish(.success(SocketClose(code: .abnormal)), lingers: false)
+      case .open:
+        fail(.connection, "\(place) ended the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
+      case .connecting, .over: return
+      }
+    }
+
+    // MARK: Writing
+
+    func write(_ message: SocketMessage, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
+      guard phase == .open, socket?.isOpen == true, writeFailure == nil else { return completion(notOpen) }
+      socket?.send(message)
+      sends.append((written + UInt64(output.count - offset) + UInt64(socket?.outputCount ?? 0), completion))
+      flush()
+      update()
+    }
+
+    func beginClosing(_ code: CloseCode, _ reason: String) {
+      switch phase {
+      case .connecting, .opening: cancel("the socket to \(place) was closed before it was open")
+      case .open:
+        socket?.close(code, reason: reason, at: loop.now)
+        deliver()
+        read()
+        update()
+      case .lingering, .over: return
+      }
+    }
+
+    /// Writes what the system takes.
+    func flush() {
+      guard writeFailure == nil else {
+        _ = socket?.takeOutput()
+        return
+      }
+      while let handle {
+        if offset == output.count {
+          output = socket?.takeOutput() ?? []
+          offset = 0
+          guard !output.isEmpty else { break }
+        }
+        switch output.withUnsafeBytes({ handle.send(UnsafeRawBufferPointer(rebasing: $0[offset...])) }) {
+        case .bytes(let count):
+          offset += count
+          written += UInt64(count)
+          completeSends()
+        case .wait, .end: return
+        case .failure(let code): return writingFailed(code)
+        }
+      }
+    }
+
+    /// A server that closes with unread data resets the connection. What it said before, as why, is still to be read: in the
+    /// next turn, or behind a pause.
+    private func writingFailed(_ code: Int32) {
+      guard phase != .lingering else { return release() }
+      (writeFailure, output, offset) = (code, [], 0)
+      loop.comeBack(to: self)
+    }
+
+    private func completeSends() {
+      while firstSend < sends.count, sends[firstSend].end <= written {
+        let completion = sends[firstSend].completion
+        firstSend += 1
+        if firstSend == sends.count || firstSend >= 64 {
+          sends.removeFirst(firstSend)
+          firstSend = 0
+        }
+        completion(nil)
+      }
+    }
+
+    private var notOpen: NetworkError {
+      error(.connection, "the socket to \(place) is not open, so the message was not sent")
+    }
+  }
+#endif

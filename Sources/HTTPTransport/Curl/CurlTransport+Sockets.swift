@@ -1,0 +1,120 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+  import Streams
+
+  extension CurlTransport: SocketTransport {
+    /// Opens a WebSocket; see `SocketTransport.connect`. Safe from any thread.
+    ///
+    /// libcurl makes the connection, with the `tls` and `proxy` of the configuration; the frames are read and written here.
+    /// A thread of its own serves all sockets of a transport; it starts with the first. Sockets do not count as connections of
+    /// `maxConnections` and `maxConnectionsPerHost`, as an open one would keep requests waiting for hours. A redirect
+    /// of the opening request is followed as `Request.Options.redirects` says. A proxy is asked for a tunnel (CONNECT) also
+    /// where the URL is `http`.
+    public func connect(
+      _ request: Request, options: SocketOptions, receiver: SocketReceiver
+    ) -> any SocketControl {
+      sockets.open(request, options, receiver)
+    }
+  }
+
+  /// The sockets of one transport: their loop starts with the first.
+  final class CurlSockets: Sendable {
+    private struct State {
+      var loop: CurlSocketLoop?
+      var isShutDown = false
+    }
+
+    private let configuration: CurlTransport.Configuration
+    /// Taken by whoever opens a socket or shuts down; the loop is made and started under it, so that there is one.
+    private let state = Locked(State())
+
+    /// Where sockets end that no loop serves: a serial queue, as callers may block the threads of all others.
+    private static let refusals = DispatchQueue(label: "NetLayer.refusals")
+
+    init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
+
+    func open(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver) -> any SocketControl {
+      let found = loop(for: request)
+      switch found {
+      case .success(let loop):
+        let socket = CurlSocket(request, options, receiver, loop: loop)
+        if loop.post(.open(socket)) { return socket }
+        return refuse(Self.shutDown(request), receiver)
+      case .failure(let error): return refuse(error, receiver)
+      }
+    }
+
+    func shutDown() {
+      let loop = state.withLock { state in
+        state.isShutDown = true
+        return state.loop
+      }
+      loop?.shutDown()
+    }
+
+    /// Calls `action` when the loop has ended, on its thread; immediately if there is none.
+    func whenEnded(_ action: @escaping @Sendable () -> Void) {
+      guard let loop = state.withLock({ $0.loop }) else { return action() }
+      loop.whenEnded(action)
+    }
+
+    private func loop(for request: Request) -> Result<CurlSocketLoop, NetworkError> {
+      if ccurl_is_forked() {
+        return .failure(
+          NetworkError(
+            kind: .invalidRequest,
+            reason: "this process is a child of fork without exec, which has no thread of the CurlTransport; call exec",
+            request: request))
+      }
+      return state.withLock { state in
+        if state.isShutDown { return .failure(Self.shutDown(request)) }
+        if let loop = state.loop { return .success(loop) }
+        errno = 0
+        guard let loop = CurlSocketLoop(configuration) else {
+          return .failure(Self.unavailable("libcurl's multi handle", errno, request))
+        }
+        let code = loop.start()
+        guard code == 0 else { return .failure(Self.unavailable("the thread of the sockets", code, request)) }
+        state.loop = loop
+        return .success(loop)
+      }
+    }
+
+    private static func unavailable(_ what: String, _ code: Int32, _ request: Request) -> NetworkError {
+      let cause = code == 0 ? "out of memory" : String(cString: strerror(code))
+      return NetworkError(
+        kind: .connection, reason: "\(what) can't be made: \(cause); raise the limit of the process", request: request)
+    }
+
+    static func shutDown(_ request: Request) -> NetworkError {
+      NetworkError(
+        kind: .cancelled, reason: "this CurlTransport was shut down before the socket was opened; make a new one",
+        request: request)
+    }
+
+    private func refuse(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
+      Self.refusals.async { receiver.closed(.failure(error)) }
+      return RefusedSocket(error)
+    }
+
+    /// Fails what is sent behind the end of a loop.
+    static func refuse(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
+      refusals.async { completion(error) }
+    }
+
+    /// A socket that never opens.
+    private final class RefusedSocket: SocketControl {
+      private let error: NetworkError
+
+      init(_ error: NetworkError) { self.error = error }
+
+      func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+        CurlSockets.refuse(error, completion)
+      }
+      func close(_ code: CloseCode, reason: String) {}
+      func resume() {}
+      func dispose() {}
+    }
+  }
+#endif

@@ -1,0 +1,80 @@
+#if canImport(CCurl)
+  import CCurl
+  import Foundation
+
+  /// permessage-deflate (RFC 7692) by zlib, which is found at run time; for the thread of one socket.
+  final class SocketDeflate: SocketCompressor {
+    /// Whether zlib was found.
+    static var isAvailable: Bool { cdeflate_available() }
+
+    /// What a sender cuts off the end of each message (§7.2.1).
+    private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
+    private static let pieceSize = 1 << 14
+
+    private let pair: OpaquePointer
+    private let resets: Bool
+
+    /// - Parameter resets: whether each message is compressed by itself.
+    init?(resets: Bool) {
+      guard let pair = cdeflate_make() else { return nil }
+      (self.pair, self.resets) = (pair, resets)
+    }
+
+    deinit { cdeflate_free(pair) }
+
+    func compress(_ payload: UnsafeRawBufferPointer) -> [UInt8]? {
+      var output: [UInt8] = []
+      var input = payload
+      var isFull = true
+      while !input.isEmpty || isFull {
+        let step = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+          let step = cdeflate_compress(pair, input.baseAddress, input.count, piece.baseAddress, piece.count)
+          output.append(contentsOf: piece.prefix(step.produced))
+          return step
+        }
+        if step.is_broken {
+          // What was taken in must not be referred to, as the server never sees it.
+          cdeflate_reset_compression(pair)
+          return nil
+        }
+        input = UnsafeRawBufferPointer(rebasing: input[step.consumed...])
+        isFull = step.produced == Self.pieceSize
+      }
+      if resets { cdeflate_reset_compression(pair) }
+      guard output.suffix(4).elementsEqual(Self.tail) else { return nil }
+      output.removeLast(4)
+      return output
+    }
+
+    func decompress(
+      _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
+    ) throws(SocketFrame.Violation) {
+      try inflate(piece, limit, &message)
+      guard isLast else { return }
+      let tail = Self.tail.withUnsafeBytes { bytes in
+        Result { () throws(SocketFrame.Violation) in try inflate(bytes, limit, &message) }
+      }
+      try tail.get()
+    }
+
+    private func inflate(
+      _ bytes: UnsafeRawBufferPointer, _ limit: Int, _ message: inout [UInt8]
+    ) throws(SocketFrame.Violation) {
+      var input = bytes
+      var isFull = false
+      while !input.isEmpty || isFull {
+        let step = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+          let step = cdeflate_decompress(pair, input.baseAddress, input.count, piece.baseAddress, piece.count)
+          message.append(contentsOf: piece.prefix(step.produced))
+          return step
+        }
+        guard message.count <= limit else { throw SocketProtocol.tooLarge(limit) }
+        isFull = step.produced == Self.pieceSize
+        guard !step.is_broken, step.consumed > 0 || step.produced > 0 || input.isEmpty else {
+          throw SocketFrame.Violation(code: .invalidData, reason: "a compressed message is not deflate")
+        }
+        input = UnsafeRawBufferPointer(rebasing: input[step.consumed...])
+      }
+    }
+  }
+#endif

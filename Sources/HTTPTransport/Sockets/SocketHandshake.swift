@@ -1,0 +1,129 @@
+import Foundation
+
+/// The opening of a WebSocket over HTTP/1.1 (RFC 6455 §4.1).
+struct SocketHandshake {
+  private static let guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+  /// What the handshake itself sets.
+  private static let ownFields = [
+    "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
+    "Sec-WebSocket-Protocol", "Content-Length", "Transfer-Encoding",
+  ]
+
+  let key: String
+  private let options: SocketOptions
+  private let offersCompression: Bool
+
+  init(_ options: SocketOptions, offersCompression: Bool) {
+    var random = SystemRandomNumberGenerator()
+    key = Data((0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }).base64EncodedString()
+    (self.options, self.offersCompression) = (options, offersCompression)
+  }
+
+  /// Why `request` can't open a socket; `nil` if it can.
+  static func problem(of request: Request, _ options: SocketOptions) -> NetworkError? {
+    if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { return failure }
+    var reason = options.problem
+    if request.method != .get || !request.body.isEmpty {
+      reason = "a socket is opened with a GET without a body (RFC 6455 §4.1), not with \(request.method)"
+    } else if let name = ownFields.first(where: { request.headers[$0] != nil }) {
+      reason = "the header \(name) is set by the handshake; remove it, and pass subprotocols in SocketOptions"
+    }
+    return reason.map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
+  }
+
+  /// The value that the server must respond with (§4.2.2).
+  var accept: String { Data(SHA1.hash(Array((key + Self.guid).utf8))).base64EncodedString() }
+
+  /// The bytes of the opening request.
+  func head(of request: Request, cookies: String?) -> [UInt8] {
+    var head = "GET \(Self.target(of: request.url)) HTTP/1.1\r\n"
+    func add(_ name: String, _ value: String) { head += "\(name): \(value)\r\n" }
+    if request.headers["Host"] == nil { add("Host", Self.host(of: request.url)) }
+    for field in request.headers { add(field.name, field.value) }
+    if request.headers["Authorization"] == nil, let user = request.url.user(percentEncoded: false) {
+      add("Authorization", HTTPHeaders.basic(user: user, password: request.url.password(percentEncoded: false) ?? ""))
+    }
+    if let cookies { add("Cookie", cookies) }
+    add("Connection", "Upgrade")
+    add("Upgrade", "websocket")
+    add("Sec-WebSocket-Version", "13")
+    add("Sec-WebSocket-Key", key)
+    if !options.subprotocols.isEmpty {
+      add("Sec-WebSocket-Protocol", options.subprotocols.joined(separator: ", "))
+    }
+    if offersCompression { add("Sec-WebSocket-Extensions", "permessage-deflate") }
+    return Array((head + "\r\n").utf8)
+  }
+
+  /// What is agreed on beside the socket itself.
+  struct Agreement: Equatable {
+    var compresses = false
+    /// Whether each message of the client is compressed by itself (RFC 7692 §7.1.1.2).
+    var resetsCompression = false
+  }
+
+  /// Checks a response of status 101.
+  ///
+  /// - Throws: a violation if the server does not speak WebSocket, or chose what was not offered.
+  func check(_ headers: HTTPHeaders) throws(SocketFrame.Violation) -> Agreement {
+    guard headers.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
+      throw .breaksProtocol("the response 101 has no Upgrade: websocket")
+    }
+    guard Self.items(headers.values(of: "Connection"), ",").contains(where: { $0.lowercased() == "upgrade" }) else {
+      throw .breaksProtocol("the response 101 has no Connection: Upgrade")
+    }
+    guard headers.values(of: "Sec-WebSocket-Accept") == [accept] else {
+      throw .breaksProtocol(
+        "the Sec-WebSocket-Accept of the response is not that of the key; look for a cache or proxy")
+    }
+    let chosen = headers.values(of: "Sec-WebSocket-Protocol")
+    guard chosen.isEmpty || (chosen.count == 1 && options.subprotocols.contains(chosen[0])) else {
+      throw .breaksProtocol("the server chose the subprotocol \(chosen.joined(separator: ", ")), which was not offered")
+    }
+    return try agreement(Self.items(headers.values(of: "Sec-WebSocket-Extensions"), ","))
+  }
+
+  private func agreement(_ extensions: [String]) throws(SocketFrame.Violation) -> Agreement {
+    guard let first = extensions.first else { return Agreement() }
+    let parts = Self.items([first], ";")
+    guard offersCompression, extensions.count == 1, parts.first?.lowercased() == "permessage-deflate" else {
+      throw SocketFrame.Violation(
+        code: .missingExtension, reason: "the server chose the extension \(first), which was not offered")
+    }
+    var agreement = Agreement(compresses: true)
+    for part in parts.dropFirst() {
+      let pair = Self.items([part], "=")
+      switch pair.first?.lowercased() {
+      case "client_no_context_takeover" where pair.count == 1: agreement.resetsCompression = true
+      // What is smaller than the window of ours decodes in it.
+      case "server_no_context_takeover" where pair.count == 1: continue
+      case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(pair[1]) ?? 0): continue
+      default:
+        throw SocketFrame.Violation(
+          code: .missingExtension, reason: "the server chose the parameter \(part), which was not offered")
+      }
+    }
+    return agreement
+  }
+
+  private static func items(_ values: [String], _ separator: Character) -> [String] {
+    values.flatMap { $0.split(separator: separator) }.map { $0.trimmingCharacters(in: .whitespaces) }
+      .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) }.filter { !$0.isEmpty }
+  }
+
+  /// Path and query as they are written.
+  private static func target(of url: URL) -> String {
+    let text = url.absoluteString.prefix { $0 != "#" }
+    guard let authority = text.range(of: "://") else { return "/" }
+    let rest = text[authority.upperBound...].drop { $0 != "/" && $0 != "?" }
+    return rest.hasPrefix("/") ? String(rest) : "/" + rest
+  }
+
+  /// The host, with the port unless it is the scheme's own.
+  private static func host(of url: URL) -> String {
+    let host = url.host ?? ""
+    let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+    let own = url.scheme?.lowercased() == "https" ? 443 : 80
+    return url.port.map { $0 == own ? name : "\(name):\($0)" } ?? name
+  }
+}

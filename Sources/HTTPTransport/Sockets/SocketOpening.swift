@@ -1,0 +1,167 @@
+import Foundation
+
+/// Reads the response to an opening request: its head, and its body where it is not 101.
+struct SocketOpening {
+  enum Step {
+    case needsInput
+    /// The socket is open; these bytes follow the head.
+    case open(HTTPHeaders, rest: [UInt8])
+    case response(status: Int, HTTPHeaders, body: Data)
+  }
+
+  struct Failure: Error { let reason: String }
+
+  /// The most bytes of all heads together, those that only inform included: far above any head, far below what hurts.
+  static let maxHead = 1 << 16
+  /// What explains a refusal is small; more is cut off.
+  static let maxBody = 1 << 20
+  /// The most bytes of the line with the size of a chunk.
+  private static let maxLine = 1024
+
+  private var input: [UInt8] = []
+  /// What is before this index has been read; it is dropped once for all steps, as a drop moves all that follows.
+  private var start = 0
+  private var searched = 0
+  private var headBytes = 0
+  private var head: (status: Int, headers: HTTPHeaders)?
+  private var end = End.connection
+  private var body: [UInt8] = []
+  /// How much of a chunk is missing, the end of its line included.
+  private var missing = 0
+
+  private enum End: Equatable {
+    case length(Int)
+    case chunks
+    case connection
+  }
+
+  /// Whether the response is known; its body may be incomplete.
+  var hasHead: Bool { head != nil }
+
+  /// Takes bytes that have come in.
+  mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+    if start > 0 {
+      input.removeFirst(start)
+      (start, searched) = (0, Swift.max(0, searched - start))
+    }
+    input.append(contentsOf: bytes)
+  }
+
+  mutating func next() throws(Failure) -> Step {
+    while head == nil {
+      let end = headEnd()
+      guard headBytes + (end ?? input.count) - start <= Self.maxHead else {
+        throw Failure(reason: "the head has more than 64 KB")
+      }
+      guard let end else { return .needsInput }
+      let found = try Self.read(input[start..<end])
+      headBytes += end - start
+      (start, searched) = (end, end)
+      if found.status == 101 {
+        defer { (input, start) = ([], 0) }
+        return .open(found.headers, rest: Array(input[start...]))
+      }
+      // Before the response, others may come that only inform (RFC 9110 §15.2).
+      if found.status < 200 { continue }
+      head = found
+      self.end = Self.end(found.status, found.headers)
+    }
+    return try readBody() ? response() : .needsInput
+  }
+
+  /// The response with what there is of its body, where no more of it comes; `nil` without a head.
+  ///
+  /// The status says more than the end of the connection: for example that a token is to be refreshed.
+  func ended() -> Step? { hasHead ? response() : nil }
+
+  private func response() -> Step {
+    .response(status: head?.status ?? 0, head?.headers ?? HTTPHeaders(), body: Data(body))
+  }
+
+  /// The index behind the head and its empty line.
+  private mutating func headEnd() -> Int? {
+    var index = Swift.max(start + 3, searched)
+    while index < input.count {
+      if input[index] == 0x0A, input[index - 1] == 0x0D, input[index - 2] == 0x0A, input[index - 3] == 0x0D {
+        return index + 1
+      }
+      index += 1
+    }
+    searched = index
+    return nil
+  }
+
+  private static func read(_ head: ArraySlice<UInt8>) throws(Failure) -> (status: Int, headers: HTTPHeaders) {
+    let lines = head.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }
+    let first = String(decoding: lines.first ?? [], as: UTF8.self)
+    let parts = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", parts[1].utf8.count == 3,
+      let status = Int(parts[1]), (100...999).contains(status)
+    else {
+      throw Failure(reason: "it did not respond with HTTP/1.1: \(first.prefix(100).debugDescription); check the port")
+    }
+    var fields: [UInt8] = []
+    for line in lines.dropFirst() where !line.isEmpty {
+      guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex, line.first != 0x20, line.first != 0x09
+      else {
+        throw Failure(reason: "a line of the head is not a field: \(String(decoding: line.prefix(100), as: UTF8.self))")
+      }
+      fields += line
+      fields.append(0x0A)
+    }
+    return (status, HTTPHeaders(ReceivedFields(lines: fields)))
+  }
+
+  private static func end(_ status: Int, _ headers: HTTPHeaders) -> End {
+    if status == 204 || status == 304 { return .length(0) }
+    if let coding = headers["Transfer-Encoding"] {
+      return coding.lowercased().hasSuffix("chunked") ? .chunks : .connection
+    }
+    guard let length = headers.values(of: "Content-Length").first else { return .connection }
+    return .length(Int(length).flatMap { $0 >= 0 ? $0 : nil } ?? Int.max)
+  }
+
+  /// Whether the body is whole, or as long as it may be.
+  private mutating func readBody() throws(Failure) -> Bool {
+    switch end {
+    case .length(let length):
+      take(length - body.count)
+      return body.count >= Swift.min(length, Self.maxBody)
+    case .connection:
+      take(Int.max)
+      return body.count >= Self.maxBody
+    case .chunks: return try readChunks()
+    }
+  }
+
+  private mutating func readChunks() throws(Failure) -> Bool {
+    while body.count < Self.maxBody {
+      if missing > 2 { missing -= take(missing - 2) }
+      let end = Swift.min(missing, input.count - start)
+      (start, missing) = (start + end, missing - end)
+      guard missing == 0 else { return body.count >= Self.maxBody }
+      let rest = input[start...].prefix(Self.maxLine)
+      guard let line = rest.firstIndex(of: 0x0A) else {
+        guard rest.count < Self.maxLine else { throw Failure(reason: "a line of the body is too long") }
+        return false
+      }
+      let digits = String(decoding: rest[..<line], as: UTF8.self).prefix { $0.isHexDigit }
+      guard let size = Int(digits, radix: 16), (0...1 << 40).contains(size) else {
+        throw Failure(reason: "the size of a chunk is not a number")
+      }
+      start = line + 1
+      // Trailers are of no use here.
+      if size == 0 { return true }
+      missing = size + 2
+    }
+    return true
+  }
+
+  /// Takes `count` bytes of the body, or all there are, and keeps what the limit allows; returns how many were taken.
+  @discardableResult private mutating func take(_ count: Int) -> Int {
+    let count = Swift.min(count, input.count - start)
+    body += input[start..<start + Swift.min(count, Self.maxBody - body.count)]
+    start += count
+    return count
+  }
+}

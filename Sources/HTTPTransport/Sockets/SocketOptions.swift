@@ -1,0 +1,46 @@
+/// The options of one WebSocket.
+public struct SocketOptions: Sendable, Hashable {
+  /// The subprotocols that the client offers, the preferred first (RFC 6455 §1.9); the server chooses one, or none.
+  public var subprotocols: [String]
+  /// The maximum number of bytes in a message, compression removed. A larger message closes the socket with 1009 and fails
+  /// it with `tooLarge`. The default, 1 MB, is far above the messages of chats and feeds.
+  public var maxMessageSize: Int
+  /// The silence in seconds after which the client sends a ping; 0 sends none. The default, 30 s, is below the 60 s
+  /// after which many proxies close a silent connection.
+  public var pingInterval: Double
+  /// The time in seconds that the server has to send anything after a ping, by default 15 s, as `Timeouts.idle`; then the
+  /// socket fails with `timeout`. 0 sets no limit.
+  public var pongTimeout: Double
+  /// Whether the client offers compression (permessage-deflate, RFC 7692); by default not.
+  ///
+  /// It costs about 300 KB of memory for each socket, and compresses messages of 64 bytes and more. It needs zlib at run
+  /// time (`CurlTransport.Capabilities.gzip`); without it nothing is offered, as with `URLSessionTransport`.
+  public var compression: Bool
+
+  /// The defaults that the properties describe, changed where arguments say so.
+  public init(
+    subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Double = 30, pongTimeout: Double = 15,
+    compression: Bool = false
+  ) {
+    self.subprotocols = subprotocols
+    self.maxMessageSize = maxMessageSize
+    self.pingInterval = pingInterval
+    self.pongTimeout = pongTimeout
+    self.compression = compression
+  }
+
+  /// Why no socket can be opened with these; `nil` if one can.
+  package var problem: String? {
+    for (index, name) in subprotocols.enumerated() {
+      if !RequestCheck.isToken(name) {
+        return "the subprotocol \(name.debugDescription) is not a valid token; use letters, digits, dots and hyphens"
+      }
+      if subprotocols[..<index].contains(name) { return "the subprotocol \(name) is offered twice; remove one" }
+    }
+    if maxMessageSize < 0 { return "SocketOptions.maxMessageSize is \(maxMessageSize); set 0 or more bytes" }
+    for (name, value) in [("pingInterval", pingInterval), ("pongTimeout", pongTimeout)] where !(value >= 0) {
+      return "SocketOptions.\(name) is \(value); set seconds, or 0 to disable it"
+    }
+    return nil
+  }
+}

@@ -1,0 +1,340 @@
+import Foundation
+
+/// The client's side of an open WebSocket (RFC 6455 §5 to §7), without I/O or clock: bytes go in by `feed`, events come out of
+/// `next`, and what is to be sent out of `takeOutput`.
+///
+/// Nothing is set aside for a length that is only announced, and one message at a time is taken out, so that a pause holds
+/// back what has not been read from the input.
+struct SocketProtocol {
+  enum Event {
+    case message(SocketMessage)
+    /// The server's close frame has come, or the wait for it is over; no event follows.
+    case closed(SocketClose)
+    /// The server has broken a rule; no event follows.
+    case failed(SocketFrame.Violation)
+    /// The server has not responded to a ping; no event follows.
+    case unresponsive
+  }
+
+  /// The time in seconds that the server has for its close frame.
+  static let closePatience = 5.0
+  /// While so many bytes wait to be sent, pongs are not added to them: the latest ping alone is responded to (§5.5.3).
+  private static let pongLimit = 1 << 16
+  /// Messages below this size are not worth compressing.
+  private static let compressionSize = 64
+  /// The most bytes in the reason of a close frame (§5.5.1).
+  private static let maxReason = SocketFrame.maxControl - 2
+
+  private enum State { case open, closing, closed }
+
+  private let options: SocketOptions
+  private let compressor: (any SocketCompressor)?
+  private var state = State.open
+  private var random = SystemRandomNumberGenerator()
+
+  private var input: [UInt8] = []
+  private var start = 0
+  /// The frame whose payload is being read, and how much of it is missing.
+  private var frame: SocketFrame.Head?
+  private var missing = 0
+  /// The message of which some fragments have come.
+  private var kind: SocketFrame.Opcode?
+  private var isCompressed = false
+  private var message: [UInt8] = []
+  private var check = UTF8Check()
+
+  private var output: [UInt8] = []
+  private var latestPing: [UInt8]?
+  private var lastInput: UInt64
+  private var pingSentAt: UInt64?
+  private var closeSentAt: UInt64 = 0
+
+  init(_ options: SocketOptions, compressor: (any SocketCompressor)? = nil, at now: UInt64) {
+    (self.options, self.compressor, lastInput) = (options, compressor, now)
+  }
+
+  /// Whether messages can be sent.
+  var isOpen: Bool { state == .open }
+
+  /// Whether no event follows.
+  var isClosed: Bool { state == .closed }
+
+  // MARK: Sending
+
+  /// Writes `message` into the output.
+  mutating func send(_ message: SocketMessage) {
+    guard isOpen else { return }
+    switch message {
+    case .text(var text): text.withUTF8 { write(.text, UnsafeRawBufferPointer($0)) }
+    case .binary(let data): data.withUnsafeBytes { write(.binary, $0) }
+    }
+  }
+
+  /// Writes a close frame into the output; then messages are dropped, and the server's close frame is waited for.
+  mutating func close(_ code: CloseCode, reason: String = "", at now: UInt64) {
+    guard isOpen else { return }
+    writeClose(code, reason)
+    (state, closeSentAt) = (.closing, now)
+  }
+
+  /// How many bytes wait to be taken, without a pong that may be put off.
+  var outputCount: Int { output.count }
+
+  /// Takes what is to be sent; empty if nothing is.
+  mutating func takeOutput() -> [UInt8] {
+    if let ping = latestPing.take() { ping.withUnsafeBytes { write(.pong, $0) } }
+    var taken: [UInt8] = []
+    swap(&taken, &output)
+    return taken
+  }
+
+  private mutating func write(_ opcode: SocketFrame.Opcode, _ payload: UnsafeRawBufferPointer) {
+    let mask = UInt32(truncatingIfNeeded: random.next())
+    if let compressor, !opcode.isControl, payload.count >= Self.compressionSize,
+      let compressed = compressor.compress(payload)
+    {
+      compressed.withUnsafeBytes { SocketFrame.append(opcode, $0, isCompressed: true, mask: mask, to: &output) }
+    } else {
+      SocketFrame.append(opcode, payload, mask: mask, to: &output)
+    }
+  }
+
+  private mutating func writeClose(_ code: CloseCode, _ reason: String) {
+    var payload: [UInt8] = []
+    if code.mayBeSent {
+      withUnsafeBytes(of: code.rawValue.bigEndian) { payload.append(contentsOf: $0) }
+      var text = reason[...]
+      while text.utf8.count > Self.maxReason { text.removeLast() }
+      payload.append(contentsOf: text.utf8)
+    }
+    latestPing = nil
+    payload.withUnsafeBytes { write(.close, $0) }
+  }
+
+  // MARK: Time
+
+  /// When `expire` is to be called, in nanoseconds.
+  var deadline: UInt64 {
+    switch state {
+    case .closed: Deadline.never
+    case .closing: Deadline.after(Self.closePatience, from: closeSentAt)
+    case .open:
+      pingSentAt.map { Deadline.after(options.pongTimeout, from: $0) }
+        ?? Deadline.after(options.pingInterval, from: lastInput)
+    }
+  }
+
+  /// Sends a ping if one is due, and ends what has waited for too long. While the client does not read, silence says nothing.
+  mutating func expire(at now: UInt64, isPaused: Bool = false) -> Event? {
+    guard now >= deadline else { return nil }
+    if state == .closing {
+      state = .closed
+      return .closed(SocketClose(code: .abnormal))
+    }
+    if pingSentAt == nil {
+      pingSentAt = now
+      write(.ping, UnsafeRawBufferPointer(start: nil, count: 0))
+      return nil
+    }
+    if isPaused {
+      touch(at: now)
+      return nil
+    }
+    state = .closed
+    return .unresponsive
+  }
+
+  /// Notes that the silence so far was the client's own.
+  mutating func touch(at now: UInt64) { (lastInput, pingSentAt) = (now, nil) }
+
+  // MARK: Receiving
+
+  /// Takes bytes that have come in.
+  mutating func feed(_ bytes: UnsafeRawBufferPointer, at now: UInt64) {
+    touch(at: now)
+    guard state != .closed else { return }
+    input.append(contentsOf: bytes)
+  }
+
+  /// The next event; `nil` if more bytes are needed.
+  mutating func next() -> Event? {
+    while state != .closed {
+      do {
+        switch try step() {
+        case .event(let event): return event
+        case .goOn: continue
+        case .needsInput:
+          compact()
+          return nil
+        }
+      } catch {
+        let wasOpen = isOpen
+        if wasOpen { writeClose(error.code, error.reason) }
+        end()
+        return wasOpen ? .failed(error) : .closed(SocketClose(code: .abnormal))
+      }
+    }
+    return nil
+  }
+
+  private enum Step {
+    case event(Event)
+    case goOn
+    case needsInput
+  }
+
+  private mutating func step() throws(SocketFrame.Violation) -> Step {
+    guard let frame else {
+      guard let head = try readHead() else { return .needsInput }
+      if !head.opcode.isControl { try begin(head) }
+      start += head.size
+      (frame, missing) = (head, head.length)
+      return .goOn
+    }
+    let available = Swift.min(missing, input.count - start)
+    if frame.opcode.isControl {
+      guard available == missing else { return .needsInput }
+      let payload = Array(input[start..<start + available])
+      start += available
+      self.frame = nil
+      return try control(frame.opcode, payload)
+    }
+    guard available > 0 || missing == 0 else { return .needsInput }
+    missing -= available
+    let isLast = missing == 0 && frame.isFinal
+    try take(start..<start + available, isLast: isLast)
+    start += available
+    if missing == 0 { self.frame = nil }
+    guard isLast else { return .goOn }
+    return try finishMessage().map { .event(.message($0)) } ?? .goOn
+  }
+
+  private func readHead() throws(SocketFrame.Violation) -> SocketFrame.Head? {
+    // As withUnsafeBytes throws any error.
+    let read = input.withUnsafeBytes { bytes in
+      Result { () throws(SocketFrame.Violation) in
+        try SocketFrame.head(of: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+      }
+    }
+    guard let head = try read.get() else { return nil }
+    guard !head.isMasked else { throw .breaksProtocol("a frame of the server is masked") }
+    return head
+  }
+
+  /// Takes a piece of a data frame's payload into the message.
+  private mutating func take(_ range: Range<Int>, isLast: Bool) throws(SocketFrame.Violation) {
+    guard state == .open else { return }
+    var (message, check) = ([UInt8](), self.check)
+    swap(&message, &self.message)
+    defer {
+      swap(&message, &self.message)
+      self.check = check
+    }
+    let (isText, isCompressed, limit) = (kind == .text, isCompressed, options.maxMessageSize)
+    let taken = input.withUnsafeBytes { bytes in
+      Result { () throws(SocketFrame.Violation) in
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[range])
+        if isCompressed {
+          try compressor?.decompress(piece, isLast: isLast, limit: limit, into: &message)
+          return
+        }
+        guard !isText || check.take(piece) else { throw Self.invalidText }
+        message.append(contentsOf: piece)
+      }
+    }
+    try taken.get()
+  }
+
+  /// Decides by its head whether a data frame may come.
+  private mutating func begin(_ frame: SocketFrame.Head) throws(SocketFrame.Violation) {
+    if frame.opcode == .continuation {
+      guard kind != nil else { throw .breaksProtocol("a continuation has nothing to continue") }
+      guard !frame.isCompressed else { throw .breaksProtocol("a continuation is marked as compressed") }
+    } else {
+      guard kind == nil else { throw .breaksProtocol("a message begins inside another") }
+      guard !frame.isCompressed || compressor != nil else {
+        throw .breaksProtocol("a message is compressed, which was not agreed on")
+      }
+      (kind, isCompressed, check) = (frame.opcode, frame.isCompressed, UTF8Check())
+    }
+    guard !isOpen || frame.length <= options.maxMessageSize - (isCompressed ? 0 : message.count) else {
+      throw Self.tooLarge(options.maxMessageSize)
+    }
+  }
+
+  private mutating func finishMessage() throws(SocketFrame.Violation) -> SocketMessage? {
+    defer {
+      kind = nil
+      // A large message leaves no large buffer behind.
+      message.removeAll(keepingCapacity: message.count <= 1 << 16)
+    }
+    guard isOpen else { return nil }
+    guard kind == .text else { return .binary(Data(message)) }
+    if isCompressed {
+      let isValid = message.withUnsafeBytes { check.take($0) }
+      guard isValid else { throw Self.invalidText }
+    }
+    guard check.isComplete else { throw Self.invalidText }
+    return .text(String(decoding: message, as: UTF8.self))
+  }
+
+  private mutating func control(
+    _ opcode: SocketFrame.Opcode, _ payload: [UInt8]
+  ) throws(SocketFrame.Violation) -> Step {
+    switch opcode {
+    case .ping where isOpen:
+      if output.count < Self.pongLimit { payload.withUnsafeBytes { write(.pong, $0) } } else { latestPing = payload }
+      return .goOn
+    case .close:
+      let close = try Self.close(payload)
+      if isOpen { writeClose(close.code, "") }
+      end()
+      return .event(.closed(close))
+    default: return .goOn
+    }
+  }
+
+  private static func close(_ payload: [UInt8]) throws(SocketFrame.Violation) -> SocketClose {
+    guard !payload.isEmpty else { return SocketClose(code: .noCode) }
+    guard payload.count >= 2 else { throw .breaksProtocol("a close frame has half a code") }
+    let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+    guard code.mayBeSent else { throw .breaksProtocol("a close frame has the code \(code), which is not valid") }
+    var check = UTF8Check()
+    let isText = payload.withUnsafeBytes { check.take(UnsafeRawBufferPointer(rebasing: $0[2...])) }
+    guard isText, check.isComplete else {
+      throw SocketFrame.Violation(code: .invalidData, reason: "the reason of a close frame is not valid UTF-8")
+    }
+    return SocketClose(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
+  }
+
+  private mutating func end() {
+    state = .closed
+    (input, start, frame, message) = ([], 0, nil, [])
+  }
+
+  /// Drops what has been read from the front of the input.
+  private mutating func compact() {
+    guard start > 0 else { return }
+    if start == input.count { input.removeAll(keepingCapacity: true) } else { input.removeFirst(start) }
+    start = 0
+  }
+
+  static let invalidText = SocketFrame.Violation(code: .invalidData, reason: "a text is not valid UTF-8")
+
+  static func tooLarge(_ limit: Int) -> SocketFrame.Violation {
+    SocketFrame.Violation(code: .tooLarge, reason: "a message has more than \(limit) bytes")
+  }
+}
+
+/// Compresses the messages of one socket and removes compression from those of the server (RFC 7692 §7.2).
+protocol SocketCompressor: AnyObject {
+  /// The compressed payload; `nil` if there is no memory for it.
+  func compress(_ payload: UnsafeRawBufferPointer) -> [UInt8]?
+
+  /// Appends the content of the next piece to `message`.
+  ///
+  /// - Throws: `tooLarge` for more than `limit` bytes in the message, `invalidData` for what is not deflate.
+  func decompress(
+    _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
+  ) throws(SocketFrame.Violation)
+}

@@ -1,0 +1,56 @@
+/// Checks UTF-8 that comes in pieces, so that a text which breaks the rules is noticed at its first wrong byte (RFC 3629 §4).
+struct UTF8Check {
+  /// How many continuation bytes are missing, and the range of the next one.
+  private var missing = 0
+  private var lowest: UInt8 = 0x80
+  private var highest: UInt8 = 0xBF
+
+  /// Whether what has come in ends with a whole character.
+  var isComplete: Bool { missing == 0 }
+
+  /// Takes the next piece; `false` if no continuation can make the text valid.
+  mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    while index < bytes.count {
+      if missing == 0 {
+        // ASCII, eight bytes at a time.
+        while index + 8 <= bytes.count,
+          bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        {
+          index += 8
+        }
+        guard index < bytes.count else { break }
+      }
+      let byte = bytes[index]
+      index += 1
+      if missing > 0 {
+        guard byte >= lowest, byte <= highest else { return false }
+        missing -= 1
+        (lowest, highest) = (0x80, 0xBF)
+        continue
+      }
+      guard byte >= 0x80 else { continue }
+      guard begin(byte) else { return false }
+    }
+    return true
+  }
+
+  /// Begins a character of several bytes; `false` for a byte that begins none.
+  private mutating func begin(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0xC2...0xDF: missing = 1
+    case 0xE0...0xEF:
+      missing = 2
+      // No overlong forms, no surrogates.
+      if byte == 0xE0 { lowest = 0xA0 }
+      if byte == 0xED { highest = 0x9F }
+    case 0xF0...0xF4:
+      missing = 3
+      // No overlong forms, nothing beyond U+10FFFF.
+      if byte == 0xF0 { lowest = 0x90 }
+      if byte == 0xF4 { highest = 0x8F }
+    default: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,92 @@
+extension LoopbackServer {
+  /// A script for the server's side of a WebSocket (RFC 6455).
+  ///
+  ///     let server = try LoopbackServer { _ in .socket(.echo) }
+  ///     let ticks = LoopbackServer.SocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
+  public struct SocketScript: Sendable {
+    /// A message of the client, its fragments joined.
+    public enum Message: Sendable, Equatable {
+      /// Text.
+      case text(String)
+      /// Bytes.
+      case binary([UInt8])
+    }
+
+    /// A step of the server.
+    public enum Action: Sendable {
+      /// Sends a text message.
+      case text(String)
+      /// Sends a binary message.
+      case binary([UInt8])
+      /// Sends a ping with this payload, 125 bytes at most.
+      case ping([UInt8])
+      /// Sends a close frame; the connection ends when the client's has come.
+      case close(UInt16, String)
+      /// Fault: sends exactly these bytes, which need not be a frame.
+      case raw([UInt8])
+      /// Waits for seconds; other connections go on.
+      case wait(Double)
+      /// Fault: reads nothing any more.
+      case stopReading
+      /// Fault: ends the connection in order, without a close frame.
+      case end
+      /// Fault: resets the connection.
+      case reset
+    }
+
+    /// The steps when the socket has opened.
+    public var onOpen: [Action]
+    /// Fault: the `Sec-WebSocket-Accept` of the response, where it is not the right one.
+    public var accept: String?
+    /// The steps for each message of the client; called on the server's only thread.
+    public var onMessage: @Sendable (Message) -> [Action]
+    /// The steps for each control frame of the client, by opcode (8 close, 9 ping, 10 pong) and payload; `nil` for what
+    /// the protocol asks for.
+    public var onControl: @Sendable (UInt8, [UInt8]) -> [Action]?
+
+    /// A script of these steps; by default the server opens the socket and says nothing.
+    public init(
+      onOpen: [Action] = [], accept: String? = nil,
+      onMessage: @escaping @Sendable (Message) -> [Action] = { _ in [] },
+      onControl: @escaping @Sendable (UInt8, [UInt8]) -> [Action]? = { _, _ in nil }
+    ) {
+      (self.onOpen, self.accept, self.onControl, self.onMessage) = (onOpen, accept, onControl, onMessage)
+    }
+
+    /// Sends every message back.
+    public static let echo = SocketScript { message in
+      switch message {
+      case .text(let text): [.text(text)]
+      case .binary(let bytes): [.binary(bytes)]
+      }
+    }
+
+    /// The bytes of a frame as a server sends it; with other arguments than the defaults, of one that no server may send.
+    ///
+    /// `length` is what the head announces, if it is not the length of the payload.
+    public static func frame(
+      _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, isMasked: Bool = false,
+      length: UInt64? = nil
+    ) -> [UInt8] {
+      var bytes = [(isFinal ? 0x80 : 0) | (reserved & 7) << 4 | (opcode & 15)]
+      let mark: UInt8 = isMasked ? 0x80 : 0
+      let length = length ?? UInt64(payload.count)
+      switch length {
+      case ...125: bytes.append(mark | UInt8(length))
+      case ...0xFFFF: bytes += [mark | 126, UInt8(length >> 8), UInt8(length & 255)]
+      default: bytes += [mark | 127] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
+      }
+      if isMasked { bytes += [0, 0, 0, 0] }
+      return bytes + payload
+    }
+  }
+}
+
+extension LoopbackServer.Response {
+  /// Opens a WebSocket that plays `script`, with `subprotocol` in the response if there is one.
+  public static func socket(_ script: LoopbackServer.SocketScript, subprotocol: String? = nil) -> Self {
+    var response = Self(status: 101)
+    response.socket = script
+    return subprotocol.map { response.header("Sec-WebSocket-Protocol", $0) } ?? response
+  }
+}

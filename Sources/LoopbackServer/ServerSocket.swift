@@ -1,0 +1,143 @@
+import Foundation
+
+/// The server's side of one WebSocket: what has come in, and what its script does next.
+struct ServerSocket {
+  enum Step {
+    case nothing
+    case bytes([UInt8])
+    case wait(Double)
+    case end(isReset: Bool)
+  }
+
+  private let script: LoopbackServer.SocketScript
+  private var actions: [LoopbackServer.SocketScript.Action]
+  private var position = 0
+  private var input: [UInt8] = []
+  private var start = 0
+  private var message: [UInt8] = []
+  private var kind: UInt8 = 0
+  private var hasClosed = false
+  private(set) var reads = true
+
+  init(_ script: LoopbackServer.SocketScript) { (self.script, actions) = (script, script.onOpen) }
+
+  mutating func feed(_ bytes: UnsafeRawBufferPointer) { input.append(contentsOf: bytes) }
+
+  mutating func next() -> Step {
+    while true {
+      if position < actions.count {
+        position += 1
+        if let step = perform(actions[position - 1]) { return step }
+        continue
+      }
+      (actions, position) = ([], 0)
+      guard let (opcode, isFinal, payload) = nextFrame() else { return .nothing }
+      if opcode >= 8 {
+        if let own = script.onControl(opcode, payload) {
+          actions = own
+        } else if opcode == 9 {
+          return .bytes(LoopbackServer.SocketScript.frame(10, payload))
+        } else if opcode == 8 {
+          if hasClosed { return .end(isReset: false) }
+          actions = [.raw(LoopbackServer.SocketScript.frame(8, payload)), .end]
+        }
+        continue
+      }
+      if opcode > 0 { kind = opcode }
+      message += payload
+      guard isFinal else { continue }
+      actions = script.onMessage(kind == 1 ? .text(String(decoding: message, as: UTF8.self)) : .binary(message))
+      message.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private mutating func perform(_ action: LoopbackServer.SocketScript.Action) -> Step? {
+    switch action {
+    case .text(let text): return .bytes(LoopbackServer.SocketScript.frame(1, Array(text.utf8)))
+    case .binary(let bytes): return .bytes(LoopbackServer.SocketScript.frame(2, bytes))
+    case .ping(let bytes): return .bytes(LoopbackServer.SocketScript.frame(9, bytes))
+    case .raw(let bytes): return .bytes(bytes)
+    case .wait(let seconds): return .wait(seconds)
+    case .close(let code, let reason):
+      hasClosed = true
+      return .bytes(LoopbackServer.SocketScript.frame(8, [UInt8(code >> 8), UInt8(code & 255)] + Array(reason.utf8)))
+    case .stopReading:
+      reads = false
+      return nil
+    case .end: return .end(isReset: false)
+    case .reset: return .end(isReset: true)
+    }
+  }
+
+  /// The next whole frame of the client, unmasked.
+  private mutating func nextFrame() -> (opcode: UInt8, isFinal: Bool, payload: [UInt8])? {
+    let count = input.count - start
+    guard count >= 2 else { return nil }
+    var head = 2
+    var length = Int(input[start + 1] & 0x7F)
+    let isMasked = input[start + 1] & 0x80 != 0
+    let extra = length == 126 ? 2 : length == 127 ? 8 : 0
+    guard count >= head + extra else { return nil }
+    if extra > 0 { length = input[(start + 2)..<(start + 2 + extra)].reduce(0) { $0 << 8 | Int($1) } & Int.max }
+    head += extra + (isMasked ? 4 : 0)
+    guard count - head >= length else { return nil }
+    let (first, body) = (input[start], start + head)
+    var payload = Array(input[body..<(body + length)])
+    if isMasked {
+      let key = Array(input[(body - 4)..<body])
+      payload.withUnsafeMutableBufferPointer { bytes in
+        for index in bytes.indices { bytes[index] ^= key[index & 3] }
+      }
+    }
+    start = body + length
+    if start == input.count {
+      input.removeAll(keepingCapacity: input.capacity <= 1 << 20)
+      start = 0
+    } else if start > 1 << 16, start > input.count / 2 {
+      input.removeFirst(start)
+      start = 0
+    }
+    return (first & 15, first & 0x80 != 0, payload)
+  }
+
+  static func head(_ fields: [(name: String, value: String)], _ accept: String) -> [UInt8] {
+    let own = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
+    let lines = (own + fields.map { ($0.name, $0.value) }).map { "\($0.0): \($0.1)\r\n" }.joined()
+    return Array("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n".utf8)
+  }
+
+  /// The base64 of the SHA-1 of the key and the protocol's own text (RFC 6455 §4.2.2).
+  static func accept(_ key: String) -> String {
+    var message = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+    let bits = UInt64(message.count) * 8
+    message.append(0x80)
+    while message.count % 64 != 56 { message.append(0) }
+    message += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+    var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
+    for start in stride(from: 0, to: message.count, by: 64) { mix(message[start..<(start + 64)], into: &state) }
+    let digest = state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
+    return Data(digest).base64EncodedString()
+  }
+
+  private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
+    func turned(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
+    var words = (0..<16).map { index in
+      block[(block.startIndex + 4 * index)..<(block.startIndex + 4 * index + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+    for index in 16..<80 {
+      words.append(turned(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
+    }
+    var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+    for (index, word) in words.enumerated() {
+      let (bits, constant): (UInt32, UInt32) =
+        switch index / 20 {
+        case 0: ((b & c) | (~b & d), 0x5A82_7999)
+        case 1: (b ^ c ^ d, 0x6ED9_EBA1)
+        case 2: ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC)
+        default: (b ^ c ^ d, 0xCA62_C1D6)
+        }
+      (a, b, c, d, e) = (turned(a, 5) &+ bits &+ e &+ constant &+ word, a, turned(b, 30), c, d)
+    }
+    for (index, word) in [a, b, c, d, e].enumerated() { state[index] &+= word }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+extension MultipartForm {
+  /// The boundary of the form: the one that was asked for, if it can be one, or a new one.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding` for one that is malformed (RFC 2046 §5.1.1) or part of the content.
+  func boundary(against parts: [Part]) throws -> String {
+    try boundary.map { try Self.checked($0, against: parts) } ?? Self.fresh(against: parts)
+  }
+
+  /// Another multipart type of the caller's is kept, but the boundary is the one in the body.
+  static func contentType(_ given: String?, boundary: String) -> String {
+    let given = given.flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
+    let kept = MediaType(given ?? "multipart/form-data").pieces
+      .filter { !$0.isEmpty && MediaType.name($0) != "boundary" }
+    let quoted = RequestCheck.isToken(boundary) ? boundary : "\"\(boundary)\""
+    return (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
+  }
+
+  /// 128 random bits: no content of a file has them by accident. What is in memory is looked through all the same.
+  private static func fresh(against parts: [Part]) -> String {
+    while true {
+      var generator = SystemRandomNumberGenerator()
+      let digits = (0..<2).map { _ in
+        let digits = String(generator.next(), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+      }
+      let boundary = "netlayer." + digits.joined()
+      if !parts.contains(where: { contains(boundary, $0, filesToo: false) }) { return boundary }
+    }
+  }
+
+  private static func checked(_ boundary: String, against parts: [Part]) throws -> String {
+    let allowed = boundary.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x27...0x29, 0x2B...0x2F, 0x3A, 0x3D, 0x3F, 0x5F: true
+      default: false
+      }
+    }
+    guard allowed, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else {
+      throw NetworkError(
+        kind: .encoding,
+        reason: "\(boundary.debugDescription) is no boundary: 1 to 70 letters, digits and '()+_,-./:=? are allowed")
+    }
+    if let part = parts.first(where: { contains(boundary, $0, filesToo: true) }) {
+      throw NetworkError(
+        kind: .encoding,
+        reason: "the boundary \(boundary) stands in part \(part.name.debugDescription); leave the choice to the form")
+    }
+    return boundary
+  }
+
+  private static func contains(_ boundary: String, _ part: Part, filesToo: Bool) -> Bool {
+    let mark = Data("--\(boundary)".utf8)
+    switch part.content {
+    case .data(let data): return data.range(of: mark) != nil
+    case .file(let file):
+      // That it can be read has been seen before.
+      guard filesToo, let data = try? Data(contentsOf: file, options: .mappedIfSafe) else { return false }
+      return data.range(of: mark) != nil
+    }
+  }
+}

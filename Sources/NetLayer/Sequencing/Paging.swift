@@ -1,0 +1,119 @@
+import Foundation
+import Streams
+
+/// How the pages of an API follow one another.
+public enum Paging: Sendable, Hashable {
+  /// By the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's do.
+  case link
+  /// By a cursor that stands at a path of the body, such as `meta.next`, and is sent as a parameter of the query.
+  case cursor(at: String = "cursor", parameter: String = "cursor")
+  /// By the page's number, until a page is empty.
+  case number(parameter: String = "page", from: Int = 1)
+  /// By how many items have been there, until a page is empty.
+  case offset(parameter: String = "offset", from: Int = 0)
+}
+
+extension Paging {
+  /// Whether an empty page is the end.
+  var countsItems: Bool {
+    switch self {
+    case .link, .cursor: false
+    case .number, .offset: true
+    }
+  }
+}
+
+/// The pages of one call for one subscriber.
+final class PagedCall<Item: Decodable & Sendable>: Sendable {
+  private let first: Call
+  private let paging: Paging
+  private let path: String?
+  private struct State {
+    var count = 0
+    /// The hash of the last page.
+    var hash: Int?
+    /// That of the first page.
+    var origin: Origin?
+    /// The URL of the last page's request.
+    var url: String?
+  }
+
+  /// Pages come one at a time, on any thread.
+  private let state = Locked(State())
+
+  init(_ first: Call, _ paging: Paging, _ path: String?) {
+    (self.first, self.paging, self.path) = (first, paging, path)
+  }
+
+  /// The call for the page at `place`; `nil` is the first.
+  func call(at place: String?) throws -> Call {
+    var call: Call
+    switch (paging, place) {
+    case (.link, let place?): call = try linked(place)
+    case (.link, nil), (.cursor, nil): return first
+    case (.cursor(_, let parameter), let cursor?): call = first.query([parameter: cursor])
+    case (.number(let parameter, let start), let number): call = first.query([parameter: number ?? String(start)])
+    case (.offset(let parameter, let start), let offset): call = first.query([parameter: offset ?? String(start)])
+    }
+    // Each page is a response of its own.
+    if let key = call.caching.key, let place { call.caching.key = "\(key) \(place)" }
+    return call
+  }
+
+  /// The call of a URL that the server has named.
+  private func linked(_ text: String) throws -> Call {
+    // The first page has no place, so that its own URL would pass for a new one.
+    let (last, count) = state.withLock { ($0.url, $0.count) }
+    if text == last { throw NetworkError.repeated(text, after: count) }
+    guard let url = URL(string: text) else {
+      throw NetworkError(kind: .sequence, reason: "the link to the next page is no URL: \(text.debugDescription)")
+    }
+    var call = Call(.get, url, headers: first.headers, caching: first.caching)
+    (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
+    if Origin(url) != state.withLock(\.origin) {
+      // What the call and the back end send along may be credentials: they go nowhere else.
+      call.headers = [:]
+      call.isForeign = true
+    }
+    return call
+  }
+
+  /// The page that `response` is, with the place of the next one as its cursor.
+  func page(of response: Response, at place: String?) throws -> Page<Item> {
+    let json = try response.common()
+    var page = try json.page(of: Item.self, at: path)
+    switch paging {
+    case .link:
+      // Of what was asked, and once: neither a redirect nor a link makes another origin ours.
+      let origin = Origin(response.request.url)
+      state.withLock { state in
+        state.origin = state.origin ?? origin
+        state.url = response.request.url.absoluteString
+        state.count += 1
+      }
+      page.cursor = response.links["next"]?.absoluteString
+    case .cursor(let path, _): page.cursor = try json.cursor(at: path)
+    case .number(_, let start): page.cursor = try next(page, from: place, or: start, step: 1)
+    case .offset(_, let start): page.cursor = try next(page, from: place, or: start, step: page.items.count)
+    }
+    return page
+  }
+
+  private func next(_ page: Page<Item>, from place: String?, or start: Int, step: Int) throws -> String? {
+    guard !page.items.isEmpty else { return nil }
+    let former = state.withLock { state in
+      defer { (state.count, state.hash) = (state.count + 1, page.fingerprint) }
+      return state
+    }
+    let here = place.flatMap(Int.init) ?? start
+    if former.count > 0, former.hash == page.fingerprint {
+      var error = NetworkError(
+        kind: .sequence, message: Messages.localized.parse,
+        reason:
+          "the page at \(here) has the same items as the one before: does the server know its parameter? (\(paging))")
+      error.index = former.count
+      throw error
+    }
+    return String(here + step)
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Streams
+
+/// An open WebSocket (RFC 6455).
+///
+/// Messages are read once, by one loop. A slow reader makes the server wait: at most 256 KB of messages gather here. Sending and
+/// closing are allowed on any thread. The socket ends when it is released.
+public final class Socket: Sendable {
+  /// The response that opened the socket, status 101.
+  public let response: Response
+  private let owner: SocketLink.Owner
+
+  init(_ response: Response, _ owner: SocketLink.Owner) { (self.response, self.owner) = (response, owner) }
+
+  var link: SocketLink { owner.link }
+
+  /// The subprotocol that the server chose; `nil` for none.
+  public var subprotocol: String? { response.headers["Sec-WebSocket-Protocol"] }
+
+  /// Sends `message` and returns when the system has taken it, so that a loop sends at the pace of the server.
+  ///
+  /// Cancelling the task while the message is on its way ends the socket, as half a message cannot be withdrawn; a task that is
+  /// cancelled before sends nothing.
+  ///
+  /// - Throws: `NetworkError`; of kind `connection` if the socket has ended, `closed` with the close code if the server has
+  ///   closed it, and the message may not have arrived; `cancelled` when the task is cancelled.
+  public func send(_ message: SocketMessage) async throws(NetworkError) {
+    if Task.isCancelled { throw cancelled("sent to") }
+    let error = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        link.send(message, isTask: true) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      link.cancel()
+    }
+    guard let error else { return }
+    throw Task.isCancelled ? cancelled("sent to") : response.explaining(error)
+  }
+
+  /// Sends a text; see `send(_:)` for messages.
+  public func send(_ text: String) async throws(NetworkError) { try await send(.text(text)) }
+
+  /// Sends `message` at each subscription, and completes when the system has taken it.
+  ///
+  /// A message that is on its way is not withdrawn by disposing.
+  public func send(_ message: SocketMessage) -> Completable {
+    let (link, response) = (link, response)
+    return Completable.create { observer in
+      link.send(message) { error in
+        observer(error.map { .error(response.explaining($0)) } ?? .completed)
+      }
+      return Disposables.create()
+    }
+  }
+
+  /// Sends a text at each subscription; see `send(_:)` for messages.
+  public func send(_ text: String) -> Completable { send(.text(text)) }
+
+  /// Sends a close frame after what was sent before; messages that still arrive are dropped.
+  ///
+  /// The messages end without an error when the server has responded, or after 5 s.
+  public func close(_ code: CloseCode = .normal, reason: String = "") { link.close(code, reason) }
+
+  /// The messages for a `for try await` loop, each read when the loop asks for it.
+  ///
+  /// The loop ends when either side has closed the socket with 1000; the error of another close has the kind `closed` and the
+  /// close code as its `code`. Cancelling the task ends the loop with `cancelled`, and leaves the socket open.
+  public var messages: Messages { Messages(socket: self) }
+
+  /// The messages of a socket as an async sequence.
+  public struct Messages: AsyncSequence, Sendable {
+    let socket: Socket
+
+    /// Begins to read; the first step of a second iterator throws, as messages are read once.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket, isOwner: socket.link.claim()) }
+
+    /// Reads one message after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      let socket: Socket
+      let isOwner: Bool
+
+      /// The next message, `nil` at the end.
+      ///
+      /// - Throws: `NetworkError`: that of the socket, or of kind `cancelled` or `other`.
+      public mutating func next() async throws -> SocketMessage? {
+        guard isOwner else { throw socket.claimedTwice }
+        return try await socket.next()
+      }
+    }
+  }
+
+  private func next() async throws(NetworkError) -> SocketMessage? {
+    while true {
+      if Task.isCancelled { throw cancelled("read") }
+      let step = await withTaskCancellationHandler {
+        await withCheckedContinuation { (continuation: CheckedContinuation<SocketLink.Step, Never>) in
+          let step = link.take(isTask: true) { continuation.resume(returning: .wait) }
+          if case .wait = step {
+            // The cancellation may have come before the waiter was there.
+            if Task.isCancelled { link.wakeWaiter() }
+            return
+          }
+          continuation.resume(returning: step)
+        }
+      } onCancel: {
+        link.wakeWaiter()
+      }
+      switch step {
+      case .message(let message): return message
+      case .wait: continue
+      case .end(let result):
+        if let error = error(of: result) { throw error }
+        return nil
+      }
+    }
+  }
+
+  /// The messages as a stream: read once, the next when the last has been dealt with; disposing ends the socket.
+  var stream: Observable<SocketMessage> {
+    Observable.create { [self] observer in
+      guard link.claim() else {
+        observer.onError(claimedTwice)
+        return Disposables.create()
+      }
+      pump(to: observer)
+      return Disposables.create { [link] in link.cancel() }
+    }
+  }
+
+  private func pump(to observer: AnyObserver<SocketMessage>) {
+    while true {
+      switch link.take(orCall: { [self] in pump(to: observer) }) {
+      case .message(let message): observer.onNext(message)
+      case .end(let result): return error(of: result).map { observer.onError($0) } ?? observer.onCompleted()
+      case .wait: return
+      }
+    }
+  }
+
+  /// Closes the socket, and waits for its end.
+  func end(_ code: CloseCode) async {
+    close(code)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in link.whenOver { continuation.resume() } }
+    } onCancel: {
+      link.cancel()
+    }
+  }
+
+  private func error(of result: Result<SocketClose, NetworkError>) -> NetworkError? {
+    switch result {
+    case .success(let close):
+      link.hasClosed ? nil : NetworkError.closing(close, of: response.request).map(response.explaining)
+    case .failure(let error): response.explaining(error)
+    }
+  }
+
+  private func cancelled(_ verb: String) -> NetworkError {
+    response.explaining(NetworkError(kind: .cancelled, reason: "the task that \(verb) the socket was cancelled"))
+  }
+
+  private var claimedTwice: NetworkError {
+    NetworkError(
+      kind: .other, reason: "the messages of a socket are read once; open the endpoint again", response: response)
+  }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Streams
+
+/// A WebSocket that connects when its messages are subscribed, and again as its policy says when the connection is lost.
+///
+/// ```swift
+/// let session = network.socket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
+///   socket.send(#"{"subscribe":"AAPL"}"#)
+/// }
+/// session.messages.subscribe(onNext: { print($0) }).disposed(by: bag)
+/// ```
+public final class SocketSession: Sendable {
+  /// What happens to the connection.
+  public enum Event: Sendable {
+    /// The socket is open; `onOpen` is called next.
+    case opened(Response)
+    /// The connection was lost or refused for this reason; the next one is made after the pause.
+    case reconnecting(after: Duration, NetworkError)
+  }
+
+  /// The messages of every connection. The first subscription connects, later ones share the connection, and disposing the last
+  /// closes it.
+  ///
+  /// Messages arrive on the backend's `mapping` scheduler, the next when the last has been dealt with; a slow subscriber makes
+  /// the server wait. The stream completes when the server closes with 1000. Every other end is an error, or a reason to
+  /// reconnect.
+  public let messages: Observable<SocketMessage>
+  /// The events of the connection; subscribing does not connect.
+  public var events: Observable<Event> { happenings.asObservable() }
+
+  private let happenings: PublishSubject<Event>
+  private let state: SocketSessionState
+
+  init(_ socket: Single<Socket>, _ reconnect: RetryPolicy?, _ onOpen: (@Sendable (Socket) -> Completable)?) {
+    let happenings = PublishSubject<Event>()
+    let state = SocketSessionState()
+    let left = NetworkError(kind: .cancelled, reason: "the messages of the session are not subscribed any more")
+    let closed = NetworkError(kind: .connection, reason: "the server closed the socket with 1000")
+    messages = Observable<SocketMessage>.deferred {
+      let (count, subscription) = (ReconnectCount(reconnect), state.subscribe())
+      let connection = socket.asObservable().flatMap { socket -> Observable<SocketMessage> in
+        count.noteOpening()
+        happenings.onNext(.opened(socket.response))
+        return Self.messages(of: socket, state, subscription, onOpen).do(onNext: { _ in count.noteMessage() })
+      }
+      return Self.reconnecting(connection, reconnect, count, happenings)
+        .do(
+          onError: { state.end(subscription, NetworkError.wrapping($0)) },
+          onCompleted: { state.end(subscription, closed) }, onDispose: { state.end(subscription, left) })
+    }
+    .share()
+    (self.happenings, self.state) = (happenings, state)
+  }
+
+  /// Sends `message` at each subscription, and completes when the system has taken it.
+  ///
+  /// While no socket is open, it waits for the next, behind `onOpen`; disposing withdraws it. When the messages end or are
+  /// disposed, it fails. A message that was on its way when the connection was lost fails with `connection`: it is never sent
+  /// a second time, as the server may have received it.
+  public func send(_ message: SocketMessage) -> Completable {
+    state.steps.flatMap { step -> Observable<Socket> in
+      switch step {
+      case .waiting: .empty()
+      case .open(let socket): .just(socket)
+      case .ended(let error): .error(error)
+      }
+    }
+    .take(1).flatMap { $0.send(message).asObservable() }.asCompletable()
+  }
+
+  /// Sends a text at each subscription; see `send(_:)` for messages.
+  public func send(_ text: String) -> Completable { send(.text(text)) }
+
+  /// The messages of `connection`, which is made again as `policy` says.
+  private static func reconnecting(
+    _ connection: Observable<SocketMessage>, _ policy: RetryPolicy?, _ count: ReconnectCount,
+    _ happenings: PublishSubject<Event>
+  ) -> Observable<SocketMessage> {
+    guard let policy else { return connection }
+    return connection.retryWhen { errors in
+      errors.flatMap { error in
+        guard let pause = count.pause(after: error) else { throw error }
+        happenings.onNext(.reconnecting(after: pause, NetworkError.wrapping(error)))
+        return Observable<Int>.timer(pause, scheduler: policy.scheduler)
+      }
+    }
+  }
+
+  private static func messages(
+    of socket: Socket, _ state: SocketSessionState, _ subscription: Int, _ onOpen: (@Sendable (Socket) -> Completable)?
+  ) -> Observable<SocketMessage> {
+    Observable.create { observer in
+      let connection = state.connect(subscription)
+      let opening = (onOpen?(socket) ?? .empty())
+        .subscribe(onCompleted: { state.open(socket, connection) }, onError: { observer.onError($0) })
+      let stream = socket.stream.subscribe(
+        onNext: { observer.onNext($0) }, onError: { observer.onError($0) }, onCompleted: { observer.onCompleted() })
+      return Disposables.create {
+        opening.dispose()
+        stream.dispose()
+        state.lose(connection)
+      }
+    }
+  }
+}
+
+extension Network {
+  /// A session whose messages are those of a WebSocket at `endpoint`; nothing is sent before they are subscribed.
+  ///
+  /// The opening request is built anew for each connection and passes through the interceptors; `ws` and `wss` URLs are accepted.
+  /// The session reconnects where a new connection may succeed: after failures of kind `connection`, `unknownHost` and
+  /// `timeout`, after the close codes 1001, 1006 and 1011 to 1014, and, once a socket was open, after the statuses 429 and 5xx,
+  /// whose `Retry-After` counts up to ten minutes. A message begins the count of attempts anew, and so does a connection
+  /// that lasted for `maximumDelay` of the policy.
+  ///
+  /// - Parameters:
+  ///   - endpoint: the endpoint of the opening request, a GET.
+  ///   - options: the options of each socket.
+  ///   - reconnect: the policy of reconnecting; `nil`, the default, never reconnects.
+  ///   - onOpen: called for each connection, for example to subscribe to topics; its error ends the connection. Messages
+  ///     that `SocketSession.send` holds back are sent when it has completed.
+  public func socket(
+    _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), reconnect: RetryPolicy? = nil,
+    onOpen: (@Sendable (Socket) -> Completable)? = nil
+  ) -> SocketSession {
+    let call = Call(endpoint)
+    return SocketSession(openSocket(call, options), reconnect, onOpen)
+  }
+}
+
+/// The count of failed attempts of one subscription.
+private final class ReconnectCount: Sendable {
+  private struct State {
+    var attempt = 0
+    var hasOpened = false
+    /// When the last connection opened; `nil` once it has been lost.
+    var openedAt: Duration?
+  }
+
+  /// A server may ask for any pause; one of years would be the end.
+  private static let longestPause = Duration.seconds(600)
+
+  private let policy: RetryPolicy?
+  /// The messages' thread and the reconnecting one, one at a time.
+  private let state = Locked(State())
+
+  init(_ policy: RetryPolicy?) { self.policy = policy }
+
+  func noteOpening() {
+    let now = policy?.scheduler.uptime
+    state.withLock { state in
+      state.hasOpened = true
+      state.openedAt = now
+    }
+  }
+
+  func noteMessage() { state.withLock { $0.attempt = 0 } }
+
+  /// The time to wait before the next connection; `nil` if there is none.
+  func pause(after error: any Error) -> Duration? {
+    guard let policy else { return nil }
+    let now = policy.scheduler.uptime
+    let (attempt, hasOpened) = state.withLock { state in
+      if let openedAt = state.openedAt.take(), now - openedAt >= policy.maximumDelay { state.attempt = 0 }
+      state.attempt += 1
+      return (state.attempt, state.hasOpened)
+    }
+    let known = NetworkError.wrapping(error)
+    let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
+    let isTransientClose =
+      known.kind == .closed && UInt16(exactly: known.code).map { CloseCode(rawValue: $0).isTransient } == true
+    guard known.kind.isTransient || isRestart || isTransientClose,
+      let pause = policy.delay(after: error, attempt: attempt)
+    else { return nil }
+    let asked = known.response.flatMap { RetryAfter($0.headers, now: policy.scheduler.now)?.pause }
+    return max(pause, min(asked ?? .zero, Self.longestPause))
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import NetLayer
+import Streams
+import StreamsTesting
+import XCTest
+
+/// The samples of LiveConnections.md.
+final class LiveConnectionsSamples: XCTestCase {
+  func test_aConversation() async throws {
+    let echo = StubTransport.SocketScript { message in
+      [.message(.text("echo: \(message.text ?? "")")), .message(.text("bye")), .close(.normal)]
+    }
+    let stub = StubTransport([.init(.get, "/room", .socket(echo))])
+    let chat = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
+
+    try await chat.withSocket(.get("/room")) { socket in
+      try await socket.send("hello")
+      for try await message in socket.messages {
+        print(message.text ?? "\(message.byteCount) bytes")
+      }
+    }
+    try assertPrinted(asIn: "LiveConnections", 0)
+  }
+
+  func test_aSession() async throws {
+    let (bag, done) = (DisposeBag(), Done())
+    let script = StubTransport.SocketScript { _ in
+      [.message(.text("AAPL 150")), .message(.text("AAPL 151")), .close(.normal)]
+    }
+    let stub = StubTransport([.init(.get, "/prices", .socket(script))])
+    let market = Network(Backend(baseURL: URL(string: "https://market.example"), transport: stub))
+
+    let session = market.socket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
+      socket.send(#"{"subscribe":"AAPL"}"#)
+    }
+    session.messages
+      .subscribe(
+        onNext: { print($0.text ?? "") },
+        onError: { print($0.localizedDescription) },
+        onDisposed: { done.signal() }
+      )
+      .disposed(by: bag)
+    await done.wait()
+    try assertPrinted(asIn: "LiveConnections", 1)
+  }
+
+  func test_options() {
+    let chat = Network()
+    let options = SocketOptions(subprotocols: ["chat.v2"], maxMessageSize: 4 << 20, pingInterval: 20, compression: true)
+    let session = chat.socket(.get("wss://chat.example/room"), options: options)
+    withExtendedLifetime(session) {}
+  }
+
+  func test_aScript() {
+    let script = StubTransport.SocketScript([.message(.text("AAPL 150"), after: 1), .close(.goingAway, after: 2)])
+    let stub = StubTransport([.init(.get, "/prices", .socket(script))], on: TestScheduler())
+    withExtendedLifetime(stub) {}
+  }
+
+  func test_documentationComments() async throws {
+    let echo = StubTransport.SocketScript { _ in [.close(.normal)] }
+    let stub = StubTransport([.init(.get, "/chat", .socket(echo))])
+    let network = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
+    try await network.withSocket(.get("/chat")) { socket in
+      try await socket.send("hello")
+      for try await message in socket.messages { print(message) }
+    }
+    _ = Printed.take()
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import LoopbackServer
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+#if canImport(CCurl)
+  /// What a socket tells of a server that ends the connection in a hurry.
+  final class CurlSocketEndingTests: XCTestCase {
+    private typealias Script = LoopbackServer.SocketScript
+    private typealias End = Result<SocketClose, NetworkError>
+
+    private let notes = Notes()
+    private let statuses = Box<[Int]>([])
+    private let end = Box<End?>(nil)
+
+    private func until(file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool) {
+      let limit = Date(timeIntervalSinceNow: 10)
+      while !condition() {
+        guard Date() < limit else { return XCTFail("waited in vain", file: file, line: line) }
+        usleep(2000)
+      }
+    }
+
+    /// Keeps the client from writing and reading until the server has ended all connections.
+    private static func busy(until server: LoopbackServer) -> @Sendable () -> BodyFlow {
+      {
+        let limit = Date(timeIntervalSinceNow: 10)
+        while server.openConnectionCount > 0, Date() < limit { usleep(1000) }
+        return .continue
+      }
+    }
+
+    private func connect(
+      _ transport: CurlTransport, _ server: LoopbackServer, timeouts: Request.Timeouts = .init(),
+      flow: @escaping @Sendable () -> BodyFlow = { .continue }
+    ) -> any SocketControl {
+      let (notes, statuses, end) = (notes, statuses, end)
+      let receiver = SocketReceiver(
+        response: { response in statuses.update { $0.append(response.status) } },
+        message: { message in
+          notes.add(message.text ?? "\(message.byteCount) bytes")
+          return flow()
+        },
+        closed: { result in end.value = result })
+      return transport.connect(
+        Request(url: server.url("/"), timeouts: timeouts), options: SocketOptions(), receiver: receiver)
+    }
+
+    private var error: NetworkError? { if case .failure(let error)? = end.value { error } else { nil } }
+
+    func testAServerThatClosesInTheMiddleOfAMessageIsHeardThoughTheConnectionWasReset() throws {
+      let transport = try CurlTransport()
+      // The server says why in the moment before the reset.
+      let server = try LoopbackServer { _ in
+        .socket(
+          Script(onMessage: { _ in
+            [.text("go"), .wait(0.1), .raw(Script.frame(8, [3, 0xF1])), .wait(0.05), .reset]
+          }))
+      }
+      // The client is busy until all that has happened, so that it writes before it reads.
+      let control = connect(transport, server, flow: Self.busy(until: server))
+      until { !statuses.value.isEmpty }
+      control.send(.text("begin")) { _ in }
+      until { !notes.all.isEmpty }
+      let sent = Box<NetworkError??>(nil)
+      control.send(.binary(Data(repeating: 1, count: 1 << 20))) { sent.value = .some($0) }
+      until { end.value != nil && sent.value != nil }
+      XCTAssertEqual(try end.value?.get().code, .tooLarge)
+      XCTAssertEqual(sent.value??.kind, .closed)
+      XCTAssertEqual(sent.value??.code, 1009)
+    }
+
+    func testAPausedReaderGetsAllThatCameBeforeTheConnectionWasReset() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in
+        .socket(
+          Script(onMessage: { _ in
+            [.text("a"), .text("b"), .wait(0.1), .text("c"), .raw(Script.frame(8, [3, 0xE8])), .wait(0.05), .reset]
+          }))
+      }
+      let isFirst = Box(true)
+      let control = connect(transport, server) {
+        isFirst.update { isFirst in
+          defer { isFirst = false }
+          return isFirst ? .pause : .continue
+        }
+      }
+      until { !statuses.value.isEmpty }
+      control.send(.text("begin")) { _ in }
+      until { !notes.all.isEmpty && server.openConnectionCount == 0 }
+      let sent = Box<[NetworkError?]>([])
+      for _ in 0..<2 { control.send(.text("lost")) { error in sent.update { $0.append(error) } } }
+      until { sent.value.count == 2 }
+      XCTAssertEqual(sent.value.map { $0?.kind }, [.connection, .connection])
+      XCTAssertEqual(notes.all, ["a"])
+      XCTAssertNil(end.value)
+      control.resume()
+      until { end.value != nil }
+      XCTAssertEqual(notes.all, ["a", "b", "c"])
+      XCTAssertEqual(try end.value?.get().code, .normal)
+    }
+
+    func testAConnectionThatIsResetWithoutACloseFrameIsAnErrorAlsoForTheWriter() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .socket(Script(onMessage: { _ in [.text("go"), .wait(0.05), .reset] })) }
+      let control = connect(transport, server, flow: Self.busy(until: server))
+      until { !statuses.value.isEmpty }
+      control.send(.text("begin")) { _ in }
+      until { !notes.all.isEmpty }
+      let sent = Box<NetworkError??>(nil)
+      control.send(.text("lost")) { sent.value = .some($0) }
+      until { end.value != nil && sent.value != nil }
+      XCTAssertEqual(error?.kind, .connection)
+      XCTAssertEqual(sent.value??.kind, .connection)
+    }
+
+    func testARefusalKeepsItsStatusThoughItsBodyIsCutOrNeverEnds() throws {
+      let head = "HTTP/1.1 401 No\r\nContent-Length: 50\r\n\r\nno"
+      let chunk = "HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nno"
+      for text in [head, chunk] {
+        for ending in [LoopbackServer.Response.Ending.close, .hang] {
+          let transport = try CurlTransport()
+          let server = try LoopbackServer { _ in .init(body: .raw([.init(text)]), ending: ending) }
+          (end.value, statuses.value) = (nil, [])
+          let control = connect(transport, server, timeouts: .init(idle: 0.2))
+          until { end.value != nil }
+          XCTAssertEqual(statuses.value, [401])
+          XCTAssertEqual(error?.kind, .status, error?.reason ?? "")
+          XCTAssertEqual(error?.response?.body, Data("no".utf8))
+          withExtendedLifetime(control) {}
+        }
+      }
+    }
+
+    func testTheLoopComesBackToASocketOnceInATurn() throws {
+      let loop = try XCTUnwrap(CurlSocketLoop(CurlTransport.Configuration()))
+      let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
+      let receiver = SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
+      let socket = CurlSocket(Request(url: url), SocketOptions(), receiver, loop: loop)
+      loop.comeBack(to: socket)
+      loop.comeBack(to: socket)
+      XCTAssertEqual(loop.eager.count, 1)
+      // The turn that serves it also ends the loop.
+      let ended = expectation(description: "ended")
+      loop.whenEnded { ended.fulfill() }
+      loop.shutDown()
+      XCTAssertEqual(loop.start(), 0)
+      wait(for: [ended], timeout: 10)
+    }
+  }
+#endif

@@ -1,0 +1,352 @@
+import Foundation
+import LoopbackServer
+import Streams
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+
+#if canImport(CCurl)
+  /// WebSockets over libcurl's connections, against a scripted server.
+  final class CurlSocketTests: XCTestCase {
+    private typealias Script = LoopbackServer.SocketScript
+
+    /// What one socket was told, for tests to wait for.
+    private final class Listener: Sendable {
+      let notes = Notes()
+      let responses = Box<[Response]>([])
+      let end = Box<Result<SocketClose, NetworkError>?>(nil)
+      let flow: @Sendable (Int) -> BodyFlow
+      let count = Counter()
+
+      init(flow: @escaping @Sendable (Int) -> BodyFlow = { _ in .continue }) { self.flow = flow }
+
+      var receiver: SocketReceiver {
+        SocketReceiver(
+          response: { response in self.responses.update { $0.append(response) } },
+          message: { message in
+            self.notes.add(message.text ?? "\(message.byteCount) bytes")
+            return self.flow(self.count.next())
+          },
+          closed: { result in
+            XCTAssertNil(self.end.value, "closed twice")
+            self.end.value = result
+          })
+      }
+
+      var error: NetworkError? { if case .failure(let error)? = end.value { error } else { nil } }
+      var close: SocketClose? { try? end.value?.get() }
+    }
+
+    private func until(
+      _ seconds: Double = 10, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
+    ) {
+      let limit = Date(timeIntervalSinceNow: seconds)
+      while !condition() {
+        guard Date() < limit else { return XCTFail("waited in vain", file: file, line: line) }
+        usleep(2000)
+      }
+    }
+
+    private func connect(
+      _ transport: CurlTransport, _ server: LoopbackServer, _ listener: Listener, _ options: SocketOptions = .init(),
+      path: String = "/", timeouts: Request.Timeouts = .init(), configure: (inout Request) -> Void = { _ in }
+    ) -> any SocketControl {
+      var request = Request(url: server.url(path), timeouts: timeouts)
+      configure(&request)
+      return transport.connect(request, options: options, receiver: listener.receiver)
+    }
+
+    /// The end of a socket that is opened against `script`.
+    private func end(
+      _ script: LoopbackServer.SocketScript, _ options: SocketOptions = .init(), timeouts: Request.Timeouts = .init(),
+      file: StaticString = #filePath, line: UInt = #line
+    ) throws -> Listener {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .socket(script) }
+      // What goes to the server behind the end is to be seen.
+      addTeardownBlock { server.stop() }
+      let listener = Listener()
+      let control = connect(transport, server, listener, options, timeouts: timeouts)
+      until(file: file, line: line) { listener.end.value != nil }
+      withExtendedLifetime(control) {}
+      return listener
+    }
+
+    func testAServersCloseIsDeliveredBehindItsMessages() throws {
+      let listener = try end(Script(onOpen: [.text("a"), .ping([1]), .binary([1, 2]), .close(4001, "bye")]))
+      XCTAssertEqual(listener.notes.all, ["a", "2 bytes"])
+      XCTAssertEqual(listener.close, SocketClose(code: 4001, reason: "bye"))
+      XCTAssertEqual(listener.responses.value.map(\.status), [101])
+    }
+
+    func testHostileFramesEndTheSocketWithTheRightCode() throws {
+      let cases: [([UInt8], Int, NetworkError.Kind, [UInt8])] = [
+        (Script.frame(1, [0x61], reserved: 1), 1002, .closed, [3, 0xEA]),
+        (Script.frame(3, []), 1002, .closed, [3, 0xEA]),
+        (Script.frame(1, [0x61], isMasked: true), 1002, .closed, [3, 0xEA]),
+        (Script.frame(9, [UInt8](repeating: 0, count: 126)), 1002, .closed, [3, 0xEA]),
+        (Script.frame(9, [], isFinal: false), 1002, .closed, [3, 0xEA]),
+        (Script.frame(1, [0xC0, 0xAF]), 1007, .closed, [3, 0xEF]),
+        (Script.frame(2, [], length: 1 << 40), 1009, .tooLarge, [3, 0xF1]),
+        (Script.frame(2, [], length: .max), 1002, .closed, [3, 0xEA]),
+      ]
+      for (bytes, code, kind, expected) in cases {
+        let closes = Box<[UInt8]?>(nil)
+        let script = Script(
+          onOpen: [.raw(bytes)],
+          onControl: { opcode, payload in
+            if opcode == 8 { closes.value = payload }
+            return [.end]
+          })
+        let listener = try end(script)
+        XCTAssertEqual(listener.error?.kind, kind)
+        XCTAssertEqual(listener.error?.code, code, "\(bytes.prefix(12))")
+        until { closes.value != nil }
+        XCTAssertEqual(closes.value?.prefix(2), expected[...])
+      }
+    }
+
+    func testAConnectionThatEndsWithoutACloseFrameIsAnError() throws {
+      for action in [Script.Action.end, .reset] {
+        let listener = try end(Script(onOpen: [.text("a"), .wait(0.02), action]))
+        XCTAssertEqual(listener.notes.all, ["a"])
+        XCTAssertEqual(listener.error?.kind, .connection)
+      }
+    }
+
+    func testAWrongKeyAndAnEndBeforeTheResponseAreErrors() throws {
+      let wrong = try end(Script(accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
+      XCTAssertEqual(wrong.error?.kind, .closed)
+      XCTAssertEqual(wrong.responses.value.count, 0)
+      for (response, kind) in [
+        (LoopbackServer.Response.closeBeforeHead, NetworkError.Kind.connection), (.resetBeforeHead, .connection),
+        (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .close), .connection),
+        (.init(body: .raw([.init("SSH-2.0-x\r\n\r\n")]), ending: .close), .connection), (.neverAnswering, .timeout),
+        (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .hang), .timeout),
+      ] {
+        let transport = try CurlTransport()
+        let server = try LoopbackServer { _ in response }
+        let listener = Listener()
+        let control = connect(transport, server, listener, timeouts: .init(idle: 0.2))
+        until { listener.end.value != nil }
+        XCTAssertEqual(listener.error?.kind, kind, listener.error?.reason ?? "")
+        withExtendedLifetime(control) {}
+      }
+    }
+
+    func testNobodyListensOrTheNameIsUnknown() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .socket(.echo) }
+      server.stop()
+      let refused = Listener()
+      let first = connect(transport, server, refused)
+      until { refused.end.value != nil }
+      XCTAssertEqual(refused.error?.kind, .connection)
+      XCTAssertTrue(refused.error?.reason.contains("127.0.0.1:\(server.port)") == true)
+      let silent = try LoopbackServer.silent()
+      let late = Listener()
+      let second = connect(transport, silent, late, timeouts: .init(total: 0.2))
+      until { late.end.value != nil }
+      XCTAssertEqual(late.error?.kind, .timeout)
+      withExtendedLifetime((first, second)) {}
+    }
+
+    func testARefusalIsAResponseWithItsBodyAndAnErrorOfKindStatus() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .json(#"{"message":"sign in"}"#, status: 401) }
+      let listener = Listener()
+      let control = connect(transport, server, listener)
+      until { listener.end.value != nil }
+      XCTAssertEqual(listener.responses.value.map(\.status), [401])
+      XCTAssertEqual(listener.responses.value.first?.body, Data(#"{"message":"sign in"}"#.utf8))
+      XCTAssertEqual(listener.error?.kind, .status)
+      XCTAssertEqual(listener.error?.code, 401)
+      withExtendedLifetime(control) {}
+    }
+
+    func testARedirectIsFollowedAsThePolicySaysAndCookiesGoAlong() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { request in
+        request.path == "/old"
+          ? LoopbackServer.Response.redirect(to: "/new").header("Set-Cookie", "a=1") : .socket(.echo, subprotocol: "v2")
+      }
+      let jar = CookieJar()
+      let listener = Listener()
+      let control = connect(transport, server, listener, SocketOptions(subprotocols: ["v1", "v2"]), path: "/old") {
+        $0.options.cookies = jar
+        $0.headers["Authorization"] = "Bearer x"
+      }
+      until { !listener.responses.value.isEmpty }
+      XCTAssertEqual(listener.responses.value.first?.url.path, "/new")
+      XCTAssertEqual(listener.responses.value.first?.redirects.count, 1)
+      XCTAssertEqual(server.requests.last?.header("Cookie"), "a=1")
+      XCTAssertEqual(server.requests.last?.header("Authorization"), "Bearer x")
+      XCTAssertEqual(server.requests.last?.header("Sec-WebSocket-Protocol"), "v1, v2")
+      let refused = Listener()
+      let other = connect(transport, server, refused, path: "/old") { $0.options.redirects = .none }
+      until { refused.end.value != nil }
+      XCTAssertEqual(refused.error?.code, 302)
+      withExtendedLifetime((control, other)) {}
+    }
+
+    func testSendsCompleteInOrderAndFailBehindTheEnd() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .socket(.echo) }
+      let listener = Listener()
+      let control = connect(transport, server, listener)
+      let early = Box<NetworkError??>(nil)
+      control.send(.text("early")) { early.value = .some($0) }
+      until { !listener.responses.value.isEmpty }
+      XCTAssertEqual(early.value??.kind, .connection)
+      let sent = Box<[Int]>([])
+      for index in 0..<1000 {
+        control.send(.text("\(index)")) { error in
+          XCTAssertNil(error)
+          sent.update { $0.append(index) }
+        }
+      }
+      until { listener.notes.all.count == 1000 }
+      XCTAssertEqual(sent.value, Array(0..<1000))
+      XCTAssertEqual(listener.notes.all, (0..<1000).map(String.init))
+      control.close(.normal, reason: "done")
+      until { listener.end.value != nil }
+      XCTAssertEqual(listener.close, SocketClose(code: .normal, reason: "done"))
+      let late = Box<NetworkError??>(nil)
+      control.send(.text("late")) { late.value = .some($0) }
+      until { late.value != nil }
+      XCTAssertEqual(late.value??.kind, .connection)
+      until { server.openConnectionCount == 0 }
+    }
+
+    func testASendWaitsForAServerThatDoesNotRead() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .socket(Script(onOpen: [.text("go"), .stopReading])) }
+      let listener = Listener()
+      let control = connect(transport, server, listener)
+      until { !listener.notes.all.isEmpty }
+      let sent = Counter()
+      let failed = Counter()
+      control.send(.text("small")) { _ = $0 == nil ? sent.next() : failed.next() }
+      until { sent.value == 1 }
+      // More than the systems of both sides keep.
+      control.send(.binary(Data(repeating: 1, count: 16 << 20))) { _ = $0 == nil ? sent.next() : failed.next() }
+      control.send(.text("behind it")) { _ = $0 == nil ? sent.next() : failed.next() }
+      control.dispose()
+      until { listener.end.value != nil }
+      XCTAssertEqual(listener.error?.kind, .cancelled)
+      until { sent.value + failed.value == 3 }
+      XCTAssertEqual(sent.value, 1, "a message was complete though most of it had not gone")
+    }
+
+    func testAPauseReachesTheServerAndNothingIsLost() throws {
+      let transport = try CurlTransport()
+      let piece = [UInt8](repeating: 7, count: 50_000)
+      let server = try LoopbackServer { _ in
+        .socket(Script(onOpen: Array(repeating: .binary(piece), count: 400) + [.close(1000, "")]))
+      }
+      let listener = Listener { count in count == 1 ? .pause : .continue }
+      let control = connect(transport, server, listener)
+      until { listener.count.value == 1 }
+      var before = -1
+      until {
+        defer { before = server.sentByteCount }
+        usleep(50_000)
+        return before == server.sentByteCount
+      }
+      XCTAssertEqual(listener.count.value, 1)
+      XCTAssertLessThan(server.sentByteCount, 400 * 50_000)
+      control.resume()
+      until { listener.end.value != nil }
+      XCTAssertEqual(listener.count.value, 400)
+      XCTAssertEqual(listener.close?.code, .normal)
+    }
+
+    func testADeadPeerIsFoundByItsSilence() throws {
+      let pings = Counter()
+      let script = Script(onControl: { opcode, _ in
+        if opcode == 9 { pings.next() }
+        return []
+      })
+      let listener = try end(script, SocketOptions(pingInterval: 0.05, pongTimeout: 0.1))
+      XCTAssertEqual(listener.error?.kind, .timeout)
+      XCTAssertEqual(pings.value, 1)
+    }
+
+    func testPongsKeepTheSocketOpen() throws {
+      let pings = Counter()
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in
+        .socket(
+          Script(onControl: { opcode, _ in
+            if opcode == 9 { pings.next() }
+            return nil
+          }))
+      }
+      let listener = Listener()
+      let control = connect(transport, server, listener, SocketOptions(pingInterval: 0.02, pongTimeout: 5))
+      until { pings.value >= 5 }
+      XCTAssertNil(listener.end.value)
+      control.dispose()
+      until { listener.end.value != nil }
+    }
+
+    func testDisposingInEveryPhaseEndsTheSocketAndLeavesNothing() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { request in
+        request.path == "/never" ? .neverAnswering : .socket(.echo)
+      }
+      for path in ["/", "/never"] {
+        for delay in [0, 200, 1000, 5000, 20_000] as [UInt32] {
+          let listener = Listener()
+          let control = connect(transport, server, listener, path: path)
+          usleep(delay)
+          control.dispose()
+          control.dispose()
+          until { listener.end.value != nil }
+          XCTAssertEqual(listener.error?.kind, .cancelled)
+        }
+      }
+      until { server.openConnectionCount == 0 }
+    }
+
+    func testAShutdownEndsOpenSocketsWithGoingAwayAndRefusesNewOnes() async throws {
+      let transport = try CurlTransport()
+      let codes = Box<[[UInt8]]>([])
+      let server = try LoopbackServer { _ in
+        .socket(
+          Script(onControl: { opcode, payload in
+            if opcode == 8 { codes.update { $0.append(payload) } }
+            return nil
+          }))
+      }
+      let listeners = (0..<5).map { _ in Listener() }
+      let controls = listeners.map { connect(transport, server, $0) }
+      until { listeners.allSatisfy { !$0.responses.value.isEmpty } }
+      await transport.shutdownAndWait()
+      XCTAssertEqual(listeners.map { $0.error?.kind }, Array(repeating: .cancelled, count: 5))
+      until { codes.value.count == 5 }
+      XCTAssertEqual(codes.value, Array(repeating: [3, 0xE9], count: 5))
+      let late = Listener()
+      let control = connect(transport, server, late)
+      until { late.end.value != nil }
+      XCTAssertEqual(late.error?.kind, .cancelled)
+      withExtendedLifetime((controls, control)) {}
+    }
+
+    func testAThousandSocketsAtOnceEcho() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in .socket(.echo) }
+      let listeners = (0..<1000).map { _ in Listener() }
+      let controls = listeners.map { connect(transport, server, $0) }
+      until(60) { listeners.allSatisfy { !$0.responses.value.isEmpty } }
+      XCTAssertEqual(server.openConnectionCount, 1000)
+      for (index, control) in controls.enumerated() { control.send(.text("\(index)")) { XCTAssertNil($0) } }
+      until(60) { listeners.allSatisfy { !$0.notes.all.isEmpty } }
+      XCTAssertEqual(listeners.map { $0.notes.all }, (0..<1000).map { ["\($0)"] })
+      for control in controls { control.close(.normal, reason: "") }
+      until(60) { listeners.allSatisfy { $0.end.value != nil } }
+      until(60) { server.openConnectionCount == 0 }
+    }
+  }
+#endif

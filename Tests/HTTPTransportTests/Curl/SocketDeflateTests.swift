@@ -1,0 +1,134 @@
+#if canImport(CCurl)
+  import Foundation
+  import XCTest
+
+  @testable import HTTPTransport
+
+  /// permessage-deflate (RFC 7692), the client's compressor against itself and against messages that break it.
+  final class SocketDeflateTests: XCTestCase {
+    override func setUpWithError() throws {
+      try XCTSkipUnless(SocketDeflate.isAvailable, "zlib is not installed")
+    }
+
+    /// The payload in pieces, the last of them marked, decompressed.
+    private func inflate(
+      _ payload: [UInt8], with deflate: SocketDeflate, limit: Int = 1 << 24, pieces size: Int = 1 << 20
+    ) throws -> [UInt8] {
+      var message: [UInt8] = []
+      for start in stride(from: 0, to: Swift.max(1, payload.count), by: size) {
+        let end = Swift.min(start + size, payload.count)
+        try payload[start..<end].withUnsafeBytes {
+          try deflate.decompress($0, isLast: end == payload.count, limit: limit, into: &message)
+        }
+      }
+      return message
+    }
+
+    private func compress(_ message: [UInt8], with deflate: SocketDeflate) throws -> [UInt8] {
+      try XCTUnwrap(message.withUnsafeBytes { deflate.compress($0) })
+    }
+
+    func testMessagesOfAnySizeComeBackWholeAndInPieces() throws {
+      for resets in [false, true] {
+        let sender = try XCTUnwrap(SocketDeflate(resets: resets))
+        let receiver = try XCTUnwrap(SocketDeflate(resets: false))
+        let byteByByte = try XCTUnwrap(SocketDeflate(resets: false))
+        var random = SystemRandomNumberGenerator()
+        for count in [64, 1000, 16_383, 16_384, 16_385, 300_000] {
+          for isRandom in [false, true] {
+            let message = (0..<count).map { isRandom ? UInt8.random(in: 0...255, using: &random) : UInt8($0 % 7) }
+            let payload = try compress(message, with: sender)
+            XCTAssertEqual(try inflate(payload, with: receiver), message, "\(count)")
+            XCTAssertEqual(try inflate(payload, with: byteByByte, pieces: 997), message, "\(count) in pieces")
+            if !isRandom { XCTAssertLessThan(payload.count, count / 2 + 20) }
+          }
+        }
+      }
+    }
+
+    func testAMessageRefersToTheOneBeforeUnlessEachIsCompressedByItself() throws {
+      let message = Array((0..<300).flatMap { "key\($0 * 7919 % 1009),".utf8 })
+      let keeping = try XCTUnwrap(SocketDeflate(resets: false))
+      let first = try compress(message, with: keeping)
+      XCTAssertLessThan(try compress(message, with: keeping).count, first.count / 4)
+      let resetting = try XCTUnwrap(SocketDeflate(resets: true))
+      XCTAssertEqual(try compress(message, with: resetting), try compress(message, with: resetting))
+    }
+
+    func testTheExampleOfTheStandardIsUnderstood() throws {
+      let deflate = try XCTUnwrap(SocketDeflate(resets: false))
+      let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
+      XCTAssertEqual(try inflate(hello, with: deflate), Array("Hello".utf8))
+      // With the window of the message before (RFC 7692 §7.2.3.2).
+      XCTAssertEqual(try inflate([0xF2, 0x00, 0x11, 0x00, 0x00], with: deflate), Array("Hello".utf8))
+      // A stored block, and one that ends the stream (§7.2.3.3, §7.2.3.4).
+      let stored: [UInt8] = [0x00, 0x05, 0x00, 0xFA, 0xFF, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x00]
+      XCTAssertEqual(try inflate(stored, with: deflate), Array("Hello".utf8))
+      XCTAssertEqual(
+        try inflate([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00], with: deflate), Array("Hello".utf8))
+    }
+
+    func testABombEndsAtTheLimitAndWhatIsNotDeflateIsRefused() throws {
+      let sender = try XCTUnwrap(SocketDeflate(resets: true))
+      let bomb = try compress([UInt8](repeating: 0, count: 20 << 20), with: sender)
+      let receiver = try XCTUnwrap(SocketDeflate(resets: false))
+      var message: [UInt8] = []
+      XCTAssertThrowsError(
+        try bomb.withUnsafeBytes { try receiver.decompress($0, isLast: true, limit: 100_000, into: &message) }
+      ) { XCTAssertEqual(($0 as? SocketFrame.Violation)?.code, .tooLarge) }
+      XCTAssertLessThan(message.count, 150_000)
+      let other = try XCTUnwrap(SocketDeflate(resets: false))
+      XCTAssertThrowsError(try inflate([0x07, 0xFF, 0xFF], with: other)) {
+        XCTAssertEqual(($0 as? SocketFrame.Violation)?.code, .invalidData)
+      }
+    }
+
+    // MARK: Through the state machine
+
+    private func events(_ bytes: [UInt8]) throws -> [String] {
+      var socket = SocketProtocol(
+        SocketOptions(maxMessageSize: 1000, compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)),
+        at: 0)
+      bytes.withUnsafeBytes { socket.feed($0, at: 0) }
+      var events: [String] = []
+      while let event = socket.next() { events.append(SocketProtocolTests.text(event)) }
+      return events
+    }
+
+    func testCompressedMessagesMayBeFragmentedAndMixedWithPlainOnes() throws {
+      let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
+      XCTAssertEqual(try events(frame(1, hello, reserved: 4)), ["text Hello"])
+      XCTAssertEqual(
+        try events(
+          frame(1, Array(hello[..<3]), isFinal: false, reserved: 4) + frame(9, []) + frame(0, Array(hello[3...]))
+            + frame(1, [0x61]) + frame(2, hello, reserved: 4)), ["text Hello", "text a", "binary 5"])
+      XCTAssertEqual(
+        try events(frame(1, Array(hello[..<3]), isFinal: false, reserved: 4) + frame(0, [], reserved: 4)),
+        ["failed 1002"])
+      XCTAssertEqual(try events(frame(9, [], reserved: 4)), ["failed 1002"])
+      XCTAssertEqual(try events(frame(1, [0x07, 0xFF, 0xFF], reserved: 4)), ["failed 1007"])
+    }
+
+    func testACompressedTextMustBeUTF8AndWithinTheLimit() throws {
+      let sender = try XCTUnwrap(SocketDeflate(resets: true))
+      let invalid = try compress([0x61, 0xFF, 0x62] + [UInt8](repeating: 0x61, count: 80), with: sender)
+      XCTAssertEqual(try events(frame(1, invalid, reserved: 4)), ["failed 1007"])
+      let large = try compress([UInt8](repeating: 0x61, count: 1001), with: sender)
+      XCTAssertEqual(try events(frame(1, large, reserved: 4)), ["failed 1009"])
+      let fitting = try compress([UInt8](repeating: 0x61, count: 1000), with: sender)
+      XCTAssertEqual(try events(frame(1, fitting, reserved: 4)), ["text 1000 bytes"])
+    }
+
+    func testMessagesOf64BytesAndMoreAreCompressed() throws {
+      var socket = SocketProtocol(
+        SocketOptions(compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)), at: 0)
+      socket.send(.text(String(repeating: "a", count: 63)))
+      socket.send(.text(String(repeating: "a", count: 64)))
+      socket.close(.normal, reason: String(repeating: "b", count: 100), at: 0)
+      let frames = ClientFrames.all(socket.takeOutput())
+      XCTAssertEqual(frames.map(\.isCompressed), [false, true, false])
+      let receiver = try XCTUnwrap(SocketDeflate(resets: false))
+      XCTAssertEqual(try inflate(frames[1].payload, with: receiver), [UInt8](repeating: 0x61, count: 64))
+    }
+  }
+#endif

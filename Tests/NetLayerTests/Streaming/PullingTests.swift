@@ -1,0 +1,286 @@
+import Foundation
+import LoopbackServer
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+private struct Item: Codable, Equatable, Sendable {
+  var id: Int
+}
+
+/// Loops over what a server sends faster than they read: it waits, and nothing is left of a loop that ends.
+final class PullingTests: XCTestCase {
+  private static let chunk = 64 << 10
+  /// What the system keeps between two sockets of this machine, at most.
+  private static let inSockets = 16 << 20
+  private static let filler = String(repeating: " ", count: 500)
+  private static let lines = [UInt8](String(repeating: "{\"id\":1}\(filler)\n", count: 128).utf8)
+  private static let events = [UInt8](String(repeating: "data: {\"id\":1}\(filler)\n\n", count: 128).utf8)
+
+  private var before = 0
+
+  override func setUp() {
+    super.setUp()
+    before = Hooks.liveSubscriptionCount
+  }
+
+  /// A server without end, which sends the same bytes over and over.
+  private func endless(_ bytes: [UInt8], _ headers: [(name: String, value: String)] = []) throws -> LoopbackServer {
+    try LoopbackServer { _ in .init(headers: headers, body: .endless(first: [], .init(bytes))) }
+  }
+
+  /// Takes three elements, lets the server send what it can, and finds that neither that nor the memory is much; then goes on
+  /// until the server does, unless that takes too many.
+  private func expectWaiting<Element: Sendable>(
+    _ server: LoopbackServer, _ stream: Observable<Element>, goesOn: Bool = true, line: UInt = #line
+  ) async throws {
+    let memory = residentBytes()
+    try await withTimeLimit {
+      var iterator = stream.values().makeAsyncIterator()
+      for _ in 0..<3 { guard try await iterator.next() != nil else { return XCTFail("ended", line: line) } }
+      try await server.standsStill()
+      let sent = server.sentByteCount
+      XCTAssertLessThan(sent, Self.inSockets, line: line)
+      if let memory, let now = residentBytes() { XCTAssertLessThan(now - memory, 40 << 20, line: line) }
+      guard goesOn else { return }
+      for _ in 0..<100_000 where server.sentByteCount == sent {
+        guard try await iterator.next() != nil else { return XCTFail("ended", line: line) }
+      }
+      XCTAssertGreaterThan(server.sentByteCount, sent, "it goes on when the loop does", line: line)
+    }
+    try await expectNothingLeft(server, line: line)
+  }
+
+  /// No connection, no subscription.
+  private func expectNothingLeft(_ server: LoopbackServer, line: UInt = #line) async throws {
+    try await eventually("the connection is closed", line: line) { server.openConnectionCount == 0 }
+    try await eventually("all is disposed", line: line) { Hooks.liveSubscriptionCount <= before }
+  }
+
+  func test_theServerWaitsForALoopOverTheBody() async throws {
+    let server = try endless([UInt8](repeating: 7, count: Self.chunk))
+    let network = Network(Backend(baseURL: server.url))
+    try await expectWaiting(server, network.stream(.get("/")))
+  }
+
+  func test_theServerWaitsForALoopOverLines() async throws {
+    let server = try endless(Self.lines)
+    let network = Network(Backend(baseURL: server.url))
+    try await expectWaiting(server, network.lines(.get("/"), as: Item.self))
+  }
+
+  func test_aChunkOfTheShortestLinesTakesLittleMemory() async throws {
+    let server = try endless([UInt8](String(repeating: "1\n", count: Self.chunk).utf8))
+    let network = Network(Backend(baseURL: server.url))
+    try await expectWaiting(server, network.lines(.get("/"), as: Int.self), goesOn: false)
+  }
+
+  func test_theServerWaitsForALoopOverEvents() async throws {
+    let server = try endless(Self.events, [("Content-Type", "text/event-stream")])
+    let network = Network(Backend(baseURL: server.url))
+    try await expectWaiting(server, network.events(.get("/")))
+    try await expectWaiting(server, network.events(.post("/"), as: Item.self))
+  }
+
+  func test_theServerWaitsThroughOperators() async throws {
+    let server = try endless(Self.lines)
+    let network = Network(Backend(baseURL: server.url))
+    let lines = network.lines(.get("/"), as: Item.self)
+    try await expectWaiting(
+      server,
+      lines.map(\.id).filter { $0 > 0 }.flatMap { Observable.just($0) })
+    try await expectWaiting(
+      server, lines.concatMap { item in Single.from { item.id }.asObservable() })
+  }
+
+  func test_bombsReadSlowlyTakeLittleMemory() async throws {
+    guard let memory = residentBytes() else { throw XCTSkip("this system does not say how much memory is in use") }
+    for (coding, chunks) in Bomb.bodies where Bomb.isKnown(coding) {
+      let server = try LoopbackServer { _ in
+        .init(headers: [("Content-Encoding", coding)], body: .chunked(chunks.map { .init($0) }), ending: .close)
+      }
+      let network = Network(Backend(baseURL: server.url))
+      let (size, largest) = try await withTimeLimit {
+        var (size, largest) = (0, 0)
+        var next = 0
+        for try await chunk in network.stream(.get("/")).values() {
+          size += chunk.count
+          guard size >= next else { continue }
+          next = size + Bomb.size / 4
+          // Slow: the server sends what it can, and what has come is decoded as far as it may.
+          try await server.standsStill()
+          largest = max(largest, (residentBytes() ?? 0) - memory)
+        }
+        return (size, largest)
+      }
+      XCTAssertEqual(size, Bomb.size, coding)
+      XCTAssertLessThan(largest, 40 << 20, coding)
+      print("\(size) bytes in \(coding): at most \(largest >> 10) KB more in use")
+      try await expectNothingLeft(server)
+    }
+  }
+
+  func test_theNextPageIsRequestedWhenTheLoopAsksForIt() async throws {
+    let server = try LoopbackServer(handler: { request in
+      let page = Int(request.query("page") ?? "1") ?? 0
+      return .json("[\(page)]").header("Link", "</?page=\(page + 1)>; rel=\"next\"")
+    })
+    let network = Network(Backend(baseURL: server.url, envelope: .none))
+    try await withTimeLimit {
+      var iterator = network.pages(.get("/"), of: Int.self).values().makeAsyncIterator()
+      XCTAssertEqual(server.requestCount, 0, "before the loop has asked")
+      for page in 1...5 {
+        let next = try await iterator.next()
+        XCTAssertEqual(next?.items, [page])
+        XCTAssertEqual(server.requestCount, page)
+      }
+    }
+    XCTAssertEqual(server.requestCount, 5)
+    try await eventually("all is disposed") { Hooks.liveSubscriptionCount <= before }
+  }
+
+  func test_pagesThatComeAtOnceAreAskedForByTheLoop() async throws {
+    let asked = Counter()
+    let pages = Observable<Page<Int>>.pages(startingAt: 0) { number -> Observable<Page<Int>> in
+      asked.next()
+      return .just(Page(items: [number]))
+    }
+    try await withTimeLimit {
+      var iterator = pages.values().makeAsyncIterator()
+      for round in 1...1000 {
+        let page = try await iterator.next()
+        XCTAssertEqual(page?.items, [round - 1])
+        XCTAssertEqual(asked.value, round)
+      }
+    }
+  }
+
+  private static var isMainThread: Bool { Thread.isMainThread }
+
+  /// Ten pages, of which `onMain` counts those that are asked for on the main thread.
+  private func pages(_ onMain: Counter) -> Observable<Page<Int>> {
+    Observable<Page<Int>>.pages(startingAt: 0) { number -> Observable<Page<Int>> in
+      if Thread.isMainThread { onMain.next() }
+      return .just(Page(items: number < 10 ? [number] : []))
+    }
+  }
+
+  @MainActor
+  func test_aLoopOnTheMainActorDoesNotAskForPagesThere() async throws {
+    let onMain = Counter()
+    var seen: [Int] = []
+    for try await page in pages(onMain).values() {
+      XCTAssertTrue(Self.isMainThread, "the loop runs there")
+      seen += page.items
+    }
+    XCTAssertEqual(seen, Array(0..<10))
+    XCTAssertEqual(onMain.value, 0)
+  }
+
+  func test_aStreamThatEndsOnTheMainThreadDoesNotAskForThePageBehindItThere() async throws {
+    let onMain = Counter()
+    let isOver = expectation(description: "all pages are there")
+    let subscription = pages(onMain).subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility))
+      .concatMap { page in Observable.just(page.items).observeOn(MainScheduler.instance) }
+      .toArray()
+      .subscribe(onSuccess: { items in
+        XCTAssertEqual(items.flatMap { $0 }, Array(0..<10))
+        isOver.fulfill()
+      })
+    await fulfillment(of: [isOver], timeout: 20)
+    XCTAssertEqual(onMain.value, 0)
+    subscription.dispose()
+  }
+
+  // MARK: Cancelling
+
+  /// Runs `loop` in a task, cancels that once `isThere`, and finds that nothing is left.
+  private func expectCancelling(
+    _ server: LoopbackServer, _ what: String, line: UInt = #line, until isThere: () -> Bool,
+    _ loop: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    let task = Task { try await loop() }
+    try await eventually(what, line: line, isThere)
+    task.cancel()
+    _ = try await withTimeLimit { await task.result }
+    try await expectNothingLeft(server, line: line)
+  }
+
+  func test_cancellingBeforeTheHeadLeavesNothing() async throws {
+    let server = try LoopbackServer { _ in .neverAnswering }
+    let network = Network(Backend(baseURL: server.url))
+    for (round, stream) in [
+      network.stream(.get("/")).map { _ in 0 }, network.lines(.get("/"), as: Item.self).map(\.id),
+      network.events(.get("/")).map { _ in 0 }, network.pages(.get("/"), of: Int.self).map { _ in 0 },
+    ].enumerated() {
+      try await expectCancelling(server, "the request is there", until: { server.requestCount == round + 1 }) {
+        for try await _ in stream.values() {}
+      }
+    }
+  }
+
+  func test_cancellingALoopThatWaitsForMoreLeavesNothing() async throws {
+    let server = try LoopbackServer { _ in
+      .init(
+        headers: [("Content-Type", "text/event-stream")],
+        body: .chunked([.init("{\"id\":1}\n"), .init("data: {\"id\":1}\n\n"), .init("x", after: 1000)]))
+    }
+    let network = Network(Backend(baseURL: server.url))
+    for stream in [
+      network.stream(.get("/")).map { _ in 0 }, network.lines(.get("/"), as: Item.self).map(\.id),
+      network.events(.get("/")).map { _ in 0 },
+    ] {
+      let seen = Counter()
+      try await expectCancelling(server, "an element is there", until: { seen.value > 0 }) {
+        for try await _ in stream.values() { seen.next() }
+      }
+    }
+  }
+
+  func test_cancellingALoopAtWorkLeavesNothing() async throws {
+    let server = try endless(Self.lines)
+    let network = Network(Backend(baseURL: server.url))
+    for stream in [
+      network.stream(.get("/")).map { _ in 0 }, network.lines(.get("/"), as: Item.self).map(\.id),
+      network.lines(.get("/"), as: Item.self).concatMap { item in Observable.just(item.id) },
+    ] {
+      let seen = Counter()
+      try await expectCancelling(server, "the loop is at work", until: { seen.value > 0 }) {
+        for try await _ in stream.values() {
+          seen.next()
+          try await Task.sleep(for: .seconds(1000))
+        }
+      }
+      XCTAssertEqual(seen.value, 1)
+    }
+  }
+
+  func test_leavingTheLoopLeavesNothing() async throws {
+    let server = try endless(Self.lines)
+    let network = Network(Backend(baseURL: server.url))
+    try await withTimeLimit {
+      for try await _ in network.lines(.get("/"), as: Item.self).values() { break }
+    }
+    try await expectNothingLeft(server)
+    // The iterator alone has subscribed.
+    do { _ = network.lines(.get("/"), as: Item.self).values().makeAsyncIterator() }
+    try await expectNothingLeft(server)
+  }
+
+  func test_cancellingThePauseBetweenConnectionsLeavesNothing() async throws {
+    let server = try LoopbackServer { _ in
+      .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: 1\n\n".utf8)), ending: .close)
+    }
+    let network = Network(Backend(baseURL: server.url))
+    let pauses = Counter()
+    try await expectCancelling(server, "it pauses", until: { pauses.value > 0 }) {
+      let policy = RetryPolicy(initialDelay: .seconds(1000), maximumDelay: .seconds(1000))
+      for try await _ in network.events(.get("/"), reconnect: policy, onReconnect: { _, _ in pauses.next() }).values() {
+      }
+    }
+  }
+}

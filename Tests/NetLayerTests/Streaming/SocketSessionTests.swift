@@ -1,0 +1,258 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// Sessions of WebSockets, in virtual time; one unit is a millisecond.
+final class SocketSessionTests: XCTestCase {
+  private typealias Script = StubTransport.SocketScript
+
+  private func policy(_ virtual: VirtualNetwork, attempts: Int = 10) -> RetryPolicy {
+    RetryPolicy(
+      attempts: attempts, initialDelay: .seconds(1), maximumDelay: .seconds(30), generator: { $0.upperBound },
+      scheduler: virtual.scheduler)
+  }
+
+  /// Notes messages, events and ends with their time.
+  private func note(_ session: SocketSession, _ virtual: VirtualNetwork) -> any Disposable {
+    let (notes, scheduler) = (virtual.notes, virtual.scheduler)
+    let events = session.events.subscribe(onNext: { event in
+      switch event {
+      case .opened: notes.add("opened @\(scheduler.clock)")
+      case .reconnecting(let pause, let error): notes.add("\(error.kind), again in \(pause) @\(scheduler.clock)")
+      }
+    })
+    let messages = session.messages.subscribe(
+      onNext: { notes.add("\($0.text ?? "binary") @\(scheduler.clock)") },
+      onError: { notes.add("\(NetworkError.wrapping($0).kind) \(NetworkError.wrapping($0).code) @\(scheduler.clock)") },
+      onCompleted: { notes.add("completed @\(scheduler.clock)") })
+    return CompositeDisposable(messages, events)
+  }
+
+  private func sequence(_ answers: StubTransport.Answer...) -> VirtualNetwork {
+    VirtualNetwork(.sequence(answers))
+  }
+
+  func testMessagesArriveAndANormalCloseCompletes() {
+    let virtual = sequence(
+      .socket(
+        Script([.message(.text("a"), after: 1), .message(.text("b"), after: 1), .close(.normal, after: 1)]), after: 0.5)
+    )
+    let session = virtual.network().socket(.get("/chat"))
+    XCTAssertEqual(virtual.paths, [], "nothing before the subscription")
+    _ = note(session, virtual)
+    virtual.scheduler.advanceBy(10000)
+    XCTAssertEqual(virtual.notes.all, ["opened @500", "a @1500", "b @2500", "completed @3500"])
+  }
+
+  func testALostConnectionIsMadeAnewAfterThePausesOfThePolicyAndSubscribesAgain() {
+    let virtual = sequence(
+      .socket(Script([.message(.text("a")), .failure(.connection, after: 1)]) { [.message($0)] }),
+      .failure(.connection), .failure(.timeout),
+      .socket(Script([.close(.goingAway, after: 1)]) { [.message($0)] }), .socket(Script([]) { [.message($0)] }))
+    let session = virtual.network().socket(.get("/chat"), reconnect: policy(virtual)) { $0.send("topic") }
+    let subscription = note(session, virtual)
+    virtual.scheduler.advanceBy(60000)
+    XCTAssertEqual(
+      virtual.notes.all,
+      [
+        "opened @0", "a @0", "topic @0", "connection, again in 1.0 seconds @1000",
+        "connection, again in 2.0 seconds @2000", "timeout, again in 4.0 seconds @4000", "opened @8000",
+        "topic @8000", "closed, again in 1.0 seconds @9000", "opened @10000", "topic @10000",
+      ])
+    subscription.dispose()
+  }
+
+  func testNothingIsRetriedWithoutAPolicyAndNotWhereItIsOfNoUse() {
+    for (answer, end) in [
+      (StubTransport.Answer.socket(Script([.failure(.connection)])), "connection -1212 @0"),
+      (.socket(Script([.close(.policyViolation, reason: "no")])), "closed 1008 @0"),
+      (.json("{}", status: 401), "status 401 @0"), (.json("{}", status: 503), "status 503 @0"),
+      (.json("{}", status: 200), "status 200 @0"), (.failure(.tls), "tls -1212 @0"),
+    ] {
+      let virtual = sequence(answer)
+      let isTransient = end.hasPrefix("connection")
+      _ = note(virtual.network().socket(.get("/"), reconnect: isTransient ? nil : policy(virtual)), virtual)
+      virtual.scheduler.advanceBy(100000)
+      XCTAssertEqual(virtual.notes.all.last, end)
+      XCTAssertEqual(virtual.paths.count, 1)
+    }
+  }
+
+  func testARestartingServersStatusIsRetriedOnceASocketWasOpen() {
+    let virtual = sequence(
+      .socket(Script([.close(.serviceRestart)])),
+      .response(status: 503, headers: ["Retry-After": "20"]), .socket(Script([.close(.normal)])))
+    _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual)), virtual)
+    virtual.scheduler.advanceBy(100000)
+    XCTAssertEqual(
+      virtual.notes.all,
+      [
+        "opened @0", "closed, again in 1.0 seconds @0", "status, again in 20.0 seconds @1000", "opened @21000",
+        "completed @21000",
+      ])
+  }
+
+  func testTheAttemptsOfThePolicyAreTheEndAndALongConnectionBeginsThemAnew() {
+    let short = Script([.failure(.connection, after: 1)])
+    let long = Script([.failure(.connection, after: 30)])
+    let virtual = sequence(.socket(short), .socket(long), .socket(short), .socket(short), .socket(short))
+    _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual, attempts: 3)), virtual)
+    virtual.scheduler.advanceBy(1000000)
+    XCTAssertEqual(virtual.paths.count, 4)
+    XCTAssertEqual(virtual.notes.all.last, "connection -1212 @37000")
+  }
+
+  func testASendWithoutASocketWaitsForItBehindTheSubscriptions() {
+    let received = Notes()
+    let script = Script([.failure(.connection, after: 1)]) {
+      received.add($0.text ?? ""); return []
+    }
+    let virtual = sequence(
+      .socket(script, after: 1),
+      .socket(
+        Script([]) {
+          received.add($0.text ?? ""); return []
+        }))
+    let session = virtual.network().socket(.get("/"), reconnect: policy(virtual)) { $0.send("topic") }
+    let sent = Notes()
+    func send(_ text: String) -> any Disposable {
+      session.send(text).subscribe(onCompleted: { sent.add(text) }, onError: { _ in sent.add("not \(text)") })
+    }
+    _ = send("before")
+    let subscription = note(session, virtual)
+    _ = send("connecting")
+    let withdrawn = send("withdrawn")
+    withdrawn.dispose()
+    virtual.scheduler.advanceBy(1500)
+    XCTAssertEqual(received.all, ["topic", "before", "connecting"])
+    XCTAssertEqual(sent.all, ["before", "connecting"])
+    virtual.scheduler.advanceBy(1000)
+    _ = send("lost")
+    XCTAssertEqual(sent.all, ["before", "connecting"])
+    virtual.scheduler.advanceBy(10000)
+    XCTAssertEqual(received.all, ["topic", "before", "connecting", "topic", "lost"], "nothing is sent twice")
+    subscription.dispose()
+    virtual.scheduler.advanceBy(1000)
+    _ = send("after")
+    virtual.scheduler.advanceBy(1000)
+    XCTAssertEqual(sent.all, ["before", "connecting", "lost", "not after"])
+  }
+
+  func testASubscriptionThatIsDisposedWhileItOpensStaysDisposed() {
+    let virtual = sequence(.socket(Script([]), after: 1))
+    let subscription = SerialDisposable()
+    let session = virtual.network().socket(.get("/")) { _ in
+      subscription.dispose()
+      return .empty()
+    }
+    subscription.disposable = note(session, virtual)
+    virtual.scheduler.advanceBy(2000)
+    let kinds = Notes()
+    _ = session.send("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+    virtual.scheduler.advanceBy(1000)
+    XCTAssertEqual(kinds.all, ["cancelled"], "the late opening must not hide the end")
+  }
+
+  func testWhatOldConnectionsAndSubscriptionsSayDoesNotCount() throws {
+    let virtual = sequence(.socket(Script([])))
+    let opened = Box<Socket?>(nil)
+    _ = virtual.network().openSocket(Call(.get("/")), SocketOptions()).subscribe(onSuccess: { opened.value = $0 })
+    virtual.scheduler.advanceBy(1000)
+    let socket = try XCTUnwrap(opened.value)
+    let (state, steps) = (SocketSessionState(), Notes())
+    func now() -> String? {
+      _ = state.steps.take(1).subscribe(onNext: { step in
+        switch step {
+        case .waiting: steps.add("waiting")
+        case .open: steps.add("open")
+        case .ended(let error): steps.add("\(error.kind)")
+        }
+      })
+      return steps.all.last
+    }
+    let first = state.subscribe()
+    let old = state.connect(first)
+    state.lose(old)
+    state.open(socket, old)
+    XCTAssertEqual(now(), "waiting", "a lost connection opened")
+    let new = state.connect(first)
+    state.open(socket, new)
+    state.lose(old)
+    XCTAssertEqual(now(), "open", "the new connection was lost with the old one")
+    let second = state.subscribe()
+    state.open(socket, state.connect(second))
+    state.end(first, NetworkError(kind: .cancelled, reason: "left"))
+    XCTAssertNil(state.connect(first))
+    XCTAssertEqual(now(), "open", "an old subscription ended the new one")
+    state.end(second, NetworkError(kind: .tls, reason: "first"))
+    state.end(second, NetworkError(kind: .cancelled, reason: "second"))
+    XCTAssertEqual(now(), "tls")
+  }
+
+  func testSendsThatWaitFailWithTheSession() {
+    let virtual = sequence(.failure(.tls, after: 1))
+    let session = virtual.network().socket(.get("/"), reconnect: policy(virtual))
+    let kinds = Notes()
+    _ = session.send("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+    _ = note(session, virtual)
+    virtual.scheduler.advanceBy(10000)
+    XCTAssertEqual(kinds.all, ["tls"])
+  }
+
+  func testSubscribersShareAConnectionAndTheLastClosesIt() {
+    let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
+    let session = virtual.network().socket(.get("/"))
+    let first = note(session, virtual)
+    let second = note(session, virtual)
+    virtual.scheduler.advanceBy(2000)
+    XCTAssertEqual(virtual.paths.count, 1)
+    XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("a") }, ["a @1000", "a @1000"])
+    first.dispose()
+    second.dispose()
+    virtual.scheduler.advanceBy(2000)
+    _ = note(session, virtual)
+    virtual.scheduler.advanceBy(2000)
+    XCTAssertEqual(virtual.paths.count, 2)
+  }
+
+  func testAnErrorOfTheSubscriptionHookEndsTheConnection() {
+    struct Refused: Error {}
+    let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
+    _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual)) { _ in .error(Refused()) }, virtual)
+    virtual.scheduler.advanceBy(10000)
+    XCTAssertEqual(virtual.notes.all, ["opened @0", "other -1212 @0"])
+  }
+
+  func testATokenIsRefreshedAndTheSocketOpenedWithTheNewOne() {
+    let virtual = VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer new"
+        ? .socket(Script([.message(.text("in")), .close(.normal)])) : .json("{}", status: 401)
+    }
+    let authentication = AuthenticationInterceptor(
+      for: [URL(string: "http://h/") ?? URL(filePath: "/")], store: MemoryTokenStore(Token(access: "old")),
+      scheduler: virtual.scheduler
+    ) { (_: Token?) -> Single<Token> in .just(Token(access: "new")) }
+    _ = note(virtual.network(authentication).socket(.get("ws://h/chat")), virtual)
+    virtual.scheduler.advanceBy(1000)
+    XCTAssertEqual(virtual.notes.all, ["opened @0", "in @0", "completed @0"])
+    XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] ?? "" }, ["Bearer old", "Bearer new"])
+  }
+
+  func testATransportWithoutSocketsSaysWhichOneHasThem() {
+    let stub = StubTransport { _ in .json("{}") }
+    let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: PlainTransport(stub)))
+    let ended = expectation(description: "ended")
+    _ = network.socket(.get("/")).messages.subscribe(onError: { error in
+      XCTAssertEqual(NetworkError.wrapping(error).kind, .invalidRequest)
+      XCTAssertTrue("\(error)".contains("PlainTransport does not open WebSockets"), "\(error)")
+      ended.fulfill()
+    })
+    wait(for: [ended], timeout: 10)
+    XCTAssertEqual(stub.requests.count, 0)
+  }
+}

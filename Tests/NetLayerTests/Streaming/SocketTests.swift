@@ -1,0 +1,203 @@
+import Foundation
+import HTTPTransport
+import LoopbackServer
+import NetLayer
+import Streams
+import TestSupport
+import XCTest
+
+/// WebSockets through the whole layer, on the platform's transport and a loopback server.
+final class SocketTests: XCTestCase {
+  private func network(
+    _ server: LoopbackServer, interceptors: [any Interceptor] = [], timeouts: Request.Timeouts = Request.Timeouts()
+  ) -> Network {
+    Network(Backend(baseURL: server.url, timeouts: timeouts, interceptors: interceptors))
+  }
+
+  func testMessagesComeBackInOrderFromAnEchoingServer() async throws {
+    let server = try LoopbackServer { _ in .socket(.echo) }
+    let received = try await network(server).withSocket(.get("/chat")) { socket in
+      var received: [SocketMessage] = []
+      try await socket.send("hello")
+      try await socket.send(.binary(Data([0, 255, 1])))
+      try await socket.send("")
+      try await socket.send(String(repeating: "é", count: 50_000))
+      for try await message in socket.messages {
+        received.append(message)
+        if received.count == 4 { break }
+      }
+      return received
+    }
+    XCTAssertEqual(
+      received,
+      [
+        .text("hello"), .binary(Data([0, 255, 1])), .text(""), .text(String(repeating: "é", count: 50_000)),
+      ])
+    XCTAssertEqual(server.requests.first?.header("Upgrade"), "websocket")
+  }
+
+  func testLeavingTheScopeClosesWith1000AndAnErrorLeavesAtOnce() async throws {
+    let codes = Box<[[UInt8]]>([])
+    let script = LoopbackServer.SocketScript(onControl: { opcode, payload in
+      if opcode == 8 { codes.update { $0.append(payload) } }
+      return nil
+    })
+    let server = try LoopbackServer { _ in .socket(script) }
+    let answer = try await network(server).withSocket(.get("/")) { _ in 42 }
+    XCTAssertEqual(answer, 42)
+    XCTAssertEqual(codes.value, [[3, 0xE8]], "closed before the call returns")
+    struct Own: Error {}
+    do {
+      try await network(server).withSocket(.get("/")) { _ in throw Own() }
+      XCTFail("no error")
+    } catch is Own {}
+  }
+
+  func testACancelledTaskStopsReadingAndOpening() async throws {
+    let server = try LoopbackServer { request in request.path == "/never" ? .neverAnswering : .socket(.echo) }
+    let network = network(server)
+    for path in ["/", "/never"] {
+      let isReady = Notes()
+      let task = Task {
+        try await network.withSocket(.get(path)) { socket in
+          isReady.add("open")
+          for try await _ in socket.messages {}
+        }
+      }
+      while isReady.all.isEmpty, server.requests.last?.path != "/never" { await Task.yield() }
+      task.cancel()
+      do {
+        try await task.value
+        XCTFail("no error")
+      } catch { XCTAssertEqual((error as? NetworkError)?.kind, .cancelled) }
+    }
+  }
+
+  func testACancelledTaskDoesNotWaitForAServerThatDoesNotRead() async throws {
+    let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("go"), .stopReading])) }
+    let network = network(server)
+    let sent = Counter()
+    let task = Task {
+      try await network.withSocket(.get("/")) { socket in
+        for try await _ in socket.messages { break }
+        while true {
+          try await socket.send(.binary(Data(repeating: 1, count: 1 << 14)))
+          sent.next()
+        }
+      }
+    }
+    // The systems of both sides keep some.
+    var before = 0
+    while sent.value == 0 || sent.value != before {
+      before = sent.value
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    task.cancel()
+    do {
+      try await task.value
+      XCTFail("no error")
+    } catch { XCTAssertEqual((error as? NetworkError)?.kind, .cancelled) }
+  }
+
+  func testACancelledTaskSendsNothingAndLeavesTheSocketOpen() async throws {
+    let server = try LoopbackServer { _ in .socket(.echo) }
+    try await network(server).withSocket(.get("/")) { socket in
+      let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        try await socket.send("withdrawn")
+      }
+      task.cancel()
+      do {
+        try await task.value
+        XCTFail("no error")
+      } catch { XCTAssertEqual((error as? NetworkError)?.kind, .cancelled) }
+      try await socket.send("still open")
+      for try await message in socket.messages {
+        XCTAssertEqual(message, .text("still open"))
+        break
+      }
+    }
+  }
+
+  func testTheBackendsErrorHandlerHearsOfARefusalAndOfABrokenSocketOnce() async throws {
+    let server = try LoopbackServer { request in
+      request.path == "/no" ? .json(#"{"message":"sign in"}"#, status: 403) : .socket(.init(onOpen: [.end]))
+    }
+    let errors = Notes()
+    let network = network(server).with { $0.onError = { errors.add("\($0.kind) \($0.code) \($0.message)") } }
+    for path in ["/no", "/lost"] {
+      do {
+        try await network.withSocket(.get(path)) { for try await _ in $0.messages {} }
+        XCTFail("no error")
+      } catch {}
+    }
+    XCTAssertEqual(errors.all.count, 2)
+    XCTAssertEqual(errors.all.first, "status 403 sign in")
+    XCTAssertTrue(errors.all.last?.hasPrefix("connection") == true)
+  }
+
+  func testHeadersParametersAndInterceptorsAreThoseOfEveryCall() async throws {
+    struct Stamp: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        var request = request
+        request.headers["X-Stamp"] = "1"
+        return next(request)
+      }
+    }
+    let server = try LoopbackServer { _ in .socket(.echo) }
+    let network = network(server, interceptors: [Stamp()]).with {
+      $0.headers = ["X-App": "chat"]
+      $0.commonParameters = { ["v": 2] }
+    }
+    try await network.withSocket(.get("ws://127.0.0.1:\(server.port)/room?id=1")) { _ in }
+    let request = try XCTUnwrap(server.requests.first)
+    XCTAssertEqual(request.path, "/room")
+    XCTAssertEqual(request.query("id"), "1")
+    XCTAssertEqual(request.query("v"), "2")
+    XCTAssertEqual(request.header("X-App"), "chat")
+    XCTAssertEqual(request.header("X-Stamp"), "1")
+  }
+
+  func testASlowReaderMakesTheServerWait() async throws {
+    let message = LoopbackServer.SocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
+    let server = try LoopbackServer { _ in
+      .socket(.init(onOpen: Array(repeating: message, count: 2000) + [.close(1000, "")]))
+    }
+    try await network(server).withSocket(.get("/")) { socket in
+      var iterator = socket.messages.makeAsyncIterator()
+      _ = try await iterator.next()
+      var before = -1
+      while before != server.sentByteCount {
+        before = server.sentByteCount
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      XCTAssertLessThan(before, 10_000_000)
+      var count = 1
+      while try await iterator.next() != nil { count += 1 }
+      XCTAssertEqual(count, 2000)
+    }
+  }
+
+  func testReleasingASocketEndsIt() async throws {
+    let server = try LoopbackServer { _ in .socket(.echo) }
+    let network = network(server)
+    let subscription = network.socket(.get("/")).messages.subscribe(onNext: { _ in })
+    while server.openConnectionCount == 0 { await Task.yield() }
+    subscription.dispose()
+    while server.openConnectionCount > 0 { await Task.yield() }
+  }
+
+  func testMessagesAreReadOnce() async throws {
+    let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("a")])) }
+    try await network(server).withSocket(.get("/")) { socket in
+      var first = socket.messages.makeAsyncIterator()
+      var second = socket.messages.makeAsyncIterator()
+      let message = try await first.next()
+      XCTAssertEqual(message, .text("a"))
+      do {
+        _ = try await second.next()
+        XCTFail("read twice")
+      } catch { XCTAssertEqual((error as? NetworkError)?.kind, .other) }
+    }
+  }
+}
