@@ -8,6 +8,7 @@ import json, os, socket, ssl, struct, sys, threading, time
 
 folder = sys.argv[1]
 log, refused, lock = [], [], threading.Lock()
+asked = threading.Event()
 
 
 def note(text):
@@ -207,6 +208,23 @@ def refuse_unsent(peer):
             peer.respond(stream, str(peer.bytes.get(stream, 0)).encode())
 
 
+def deaf(peer):
+    """Takes nothing in behind the head of its second request, for which it has left much room, until someone asks for the
+    events."""
+    peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 1 << 26))
+    peer.frame(WINDOW, 0, 0, struct.pack(">I", 1 << 26))
+    peer.wait(1)
+    peer.respond(peer.ended[0])
+    while len(peer.streams) < 2:
+        peer.next()
+    asked.wait(30)
+    peer.takes = False
+    while True:
+        stream = peer.next()
+        if stream:
+            peer.respond(stream, f"{peer.number} {peer.bytes.get(stream, 0)}".encode())
+
+
 def dying(goaway, notify):
     """The first connection ends under its second request."""
     def act(peer):
@@ -305,6 +323,7 @@ servers = {
     "retire": (H2, http2(retire)),
     "refuse": (H2, http2(refuse)),
     "refuse-unsent": (H2, http2(refuse_unsent)),
+    "deaf": (H2, http2(deaf)),
     "dying": (H2, http2(dying(False, True))),
     "dying-cut": (H2, http2(dying(False, False))),
     "dying-goaway": (H2, http2(dying(True, True))),
@@ -363,6 +382,7 @@ def tell(listener):
     while True:
         raw, _ = listener.accept()
         if read_head(raw):
+            asked.set()
             with lock:
                 body = "\n".join(log).encode()
             raw.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)

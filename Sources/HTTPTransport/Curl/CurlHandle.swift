@@ -228,13 +228,24 @@
       return refusal.about(transfer.request)
     }
 
-    /// Releases the transfer; a handle that did more than a plain GET forgets everything. `false` when it can't be used
-    /// again.
-    ///
-    /// libcurl 7.83 to 8.1.0 keeps a pointer to the last header field of a response, freed with the next request: a
-    /// response whose first field line begins with a blank then crashes (curl 11103). There, every transfer gets an easy
-    /// handle of its own.
-    func release() -> Bool {
+    /// Whether libcurl may come back to the handle, which has been taken from it: a request that has no response and may not
+    /// have been sent, on an HTTP/2 connection that is there. When that gets to the request, it marks the handle's stream as
+    /// ended: another's, or freed memory, if the handle has gone on by then.
+    var isRemembered: Bool {
+      CurlLibrary.remembersUnsent && transfer?.isSecure == true && starts > 0 && answer.status == 0
+        && ccurl_multi_is_open(multi, place)
+    }
+
+    /// Whether libcurl, which remembers `other`, comes back to it no more: its connection is closed or has answered this one,
+    /// which was sent later.
+    func hasOvertaken(_ other: CurlHandle) -> Bool {
+      guard ccurl_multi_is_open(multi, other.place) else { return true }
+      guard answer.status > 0, place.pointee.connection == other.place.pointee.connection else { return false }
+      return (sentAt ?? 0) > (other.sentAt ?? 0)
+    }
+
+    /// Lets go of the transfer and what it needed.
+    func clear() {
       transfer = nil
       redirect = nil
       body = nil
@@ -242,6 +253,16 @@
       pump = nil
       decoder = nil
       answer.discard()
+    }
+
+    /// Releases the transfer; a handle that did more than a plain GET forgets everything. `false` when it can't be used
+    /// again.
+    ///
+    /// libcurl 7.83 to 8.1.0 keeps a pointer to the last header field of a response, freed with the next request: a
+    /// response whose first field line begins with a blank then crashes (curl 11103). There, every transfer gets an easy
+    /// handle of its own.
+    func release() -> Bool {
+      clear()
       if CurlLibrary.keepsFreedFields {
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)

@@ -34,6 +34,10 @@
     /// Whether the end of an HTTP/2 connection passes for the end of a body (7.x).
     static let missesEndOfStream = !isAtLeast(0x08_0000)
 
+    /// Whether an HTTP/2 connection keeps pointing to the easy handle of a request that was taken from it before it had room to
+    /// be sent (to 8.13).
+    static let remembersUnsent = !isAtLeast(0x08_0e00)
+
     static let speaksTLS = capabilities?.tls != nil
 
     /// The content codings that it decodes, as `Accept-Encoding` names them; empty where there is none.

@@ -198,6 +198,11 @@
     }
 
     private func retire(_ handle: CurlHandle) {
+      if !remembered.isEmpty { remembered.removeAll(where: handle.hasOvertaken) }
+      guard !handle.isRemembered else {
+        handle.clear()
+        return remembered.append(handle)
+      }
       if handle.release(), idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
     }
 

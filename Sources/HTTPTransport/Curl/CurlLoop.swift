@@ -17,6 +17,8 @@
     var queue: HostQueue
     var live: [CurlTransfer] = []
     var idle: [CurlHandle] = []
+    /// Those that no transfer needs, but libcurl may come back to (`CurlHandle.isRemembered`).
+    var remembered: [CurlHandle] = []
     var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
     /// Which turn of the loop it is, counted where libcurl gets to work.
@@ -286,6 +288,7 @@
       lastLane = nil
       early = []
       ccurl_multi_cleanup(multi)
+      remembered = []
       if let share { ccurl_share_cleanup(share) }
       let actions = end.withLock { end in
         defer { end = (true, []) }

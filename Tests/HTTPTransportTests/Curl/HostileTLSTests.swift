@@ -63,6 +63,10 @@
       }
     }
 
+    private func text(_ outcome: TransportSuite.Outcome) -> String {
+      (try? outcome.get().body).map { String(decoding: $0, as: UTF8.self) } ?? reason(outcome)
+    }
+
     // MARK: The end of TLS
 
     func testABodyThatTheConnectionEndsNeedsACloseNotify() throws {
@@ -190,6 +194,49 @@
       XCTAssertEqual(try outcome(request("dying-goaway"), on: transport).get().status, 200)
       let post = try outcome(request("dying-goaway", .post, body: .data(Data("body".utf8))), on: transport)
       XCTAssertEqual(try? post.get().status, 200, reason(post))
+    }
+
+    func testRequestsThatAreCancelledBeforeTheyHadRoomToBeSentHarmNoOther() throws {
+      try needsHTTP2()
+      let own = try HostileServer()
+      defer { own.stop() }
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem"))), maxConnectionsPerHost: 64))
+      let url = try own.url("deaf")
+      XCTAssertEqual(try outcome(Request(url: url), on: transport).get().status, 200)
+      let upload = Flight(self)
+      final class Last: Sendable {
+        private let value = Locked<Int64>(0)
+        var count: Int64 {
+          get { value.withLock { $0 } }
+          set { value.withLock { $0 = newValue } }
+        }
+      }
+      let sent = Last()
+      let big = Request(method: .post, url: url, body: .data(Data(count: 24 << 20)))
+      _ = transport.send(
+        big, progress: { sent.count = $0.sent }, completion: upload.complete)
+      // Until the connection takes no more.
+      var before: Int64 = -1
+      LeakCheck.wait {
+        defer { before = sent.count }
+        usleep(300_000)
+        return before > 0 && before == sent.count
+      }
+      for _ in 0..<5 {
+        let requests = (0..<8).map { _ in Flight(self) }
+        let disposables = requests.map { $0.send(Request(url: url, headers: ["X-Call": "\(before)"]), on: transport) }
+        // As long as libcurl needs to take them: nothing shows that they wait.
+        usleep(50_000)
+        for disposable in disposables { disposable.dispose() }
+        for request in requests { XCTAssertEqual(TransportSuite.kind(try request.outcome()), .cancelled) }
+      }
+      let last = Flight(self)
+      _ = last.send(Request(url: url), on: transport)
+      // It listens again.
+      XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
+      let results = (try upload.outcome(), try last.outcome())
+      XCTAssertEqual(text(results.0), "1 \(24 << 20)")
+      XCTAssertEqual(text(results.1), "1 0")
     }
 
     // MARK: HTTP/2: what is cut short fails, and nothing hangs

@@ -112,14 +112,15 @@ final class Flight: Sendable {
   }
 
   func send(_ request: NetLayer.Request, on transport: any Transport) -> any Disposable {
-    let completion: @Sendable (TransportSuite.Outcome) -> Void = { [self] outcome in
-      isOnMain.withLock { $0 = $0 || Thread.isMainThread }
-      outcomes.withLock { $0.append(outcome) }
-      end.withLock { $0 = .now }
-      completed.fulfill()
-    }
-    return request.destination.map { transport.download(request, to: $0, completion: completion) }
-      ?? transport.send(request, completion: completion)
+    request.destination.map { transport.download(request, to: $0, completion: complete) }
+      ?? transport.send(request, completion: complete)
+  }
+
+  @Sendable func complete(_ outcome: TransportSuite.Outcome) {
+    isOnMain.withLock { $0 = $0 || Thread.isMainThread }
+    outcomes.withLock { $0.append(outcome) }
+    end.withLock { $0 = .now }
+    completed.fulfill()
   }
 
   /// How often the completion was called.
