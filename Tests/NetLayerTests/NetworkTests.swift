@@ -214,12 +214,12 @@ struct Ping: Endpoint {
 
 /// A transport's thread that can be told from others.
 private enum TransportThread {
-  private static let key = DispatchSpecificKey<Bool>()
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+  private static let mark = QueueMark()
+  static var isCurrent: Bool { mark.isHere }
 
   static func scheduler() -> SerialDispatchQueueScheduler {
     let queue = DispatchQueue(label: "transport")
-    queue.setSpecific(key: key, value: true)
+    mark.put(on: queue)
     return SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "transport")
   }
 }

@@ -51,16 +51,16 @@ extension Network {
 /// Where synchronous calls are mapped, each on a serial queue of its own, known by a key: it gets a thread also where
 /// the callers block all of the pool that concurrent queues share.
 private enum SynchronousCall {
-  private static let key = DispatchSpecificKey<Bool>()
+  private static let mark = QueueMark()
 
   static func makeScheduler() -> QueueScheduler {
     let queue = DispatchQueue(label: "NetLayer.synchronous")
-    queue.setSpecific(key: key, value: true)
+    mark.put(on: queue)
     return QueueScheduler(queue: queue)
   }
 
   /// Whether the caller is inside the delivery of a synchronous call.
-  static var isInside: Bool { DispatchQueue.getSpecific(key: key) == true }
+  static var isInside: Bool { mark.isHere }
 
   struct QueueScheduler: ImmediateSchedulerType {
     let queue: DispatchQueue

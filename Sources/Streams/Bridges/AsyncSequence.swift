@@ -28,19 +28,19 @@ extension ObservableType {
     buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy = .unbounded,
     onDropped: (@Sendable (Element) -> Void)? = nil
   ) -> ObservableValues<Element> {
-    ObservableValues(source: asObservable(), buffering: buffering, onDropped: onDropped)
+    ObservableValues(source: asObservable(), policy: PullPolicy(buffering), onDropped: onDropped)
   }
 }
 
 /// The elements of a stream, as an async sequence.
 public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
   let source: Observable<Element>
-  let buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy
+  let policy: PullPolicy
   let onDropped: (@Sendable (Element) -> Void)?
 
   /// Subscribes.
   public func makeAsyncIterator() -> AsyncIterator {
-    let pull = Pull(buffering, onDropped)
+    let pull = Pull(policy, onDropped)
     // Before the stream runs, which may be all that it does.
     let iterator = AsyncIterator(pull)
     source.run(pull) { if !pull.isStopped { pull.receive($0) } }

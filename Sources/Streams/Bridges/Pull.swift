@@ -2,8 +2,6 @@
 ///
 /// It says to the sources above it that can wait whether the loop has asked for an element.
 final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: what varies is behind the lock
-  typealias Policy = AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy
-
   private typealias Reader = CheckedContinuation<Element?, any Error>
 
   private struct State {
@@ -16,12 +14,12 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     var resumes: [@Sendable () -> Void] = []
   }
 
-  private let policy: Policy
+  private let policy: PullPolicy
   private let onDropped: (@Sendable (Element) -> Void)?
   // The stream's threads, the loop's task and whoever cancels it; the reader and the sources are resumed behind it.
   private let state = Locked(State())
 
-  init(_ policy: Policy, _ onDropped: (@Sendable (Element) -> Void)?) {
+  init(_ policy: PullPolicy, _ onDropped: (@Sendable (Element) -> Void)?) {
     (self.policy, self.onDropped) = (policy, onDropped)
   }
 
@@ -114,13 +112,29 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   }
 }
 
+/// The elements that a `Pull` keeps: the standard library's policy, which compilers before 6.2 do not know to be `Sendable`.
+enum PullPolicy {
+  case all
+  case oldest(Int)
+  case newest(Int)
+
+  init<Element>(_ policy: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy) {
+    switch policy {
+    case .unbounded: self = .all
+    case .bufferingOldest(let limit): self = .oldest(limit)
+    case .bufferingNewest(let limit): self = .newest(limit)
+    @unknown default: self = .all
+    }
+  }
+}
+
 extension Queue where Element: Sendable {
   /// Keeps `element` as `policy` says; returns the one that is dropped for it.
-  fileprivate mutating func keep(_ element: Element, _ policy: Pull<Element>.Policy) -> Element? {
+  fileprivate mutating func keep(_ element: Element, _ policy: PullPolicy) -> Element? {
     switch policy {
-    case .bufferingOldest(let limit) where count >= limit: return element
-    case .bufferingNewest(let limit) where limit <= 0: return element
-    case .bufferingNewest(let limit) where count >= limit: return rotate(element)
+    case .oldest(let limit) where count >= limit: return element
+    case .newest(let limit) where limit <= 0: return element
+    case .newest(let limit) where count >= limit: return rotate(element)
     default:
       append(element)
       return nil

@@ -12,10 +12,9 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is tou
   private var empty = 0
   private var open = 0
 
-  init(_ downstream: Subscription, takesOnce: Bool, _ next: @escaping Observable<Output>.Next) {
-    self.downstream = downstream
+  init(_ sink: JoinSink<Output>, takesOnce: Bool) {
+    (downstream, next) = (sink.downstream, sink.next)
     self.takesOnce = takesOnce
-    self.next = next
   }
 
   /// Adds a slot; all are added before the first is attached.
@@ -58,6 +57,20 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is tou
   }
 }
 
+/// Where the results of a join go. A value of its own, because compilers, some at 6.0 and others at 6.3, crash where a function takes
+/// a closure over a pack's tuple.
+struct JoinSink<Output: Sendable> {
+  let downstream: Subscription
+  let next: Observable<Output>.Next
+}
+
+extension Observable {
+  /// A stream whose subscriptions each call `start`, which starts a join.
+  init(joining start: @escaping @Sendable (JoinSink<Element>) -> Void) {
+    self.init(push: { start(JoinSink(downstream: $0, next: $1)) })
+  }
+}
+
 /// What one source of a join has sent, and whether it has completed.
 class Slot: @unchecked Sendable {  // safe: touched only inside the drain of its join
   final var isEmpty = true
@@ -90,10 +103,9 @@ final class SlotOf<Element: Sendable>: Slot, @unchecked Sendable {  // safe: as 
 final class TupleJoin<each Element: Sendable>: Join<(repeat each Element)>, @unchecked Sendable {  // safe: a constant
   private let slots: (repeat SlotOf<each Element>)
 
-  // The same as its superclass's: one with another parameter next to a closure over a pack's tuple crashes Swift 6.3.
-  override init(_ downstream: Subscription, takesOnce: Bool, _ next: @escaping Observable<(repeat each Element)>.Next) {
+  override init(_ sink: JoinSink<(repeat each Element)>, takesOnce: Bool) {
     slots = (repeat SlotOf<each Element>(takesOnce: takesOnce))
-    super.init(downstream, takesOnce: takesOnce, next)
+    super.init(sink, takesOnce: takesOnce)
     for slot in repeat each slots { add(slot) }
   }
 

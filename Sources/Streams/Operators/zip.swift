@@ -16,8 +16,8 @@ extension Observable where Element == Never {
     _ sources: repeat each Source
   ) -> Observable<(repeat (each Source).Element)> {
     let observables = (repeat (each sources).asObservable())
-    return Observable<(repeat (each Source).Element)>(push: { subscription, next in
-      TupleJoin<repeat (each Source).Element>(subscription, takesOnce: true, next).start(repeat each observables)
+    return Observable<(repeat (each Source).Element)>(joining: { sink in
+      TupleJoin<repeat (each Source).Element>(sink, takesOnce: true).start(repeat each observables)
     })
   }
 }
@@ -108,9 +108,7 @@ extension Observable {
   where S.Element: ObservableConvertibleType, S.Element.Element == Element {
     let sources = sources.map { $0.asObservable() }
     guard !sources.isEmpty else { return .empty() }
-    return Observable<[Element]>(push: { subscription, next in
-      ArrayJoin(subscription, takesOnce: true, next).start(sources)
-    })
+    return Observable<[Element]>(joining: { ArrayJoin($0, takesOnce: true).start(sources) })
   }
 
   /// What `combine` makes of the zipped elements of all `sources`; what it throws becomes the error (law 7).

@@ -10,17 +10,17 @@ public final class MainScheduler: SchedulerType {
   /// The scheduler.
   public static let instance = MainScheduler()
 
-  private static let key = DispatchSpecificKey<Bool>()
+  private static let mark = QueueMark()
   private let base = DispatchQueueScheduler(queue: .main)
   // The items queued on main, which go before what could run inline; any thread counts.
   private let queued = Atomic<Int>(0)
 
-  private init() { DispatchQueue.main.setSpecific(key: Self.key, value: true) }
+  private init() { Self.mark.put(on: .main) }
 
   /// Whether the caller is on the main queue.
   static var isOnMainQueue: Bool {
     _ = instance
-    return DispatchQueue.getSpecific(key: key) == true
+    return mark.isHere
   }
 
   /// The system's clock.

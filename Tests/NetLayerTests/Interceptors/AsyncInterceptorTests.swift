@@ -154,14 +154,14 @@ final class AsyncInterceptorTests: XCTestCase {
   func test_aSignersErrorArrivesWhereResultsDoInTheBackEndsWords() throws {
     struct Own: Error {}
     let queue = DispatchQueue(label: "mapping")
-    let key = DispatchSpecificKey<Bool>()
-    queue.setSpecific(key: key, value: true)
+    let mark = QueueMark()
+    mark.put(on: queue)
     let heard = Locked<[Bool]>([])
     let api = network(StubTransport { _ in .json("1") }) {
       $0.signer = AsyncSigner { _ in throw Own() }
       $0.mapping = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "mapping")
       $0.messages = .chinese
-      $0.onError = { _ in heard.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true) } }
+      $0.onError = { _ in heard.withLock { $0.append(mark.isHere) } }
     }
     XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, Messages.chinese.parameter)
     XCTAssertEqual(heard.withLock { $0 }, [true])

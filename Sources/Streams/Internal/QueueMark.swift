@@ -1,0 +1,14 @@
+import Dispatch
+
+/// A mark on dispatch queues, by which code finds out whether it runs on one of them.
+package struct QueueMark: @unchecked Sendable {  // safe: a constant; compilers before 6.2 lack the key's own conformance
+  private let key = DispatchSpecificKey<Bool>()
+
+  package init() {}
+
+  /// Marks `queue`.
+  package func put(on queue: DispatchQueue) { queue.setSpecific(key: key, value: true) }
+
+  /// Whether the caller runs on a marked queue, or on one that targets it.
+  package var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
+}
