@@ -40,7 +40,7 @@ final class DecodingOptions: Sendable {
   let dates: JSONDecoder.DateDecodingStrategy
   let data: JSONDecoder.DataDecodingStrategy
   let floats: JSONDecoder.NonConformingFloatDecodingStrategy
-  // Safe: a constant, whose values are `Sendable` in newer Foundations; those before Swift 6.2 declare them as `Any`.
+  // Safe: a constant, whose values are `Sendable` in newer Foundations; older ones declare them as `Any`.
   nonisolated(unsafe) let userInfo: [CodingUserInfoKey: Any]
   /// Whether keys are converted.
   let convertsKeys: Bool

@@ -112,7 +112,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   }
 }
 
-/// The elements that a `Pull` keeps: the standard library's policy, which compilers before 6.2 do not know to be `Sendable`.
+/// Which elements a `Pull` keeps: the policy of `AsyncThrowingStream`, which is not `Sendable` in older toolchains.
 enum PullPolicy {
   case all
   case oldest(Int)

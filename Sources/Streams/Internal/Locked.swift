@@ -40,7 +40,7 @@ import Synchronization
 #else
   /// The same for older compilers, which reject correct closures with `sending`, and crash where a generic mutex is a property.
   @usableFromInline
-  package final class Locked<Value>: @unchecked Sendable {  // safe: the newer compilers check what enters and leaves the lock
+  package final class Locked<Value>: @unchecked Sendable {  // safe: newer compilers check what passes the lock
     // Guards `value`; closures under it must call nothing foreign.
     @usableFromInline let mutex = Mutex<Void>(())
     @usableFromInline var value: Value

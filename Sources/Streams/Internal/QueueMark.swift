@@ -1,7 +1,7 @@
 import Dispatch
 
 /// A mark on dispatch queues, by which code finds out whether it runs on one of them.
-package struct QueueMark: @unchecked Sendable {  // safe: a constant; compilers before 6.2 lack the key's own conformance
+package struct QueueMark: @unchecked Sendable {  // safe: a constant, `Sendable` itself in newer toolchains
   private let key = DispatchSpecificKey<Bool>()
 
   package init() {}

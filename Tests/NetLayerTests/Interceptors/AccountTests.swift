@@ -11,12 +11,11 @@ final class AccountTests: XCTestCase {
   private let host = "http://h/"
 
   private func authenticator(
-    _ token: String?, apply: (@Sendable (Token, inout Request) -> Void)? = nil
+    _ token: String?,
+    apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" }
   ) throws -> AuthenticationInterceptor {
     let url = try XCTUnwrap(URL(string: host))
-    let interceptor = AuthenticationInterceptor(
-      for: [url], apply: apply ?? { $1.headers["Authorization"] = "Bearer \($0.access)" }
-    ) { _ in throw CancellationError() }
+    let interceptor = AuthenticationInterceptor(for: [url], apply: apply) { _ in throw CancellationError() }
     try interceptor.setToken(token.map { Token(access: $0) })
     return interceptor
   }

@@ -146,10 +146,8 @@ final class ValuesTests: StreamsTestCase {
       (.unbounded, Array(1...9)),
     ] {
       let dropped = Log<Int>()
-      let seen = try await withTimeLimit {
-        try await Observable.range(start: 1, count: 9).values(buffering: policy) { dropped.add($0) }
-          .reduce(into: []) { $0.append($1) }
-      }
+      let values = Observable.range(start: 1, count: 9).values(buffering: policy) { dropped.add($0) }
+      let seen = try await withTimeLimit { try await values.reduce(into: []) { $0.append($1) } }
       XCTAssertEqual(seen, kept)
       XCTAssertEqual(dropped.all, Array(1...9).filter { !kept.contains($0) })
     }

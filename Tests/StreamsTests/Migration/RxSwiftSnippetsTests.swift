@@ -212,7 +212,7 @@ final class RxSwiftSnippetsTests: StreamsTestCase {
   func test_sharedTimerAndScan() {
     let time = TestScheduler()
     let shared = Observable<Int>.interval(.seconds(1), scheduler: time)
-      .scan(0, accumulator: +)
+      .scan(0, accumulator: { $0 + $1 })
       .publish()
       .refCount()
     let first = time.createObserver(Int.self)

@@ -114,7 +114,7 @@ extension CreationTests {
     let immediate = ImmediateScheduler.instance
     let many = Observable.from(0..<1_000_000, scheduler: immediate).reduce(0) { count, _ in count + 1 }
     XCTAssertEqual(try many.toBlocking().single(), 1_000_000)
-    let repeated = Observable.repeatElement(1, scheduler: immediate).take(100_000).reduce(0, accumulator: +)
+    let repeated = Observable.repeatElement(1, scheduler: immediate).take(100_000).reduce(0, accumulator: { $0 + $1 })
     XCTAssertEqual(try repeated.toBlocking().single(), 100_000)
   }
 

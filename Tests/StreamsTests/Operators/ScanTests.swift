@@ -11,7 +11,7 @@ final class ScanTests: OperatorTestCase {
   }
 
   func test_startsAnewForEachSubscription() throws {
-    let sums = Observable.of(1, 2, 3).scan(0, accumulator: +)
+    let sums = Observable.of(1, 2, 3).scan(0, accumulator: { $0 + $1 })
     XCTAssertEqual(try sums.toBlocking().toArray(), [1, 3, 6])
     XCTAssertEqual(try sums.toBlocking().toArray(), [1, 3, 6])
   }
