@@ -231,14 +231,15 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy) {
     .sent = ccurl_easy_get_int64(easy, 0x600007), .received = ccurl_easy_get_int64(easy, 0x600008),
     .port = ccurl_easy_get_long(easy, 0x200028), .http_version = ccurl_easy_get_long(easy, 0x20002e),
   };
+  curl.easy_getinfo(easy, 0x100020, &metrics.address);
   // Where no connection has stood, none was kept.
-  metrics.reused = metrics.pretransfer > 0 && metrics.port > 0 && ccurl_easy_get_long(easy, 0x20001a) == 0;
+  metrics.reused = metrics.pretransfer > 0 && metrics.address != NULL && *metrics.address != 0
+                   && ccurl_easy_get_long(easy, 0x20001a) == 0;
   if (!metrics.reused) {
     metrics.name_lookup = ccurl_easy_get_int64(easy, 0x600033);
     metrics.connect = ccurl_easy_get_int64(easy, 0x600034);
     metrics.tls = ccurl_easy_get_int64(easy, 0x600038);
   }
-  curl.easy_getinfo(easy, 0x100020, &metrics.address);
   return metrics;
 }
 
@@ -658,16 +659,19 @@ int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer) {
   return is_open(multi, transfer) ? ++multi->sockets[transfer->socket].uses : 0;
 }
 
-// The local port of a connection; 0 where it is none.
+// The local port of a connection; 0 where it has none, as that of a Unix domain socket.
 static in_port_t local_port(int socket) {
   struct sockaddr_storage address;
   socklen_t length = sizeof address;
   if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
+  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return 0;
   return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
                                              : ((struct sockaddr_in *)&address)->sin_port);
 }
 
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port) {
+  // What libcurl waits for says it later; by their ports, all Unix domain sockets are one.
+  if (port <= 0) return;
   if (is_open(multi, transfer) && multi->sockets[transfer->socket].local_port == port) return;
   for (int socket = 0; socket < multi->count; socket++) {
     if (multi->sockets[socket].connection == 0) continue;
@@ -681,6 +685,7 @@ void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int por
 
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
   if (multi->unread == 0) return false;
+  if (port < 0) port = 0;
   for (int socket = 0; socket < multi->count; socket++) {
     char byte;
     if (!multi->sockets[socket].is_unread || local_port(socket) != port) continue;
@@ -693,7 +698,10 @@ bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
 }
 
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
-  if (is_open(multi, transfer)) set_unread(multi, transfer->socket, DISTRUSTED);
+  if (!is_open(multi, transfer)) return;
+  // Of those without a port, it can't be told apart from the others, and so it ends.
+  if (local_port(transfer->socket) == 0) shutdown(transfer->socket, SHUT_RDWR);
+  else set_unread(multi, transfer->socket, DISTRUSTED);
 }
 
 void ccurl_multi_wakeup(ccurl_multi *multi) {

@@ -70,7 +70,7 @@ extension URL {
     return "\(name):\(portInUse)"
   }
 
-  fileprivate var portInUse: Int { port ?? ownPort }
+  var portInUse: Int { port ?? ownPort }
   /// The scheme's port.
   fileprivate var ownPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
 }

@@ -55,6 +55,12 @@
           .unknownHost, "the host \(transfer.hop.url.host ?? "") can't be resolved; check its spelling and the network")
       case 7:
         if let limit = systemLimit(handle) { return make(.connection, "no connection to \(said): \(limit)") }
+        if let address = handle.address {
+          return make(
+            .connection,
+            "no connection to \(place) at \(address.text): \(underlying.text); check Configuration.addresses, and that a "
+              + "server listens there")
+        }
         if let proxy {
           return make(
             .connection,

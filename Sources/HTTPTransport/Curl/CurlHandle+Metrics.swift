@@ -14,6 +14,7 @@
     /// The proxy that requests go through, for errors; `nil` where there is none, or the environment decides.
     var proxyPlace: String? {
       guard case .url(let url, let except) = configuration.proxy else { return nil }
+      if case .unixSocket = address { return nil }
       guard let host = (transfer?.hop ?? opening)?.url.host, !except.contains(host) else { return nil }
       return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
     }
@@ -64,7 +65,8 @@
 
     /// Address and port as URLs have them.
     static func place(_ address: String, _ port: Int) -> String {
-      address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)"
+      // The file of a Unix domain socket has no port.
+      address.hasPrefix("/") ? address : address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
     private static func version(_ number: Int) -> String? {

@@ -28,7 +28,9 @@
         connectsBefore = connects
         connectionBefore = place.pointee.connection
       }
-      hasUnasked = ccurl_multi_is_unfit(multi, localPort, isSecure)
+      // Without a port, as of a Unix domain socket, it might be another connection that has something in it.
+      let isNew = localPort <= 0 && connects > 0
+      hasUnasked = !isNew && ccurl_multi_is_unfit(multi, localPort, isSecure)
       guard starts > 1, let transfer else { return !hasUnasked }
       // As when a server asks for HTTP/1.1 in the middle of a response: two bodies would become one.
       guard answer.status < 200 else { return false }

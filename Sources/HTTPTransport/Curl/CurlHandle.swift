@@ -27,6 +27,9 @@
 
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration
+    /// Where its connection goes instead of the URL's host, and the line that says so.
+    var address: CurlTransport.Address?
+    var addressLine: CurlLine?
     var headerList: CurlHeaderList?
     var headersSent: HTTPHeaders?
     /// The lines of the last plain GET, for the next one like it.
@@ -197,6 +200,9 @@
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
       if transfer.isSecure, pin(hop.url), let refusal { throw refuse(refusal, transfer) }
+      if !configuration.directory.isEmpty, redirectConnection(of: hop.url), let refusal {
+        throw refuse(refusal, transfer)
+      }
       if !isAsBefore(transfer) { try prepareContent(transfer) }
     }
 
@@ -276,6 +282,7 @@
       }
       needsReset = false
       headerList = nil
+      addressLine = nil
       setUp()
       return true
     }

@@ -37,7 +37,8 @@
     /// Starts the transport's thread.
     ///
     /// - Throws: `NetworkError` of kind `connection` if no libcurl from 7.68 on is found, or the system has no descriptor or
-    ///   thread left; `tls` if a certificate file or a pin is invalid; `invalidRequest` if the proxy or a limit is invalid.
+    ///   thread left; `tls` if a certificate file or a pin is invalid; `invalidRequest` if the proxy, an address or a
+    ///   limit is invalid.
     public init(_ configuration: Configuration = Configuration()) throws(NetworkError) {
       if let failure = CurlLibrary.failure {
         throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
@@ -45,6 +46,7 @@
       if let failure = configuration.failure { throw failure }
       var configuration = configuration
       configuration.tls.pins = configuration.tls.pinsByHost
+      configuration.directory = try Configuration.Directory(configuration.addresses)
       errno = 0
       guard let loop = CurlLoop(configuration) else { throw Self.failure("libcurl's multi handle", errno) }
       let code = loop.start()

@@ -85,6 +85,14 @@ func transport(authority: URL) throws -> CurlTransport {
     .init(tls: .init(trust: .file(authority), minimumVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
 }
 
+func localServices(canary: String) throws -> CurlTransport {
+  try CurlTransport(
+    .init(addresses: [
+      "api.example.com": .host(canary, port: 8443),
+      "docker.local": .unixSocket(path: "/var/run/docker.sock"),
+    ]))
+}
+
 func capabilities() {
   if let curl = CurlTransport.capabilities {
     print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")
