@@ -386,6 +386,12 @@ static int open_socket(void *context, int purpose, const socket_address *address
   return made;
 }
 
+static bool is_unix(int socket) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  return getsockname(socket, (struct sockaddr *)&address, &length) == 0 && address.ss_family == AF_UNIX;
+}
+
 static int socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
   // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
@@ -396,7 +402,8 @@ static int socket_opened(void *context, int socket, int purpose) {
   if (make_room(multi, socket)) {
     // What is known of its number is of another that had it before.
     watch(multi, socket, 0);
-    set_unread(multi, socket, 0);
+    // A Unix domain socket connects without a wait, and may get its first response before libcurl has waited for anything.
+    set_unread(multi, socket, is_unix(socket));
     multi->sockets[socket].is_connection = 1;
     multi->sockets[socket].local_port = 0;
     multi->sockets[socket].last_input = 0;
@@ -700,7 +707,7 @@ bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
   if (!is_open(multi, transfer)) return;
   // Of those without a port, it can't be told apart from the others, and so it ends.
-  if (local_port(transfer->socket) == 0) shutdown(transfer->socket, SHUT_RDWR);
+  if (is_unix(transfer->socket)) shutdown(transfer->socket, SHUT_RDWR);
   else set_unread(multi, transfer->socket, DISTRUSTED);
 }
 
