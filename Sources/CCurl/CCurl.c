@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -268,6 +269,8 @@ struct ccurl_multi {
     // OpenSSL's connection, where it is watched, and whether its close_notify alert has come.
     const void *tls;
     bool is_notified;
+    // Whether it speaks HTTP/2 without TLS.
+    bool is_http2;
     int64_t last_input;
     uint64_t connection;
     int uses;
@@ -409,7 +412,7 @@ static int socket_opened(void *context, int socket, int purpose) {
     multi->sockets[socket].last_input = 0;
     multi->sockets[socket].uses = 0;
     multi->sockets[socket].tls = NULL;
-    multi->sockets[socket].is_notified = false;
+    multi->sockets[socket].is_notified = multi->sockets[socket].is_http2 = false;
     multi->sockets[socket].user = NULL;
     multi->sockets[socket].connection = ++multi->connections;
     watch(multi, socket, multi->sockets[socket].wanted);
@@ -677,7 +680,6 @@ static in_port_t local_port(int socket) {
 }
 
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port) {
-  // What libcurl waits for says it later; by their ports, all Unix domain sockets are one.
   if (port <= 0) return;
   if (is_open(multi, transfer) && multi->sockets[transfer->socket].local_port == port) return;
   for (int socket = 0; socket < multi->count; socket++) {
@@ -688,6 +690,34 @@ void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int por
     transfer->connection = multi->sockets[socket].connection;
     return;
   }
+}
+
+// Whether a connection goes to the Unix domain socket `path`.
+static bool goes_to(int socket, const char *path) {
+  struct sockaddr_un address = {0};
+  socklen_t length = sizeof address;
+  return getpeername(socket, (struct sockaddr *)&address, &length) == 0 && address.sun_family == AF_UNIX
+         && strncmp(address.sun_path, path, sizeof address.sun_path) == 0;
+}
+
+void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new) {
+  int found = -1, count = 0;
+  for (int socket = 0; socket < multi->count; socket++) {
+    if (multi->sockets[socket].connection == 0 || !goes_to(socket, path)) continue;
+    if (found < 0 || multi->sockets[found].connection < multi->sockets[socket].connection) found = socket;
+    count++;
+  }
+  if (found < 0 || (!is_new && count > 1)) return;
+  transfer->socket = found;
+  transfer->connection = multi->sockets[found].connection;
+}
+
+void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer) {
+  if (is_open(multi, transfer)) multi->sockets[transfer->socket].is_http2 = true;
+}
+
+bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  return is_open(multi, transfer) && multi->sockets[transfer->socket].is_http2;
 }
 
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {

@@ -40,6 +40,12 @@ extension Request {
     case automatic
     /// HTTP/1.1, for servers whose HTTP/2 is faulty.
     case http1
+    /// HTTP/2 from the first byte if the URL is `http` (prior knowledge, RFC 9113 §3.3), for servers that are known to speak
+    /// it: nothing is negotiated, and a server of HTTP/1.1 fails the request. The same as `automatic` if the URL is `https`.
+    ///
+    /// Needs libcurl 7.80 with HTTP/2; without it, the request fails with `invalidRequest` before anything is sent. An HTTP proxy
+    /// is asked for a tunnel. libcurl 7.88 opens a connection for each of these requests; other versions share one.
+    case http2PriorKnowledge
   }
 
   /// Who goes first where requests wait for a connection.

@@ -47,7 +47,7 @@ enum {
 enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
 // curl_easy_pause's bits: what stays paused.
 enum { CCURL_PAUSE_NONE = 0, CCURL_PAUSE_RECV = 1 };
-enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
+enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
        CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
 
 // Infos (CURLINFO_*) of 64 bits.
@@ -164,6 +164,11 @@ uint64_t ccurl_multi_next_end(ccurl_multi *multi);
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Notes that the transfer is on the connection with this local port.
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port);
+// Notes that the transfer is on a connection to the Unix domain socket `path`: on the newest, or on the only one if it is not new.
+void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new);
+// Notes that the transfer's connection speaks HTTP/2 without TLS, and tells whether that was noted.
+void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer);
+bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Whether the kept connection with this local port must not be used: bytes have come in while no transfer waited for them,
 // its end has, or it is distrusted.
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure);

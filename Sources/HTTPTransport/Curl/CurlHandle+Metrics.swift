@@ -26,7 +26,7 @@
     }
 
     /// Whether its connection is its own, so that what comes in on it is its response.
-    var isAlone: Bool { transfer?.isSecure == false || (answer.status > 0 && !answer.isHTTP2) }
+    var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 
     /// How much of the body the system has taken.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD))) }

@@ -14,8 +14,7 @@
       ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
       ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
       set(CCURL_PATH_AS_IS, 1)
-      let version = CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
-      set(CCURL_HTTP_VERSION, Int(version))
+      chosenVersion = nil
       setUpProtocols()
       if CurlLibrary.asksBeforeSending {
         set(CCURL_PREREQDATA, place)
@@ -24,6 +23,24 @@
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
       set(CCURL_MAXAGE_CONN, configuration.idleSeconds)
+    }
+
+    /// Asks for the version of HTTP that `transfer` may be sent in.
+    ///
+    /// Without TLS, HTTP/1.1 is asked for by name: otherwise, libcurl would take a connection that speaks HTTP/2 already.
+    func chooseVersion(_ transfer: CurlTransfer) {
+      let version =
+        !CurlLibrary.speaksHTTP2 || transfer.httpVersion == .http1 || !transfer.mayMultiplex
+        ? CCURL_HTTP_VERSION_1_1 : transfer.isSecure ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      if transfer.isCleartextHTTP2 {
+        needsReset = true
+        // An HTTP proxy would get HTTP/1.1.
+        set(CCURL_HTTPPROXYTUNNEL, 1)
+        if CurlLibrary.repeatsPriorKnowledge { set(CCURL_FRESH_CONNECT, 1) }
+      }
+      guard version != chosenVersion else { return }
+      chosenVersion = version
+      demand("HTTPVersion.\(transfer.httpVersion)", set(CCURL_HTTP_VERSION, Int(version)), .invalidRequest)
     }
 
     /// Other schemes are refused before they come here; so does libcurl.

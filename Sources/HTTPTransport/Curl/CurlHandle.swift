@@ -38,6 +38,8 @@
     /// Whether it has done more than a plain GET.
     var needsReset = false
     private var waitsForMultiplexing = false
+    /// The version of HTTP that libcurl was asked for last; `nil` if it was not asked for any.
+    var chosenVersion: Int?
     /// Which setting that guards something libcurl does not take; without it, nothing may be sent.
     private(set) var refusal: NetworkError?
     var cookiesSent: String?
@@ -161,8 +163,8 @@
       place.pointee.is_watched = false
       if let refusal { throw refuse(refusal, transfer) }
       let hop = transfer.hop
-      // Not inside TLS: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.
-      let isSmall = !transfer.isSecure && answer.size <= Self.smallBuffer - 1024
+      // Not where HTTP/2 may be spoken: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.
+      let isSmall = !transfer.mayMultiplex && answer.size <= Self.smallBuffer - 1024
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
       answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: hop.method == .head)
       set(CCURL_URL, transfer.hopURL)
@@ -171,12 +173,11 @@
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         connectMilliseconds = milliseconds
       }
-      let isPinnedToHTTP1 = hop.chosenOptions?.value.httpVersion == .http1
-      if isPinnedToHTTP1 {
-        needsReset = true
-        set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_1_1))
-      }
-      let waits = transfer.isSecure && !isPinnedToHTTP1 && CurlLibrary.speaksHTTP2
+      chooseVersion(transfer)
+      if let refusal { throw refuse(refusal, transfer) }
+      let waits =
+        transfer.mayMultiplex && transfer.httpVersion != .http1 && CurlLibrary.speaksHTTP2
+        && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
       if waits != waitsForMultiplexing {
         waitsForMultiplexing = waits
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
@@ -238,7 +239,7 @@
     /// have been sent, on an HTTP/2 connection that is there. When that gets to the request, it marks the handle's stream as
     /// ended: another's, or freed memory, if the handle has gone on by then.
     var isRemembered: Bool {
-      CurlLibrary.remembersUnsent && transfer?.isSecure == true && starts > 0 && answer.status == 0
+      CurlLibrary.remembersUnsent && transfer?.mayMultiplex == true && starts > 0 && answer.status == 0
         && ccurl_multi_is_open(multi, place)
     }
 

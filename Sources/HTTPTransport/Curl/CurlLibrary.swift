@@ -38,6 +38,21 @@
     /// be sent (to 8.13).
     static let remembersUnsent = !isAtLeast(0x08_0e00)
 
+    /// Why the library can't send `request` in the version of HTTP that it asks for, or `nil`.
+    static func failure(of request: Request) -> NetworkError? {
+      guard let version = request.chosenOptions?.value.httpVersion, version == .http2PriorKnowledge, !speaksHTTP2 else {
+        return nil
+      }
+      return NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "HTTPVersion.\(version) needs libcurl 7.80 with HTTP/2, which libcurl \(capabilities?.version ?? "?") here is not; "
+          + "update libcurl, or use HTTPVersion.automatic", request: request)
+    }
+
+    /// Whether a kept connection that speaks HTTP/2 without TLS is told a second time that it shall (7.88; fixed by curl 10643).
+    static let repeatsPriorKnowledge = (0x07_5800...0x07_58ff).contains(version)
+
     static let speaksTLS = capabilities?.tls != nil
 
     /// The content codings that it decodes, as `Accept-Encoding` names them; empty where there is none.

@@ -199,7 +199,7 @@
       ended.removeAll { connection, due in
         guard due <= turn else { return false }
         var isInUse = false
-        for transfer in live where transfer.isSecure {
+        for transfer in live where transfer.mayMultiplex {
           guard let handle = transfer.handle, handle.heldCode == nil, handle.place.pointee.connection == connection
           else { continue }
           let isOver =

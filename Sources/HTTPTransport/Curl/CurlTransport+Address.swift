@@ -15,7 +15,7 @@
       /// The file of a Unix domain socket, with a path of at most 107 bytes.
       ///
       /// No proxy is used, and no name is resolved. TLS is spoken if the URL is `https`.
-      /// `Configuration.maxRequestsPerConnection` does not count on connections that share the file.
+      /// `Configuration.maxRequestsPerConnection` counts while there is one connection to the file.
       case unixSocket(path: String)
     }
   }

@@ -72,7 +72,7 @@ final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
       flight.finish(.failure(refusal))
       return
     }
-    if flight.request.chosenOptions?.value.httpVersion == .http1 {
+    if flight.request.options.httpVersion != .automatic {
       let reason = "URLSession chooses the version of HTTP itself; use CurlTransport, or HTTPVersion.automatic"
       flight.finish(.failure(Self.error(.invalidRequest, reason, flight)))
       return

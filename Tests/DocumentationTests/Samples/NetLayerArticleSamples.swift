@@ -93,6 +93,10 @@ func localServices(canary: String) throws -> CurlTransport {
     ]))
 }
 
+func service(at url: URL, over transport: CurlTransport) -> Network {
+  Network(Backend(baseURL: url, transport: transport, options: .init(httpVersion: .http2PriorKnowledge)))
+}
+
 func capabilities() {
   if let curl = CurlTransport.capabilities {
     print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")
