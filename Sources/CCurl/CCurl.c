@@ -269,8 +269,10 @@ struct ccurl_multi {
     // OpenSSL's connection, where it is watched, and whether its close_notify alert has come.
     const void *tls;
     bool is_notified;
-    // Whether it speaks HTTP/2 without TLS.
-    bool is_http2;
+    // Whether it speaks HTTP/2 without TLS, and whether it is a Unix domain socket.
+    bool is_http2, is_unix;
+    // Whom it counts for: the last that a transfer on it was of.
+    uint32_t lane;
     int64_t last_input;
     uint64_t connection;
     int uses;
@@ -356,6 +358,7 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   if (what != POLL_REMOVE && curl.easy_getinfo(easy, INFO_PRIVATE, &transfer) == 0 && transfer != NULL) {
     transfer->socket = socket;
     transfer->connection = multi->sockets[socket].connection;
+    multi->sockets[socket].lane = transfer->lane;
   }
   if (multi->sockets[socket].user != NULL) return 0;
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
@@ -406,7 +409,9 @@ static int socket_opened(void *context, int socket, int purpose) {
     // What is known of its number is of another that had it before.
     watch(multi, socket, 0);
     // A Unix domain socket connects without a wait, and may get its first response before libcurl has waited for anything.
-    set_unread(multi, socket, is_unix(socket));
+    multi->sockets[socket].is_unix = is_unix(socket);
+    multi->sockets[socket].lane = 0;
+    set_unread(multi, socket, multi->sockets[socket].is_unix);
     multi->sockets[socket].is_connection = 1;
     multi->sockets[socket].local_port = 0;
     multi->sockets[socket].last_input = 0;
@@ -703,13 +708,23 @@ static bool goes_to(int socket, const char *path) {
 void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new) {
   int found = -1, count = 0;
   for (int socket = 0; socket < multi->count; socket++) {
-    if (multi->sockets[socket].connection == 0 || !goes_to(socket, path)) continue;
+    if (multi->sockets[socket].connection == 0 || !multi->sockets[socket].is_unix || !goes_to(socket, path)) continue;
     if (found < 0 || multi->sockets[found].connection < multi->sockets[socket].connection) found = socket;
     count++;
   }
   if (found < 0 || (!is_new && count > 1)) return;
   transfer->socket = found;
   transfer->connection = multi->sockets[found].connection;
+  multi->sockets[found].lane = transfer->lane;
+}
+
+uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane) {
+  while (++*socket < multi->count) {
+    if (multi->sockets[*socket].connection == 0) continue;
+    *lane = multi->sockets[*socket].lane;
+    return multi->sockets[*socket].connection;
+  }
+  return 0;
 }
 
 void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer) {
@@ -737,7 +752,7 @@ bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
   if (!is_open(multi, transfer)) return;
   // Of those without a port, it can't be told apart from the others, and so it ends.
-  if (is_unix(transfer->socket)) shutdown(transfer->socket, SHUT_RDWR);
+  if (multi->sockets[transfer->socket].is_unix) shutdown(transfer->socket, SHUT_RDWR);
   else set_unread(multi, transfer->socket, DISTRUSTED);
 }
 

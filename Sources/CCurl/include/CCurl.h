@@ -116,6 +116,7 @@ typedef struct {
   void *owner;
   int socket;           // of its connection; -1 before there is one
   uint64_t connection;  // the number of its connection, counted from 1
+  uint32_t lane;        // the number of whom it counts for
   bool is_watched;      // whether its TLS connection is watched for the end
 } ccurl_transfer;
 
@@ -169,6 +170,8 @@ void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const c
 // Notes that the transfer's connection speaks HTTP/2 without TLS, and tells whether that was noted.
 void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer);
 bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// The number of the next open connection, and of whom it counts for; 0 behind the last. `socket` is -1 at first.
+uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane);
 // Whether the kept connection with this local port must not be used: bytes have come in while no transfer waited for them,
 // its end has, or it is distrusted.
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure);

@@ -23,7 +23,9 @@
       let isSecure = transfer?.isSecure == true
       let mayMultiplex = transfer?.mayMultiplex == true
       let isNew = connects > (starts > 1 ? connectsBefore : 0)
-      if mayMultiplex || configuration.maxRequestsPerConnection != nil { noteConnection(localPort, isNew: isNew) }
+      if mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
+        noteConnection(localPort, isNew: isNew)
+      }
       if isSecure { ccurl_multi_watch_tls(multi, easy, place) }
       retireIfWornOut()
       defer {

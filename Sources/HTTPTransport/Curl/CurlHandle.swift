@@ -161,6 +161,7 @@
       forgetTransfer()
       place.pointee.connection = 0
       place.pointee.is_watched = false
+      place.pointee.lane = transfer.lane?.number ?? 0
       if let refusal { throw refuse(refusal, transfer) }
       let hop = transfer.hop
       // Not where HTTP/2 may be spoken: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.

@@ -97,6 +97,12 @@ func service(at url: URL, over transport: CurlTransport) -> Network {
   Network(Backend(baseURL: url, transport: transport, options: .init(httpVersion: .http2PriorKnowledge)))
 }
 
+func report(on transport: CurlTransport) async {
+  let gauges = await transport.gauges()
+  print("connections: \(gauges.total.connections), idle: \(gauges.total.idle)")
+  for (origin, counts) in gauges.origins { print("\(origin): \(counts.running) running, \(counts.waiting) waiting") }
+}
+
 func capabilities() {
   if let curl = CurlTransport.capabilities {
     print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")
