@@ -22,6 +22,8 @@ package struct HostQueue {
     fileprivate var isReady = false
     /// Whether the origin is known not to respond to `Expect: 100-continue`, or to refuse it.
     var ignoresExpectations = false
+    /// Until when the origin offers HTTP/3, uptime in nanoseconds.
+    var http3Until: UInt64 = 0
     /// One line for each priority, the lowest first.
     fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 

@@ -118,6 +118,11 @@
           handle.answer.status >= 200
             ? "the connection broke: \(cutShort(place, handle)) (\(underlying.text))"
             : "the connection to \(place) broke before the response: \(underlying.text)")
+      case 96:
+        return make(
+          .connection,
+          "no HTTP/3 connection to \(said); check that a server speaks HTTP/3 on that UDP port, or use HTTPVersion.automatic"
+        )
       case 61:
         return make(.connection, "the body from \(place) is not coded as its Content-Encoding says; see the server")
       default: return make(.connection, "the exchange with \(said) failed (libcurl error \(code))")

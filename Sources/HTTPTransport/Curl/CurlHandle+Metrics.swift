@@ -79,9 +79,9 @@
       }
     }
 
-    /// Whether the answer came over HTTP/2.
-    var spokeHTTP2: Bool {
-      ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)) == Int(CCURL_HTTP_2)
+    /// Whether the response came over HTTP/2 or HTTP/3, where requests share a connection.
+    var isMultiplexed: Bool {
+      [Int(CCURL_HTTP_2), Int(CCURL_HTTP_3)].contains(ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)))
     }
   }
 #endif

@@ -174,8 +174,7 @@
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         connectMilliseconds = milliseconds
       }
-      chooseVersion(transfer)
-      if let refusal { throw refuse(refusal, transfer) }
+      try chooseVersion(transfer)
       let waits =
         transfer.mayMultiplex && transfer.httpVersion != .http1 && CurlLibrary.speaksHTTP2
         && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
@@ -231,7 +230,7 @@
     }
 
     /// The next request may have more luck, as when memory was short.
-    private func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+    func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       needsReset = true
       return refusal.about(transfer.request)
     }
