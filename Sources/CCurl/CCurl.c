@@ -1,5 +1,8 @@
 #ifdef __linux__
 
+// For secure_getenv.
+#define _GNU_SOURCE 1
+
 #include "CCurl.h"
 
 #include <dlfcn.h>
@@ -105,6 +108,14 @@ static void load_tls(const char *version) {
 static void load(void) {
   static const char *const names[] = {"libcurl.so.4", "libcurl.so", "libcurl-gnutls.so.4"};
   void *library = NULL;
+  // Not for programs with more rights than their caller.
+  const char *chosen = secure_getenv("NETLAYER_LIBCURL");
+  if (chosen != NULL && *chosen != 0 && (library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL)) == NULL) {
+    static char reason[512];
+    snprintf(reason, sizeof reason, "the libcurl that NETLAYER_LIBCURL names can't be loaded (%s); name another, or unset it", dlerror());
+    failure = reason;
+    return;
+  }
   for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
     library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
   }
