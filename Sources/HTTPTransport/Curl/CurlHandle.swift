@@ -76,6 +76,8 @@
     var sentAt: UInt64?
     /// Whether the connection had something in it before the request was sent, which it then was not.
     var hasUnasked = false
+    /// Whether libcurl would send the head a second time.
+    var isHeadUnsent = false
 
     // MARK: The response
 
@@ -146,6 +148,7 @@
       connectionBefore = 0
       sentAt = nil
       hasUnasked = false
+      isHeadUnsent = false
       redirect = nil
       hasLeftBody = false
       dropped = 0
@@ -175,9 +178,8 @@
         connectMilliseconds = milliseconds
       }
       try chooseVersion(transfer)
-      let waits =
-        transfer.mayMultiplex && transfer.httpVersion != .http1 && CurlLibrary.speaksHTTP2
-        && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
+      let multiplexes = transfer.mayMultiplex && transfer.httpVersion != .http1 && CurlLibrary.speaksHTTP2
+      let waits = multiplexes && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
       if waits != waitsForMultiplexing {
         waitsForMultiplexing = waits
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
@@ -188,7 +190,7 @@
         needsReset = true
         set(CCURL_FRESH_CONNECT, 1)
       }
-      if waits, needsDebugOutput(transfer) { listen() }
+      if multiplexes, needsDebugOutput(transfer) { listen() }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
       if wanted != bufferSize {
         set(CCURL_BUFFERSIZE, wanted)
