@@ -34,7 +34,7 @@ let package = Package(
       name: "HTTPTransportTests",
       dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"]),
     .testTarget(name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"]),
-    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
   ],

@@ -179,7 +179,7 @@ final class RetryInterceptorTests: XCTestCase {
   }
 
   func test_aBodyThatIsTooLargeIsFetchedOnce() throws {
-    for transport in [try CurlTransport(), URLSessionTransport()] as [any Transport] {
+    for transport in [DefaultTransport.make(), URLSessionTransport()] {
       let server = try LoopbackServer { _ in .init(body: .bytes(Array(repeating: 0x20, count: 5000))) }
       defer { server.stop() }
       let network = Network(
