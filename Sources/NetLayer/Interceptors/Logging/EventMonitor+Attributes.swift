@@ -15,7 +15,7 @@ extension EventMonitor.Event {
   ///
   /// `http.request.method` (`_OTHER` with `http.request.method_original` for a method that the conventions do not list),
   /// `url.full`, `server.address`, `server.port`, `http.request.resend_count` from the second attempt on,
-  /// `http.response.status_code`, `error.type` (the status from 400 on, or the ``NetworkError/Kind``),
+  /// `http.response.status_code`, `error.type` (the status from 400 on, or the ``/HTTPTransport/NetworkError/Kind``),
   /// `network.protocol.version`, `network.peer.address` and `network.peer.port`. Ports, counts and statuses are numbers, all else is text.
   ///
   /// - Parameter redaction: replaces the secrets in the URL.
