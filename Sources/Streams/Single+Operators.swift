@@ -47,7 +47,7 @@ extension Single {
     maxAttemptCount > 0 ? Single(trusted: observable.retry(maxAttemptCount)) : .error(StreamError.noElements)
   }
 
-  /// Delivers the result on `scheduler` (law 20).
+  /// Delivers the result on `scheduler` (contract, law 20).
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Single<Element> {
     Single(trusted: observable.observeOn(scheduler))
   }

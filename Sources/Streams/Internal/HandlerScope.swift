@@ -33,8 +33,8 @@ package final class HandlerScope: Subscription, @unchecked Sendable {
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
     handler?(error)
-    // After the handler: if the handler has ended the parent, the parent has already released this scope in order (law
-    // 5).
+    // After the handler: if the handler has ended the parent, the parent has already released this scope in order
+    // (contract, law 5).
     if isOwned, let parent, !parent.isStopped { parent.disown(self) }
   }
 

@@ -91,7 +91,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     withExtendedLifetime(resumes) {}  // released outside the lock
   }
 
-  // A loop starts the next inner stream, never the terminal event of the previous one (law 14).
+  // A loop starts the next inner stream, never the terminal event of the previous one (contract, law 14).
   private func startWaiting() {
     starter.bounce {
       let inner: Observable<Element>? = waiting.withLock { waiting in

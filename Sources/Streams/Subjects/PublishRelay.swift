@@ -8,7 +8,7 @@ public final class PublishRelay<Element: Sendable>: ObservableType {
   /// Creates a relay without observers.
   public init() {}
 
-  /// Sends `element` to all observers (laws 2 and 3).
+  /// Sends `element` to all observers (contract, laws 2 and 3).
   @inlinable
   public func accept(_ element: Element) { subject.onNext(element) }
 
