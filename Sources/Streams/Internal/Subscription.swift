@@ -6,7 +6,7 @@ import Synchronization
 /// It is active until it terminates or is disposed, whichever is first; then it releases everything that it owns.
 /// Operators that forward terminal events share the scope of their downstream.
 @usableFromInline
-package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, all other state is behind the mutex
+package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
   private struct Owned {
     var first: (any Disposable)?
     var rest: [any Disposable] = []
