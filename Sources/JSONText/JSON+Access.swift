@@ -54,7 +54,7 @@ extension JSON {
   /// rounded to 0.
   public var double: Double? { read(.number) { reader, position in reader.double(reader.word(position)) } ?? nil }
 
-  /// The value of `true` or `false`; otherwise `nil`.
+  /// The value of `true` or `false`; `nil` if this is not a Boolean.
   public var bool: Bool? {
     switch word?.kind {
     case .true: true
@@ -63,7 +63,7 @@ extension JSON {
     }
   }
 
-  /// The elements of an array, in order; otherwise `nil`.
+  /// The elements of an array, in order; `nil` if this is not an array.
   public var array: [JSON]? {
     read(.array) { reader, position in
       var elements: [JSON] = []
@@ -77,7 +77,7 @@ extension JSON {
     }
   }
 
-  /// The members of an object in the order of the text, with the first of each name; otherwise `nil`.
+  /// The members of an object in the order of the text, with the first of each name; `nil` if this is not an object.
   ///
   /// Invalid characters in a key are replaced by U+FFFD.
   public var members: [(key: String, value: JSON)]? {
@@ -101,7 +101,7 @@ extension JSON {
     }
   }
 
-  /// The number of elements of an array, or of members of an object including duplicates; otherwise `nil`.
+  /// The number of elements of an array, or of members of an object including duplicates; `nil` for other values.
   public var count: Int? {
     read(.array) { reader, position in reader.count(of: position) }
       ?? read(.object) { reader, position in reader.count(of: position) }

@@ -29,7 +29,7 @@ final class JSONIndex: @unchecked Sendable {
   private let text: UnsafeMutablePointer<UInt8>
   private let words: UnsafeMutablePointer<UInt64>
 
-  /// - Throws: `JSONError` with the offset of the first byte that is wrong.
+  /// - Throws: `JSONError` with the offset of the first invalid byte.
   convenience init(_ data: Data) throws { try self.init(copy: data.withUnsafeBytes { try Self.copy($0) }) }
 
   /// Indexes characters, whose encoding is known.

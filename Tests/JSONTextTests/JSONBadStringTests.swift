@@ -3,12 +3,13 @@ import XCTest
 
 @testable import JSONText
 
-/// Strings that the grammar allows and that stand for no characters: they fail when they are read, not when others are.
+/// Strings that the grammar allows but that are not valid Unicode: reading them fails, reading their neighbors does
+/// not.
 final class JSONBadStringTests: XCTestCase {
   private struct Item: Codable, Equatable { var id: Int }
   private struct Comment: Decodable { var comment: String }
 
-  /// A text in which `~` stands for the byte FF.
+  /// Returns a text in which `~` represents the byte FF.
   private func data(_ text: String) -> Data { Data(text.utf8.map { $0 == UInt8(ascii: "~") ? 0xFF : $0 }) }
 
   private func json(_ text: String) throws -> JSON { try JSON(data(text)) }
@@ -79,7 +80,7 @@ final class JSONBadStringTests: XCTestCase {
     XCTAssertEqual(different, try JSON(Data("{\"".utf8) + [0xA4] + Data("\":2,\"".utf8) + [0xBC] + Data("\":1}".utf8)))
     XCTAssertNotEqual(different, try JSON(bytes([0xBC], [0xA5])))
     XCTAssertNotEqual(different, try JSON(bytes(Array("\u{FFFD}".utf8), [0xA4])))
-    // With a key that makes the scanner look for repeated names.
+    // With a key that makes the scanner check for duplicate names.
     let halves = try JSON(Data(#"{"\ud800":1,"\ud801":2,"a":3,"a":4}"#.utf8))
     XCTAssertEqual(halves.members?.map(\.value), [1, 2, 3])
     XCTAssertEqual(halves, try JSON(halves.data))
