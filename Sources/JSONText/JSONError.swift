@@ -12,26 +12,26 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 
     /// The text is empty or contains only whitespace.
-    public static let empty = Kind(rawValue: "there is no JSON, the text is empty")
+    public static let empty = Kind(rawValue: "the text is empty")
     /// The text ends inside a value.
-    public static let unexpectedEnd = Kind(rawValue: "the text ends before the JSON is complete")
+    public static let unexpectedEnd = Kind(rawValue: "the text ends before the JSON value is complete")
     /// A byte is not allowed at its position.
     public static let unexpectedCharacter = Kind(rawValue: "unexpected character")
     /// There is more text after the value.
-    public static let trailingContent = Kind(rawValue: "there is more text after the JSON value")
+    public static let trailingContent = Kind(rawValue: "unexpected text after the JSON value")
     /// A number violates the grammar of RFC 8259 §6: `01`, `+1`, `.5`, `1.`, `NaN`.
     public static let invalidNumber = Kind(rawValue: "malformed number")
     /// A backslash is followed by a character that RFC 8259 §7 does not allow.
     public static let invalidEscape = Kind(rawValue: "malformed escape sequence")
     /// A surrogate, `\uD800`–`\uDFFF`, lacks its other half and is therefore not a Unicode character.
-    public static let loneSurrogate = Kind(rawValue: "half of a surrogate pair")
+    public static let loneSurrogate = Kind(rawValue: "unpaired surrogate")
     /// A string contains an unescaped byte below 0x20 (RFC 8259 §7).
     public static let controlCharacter = Kind(rawValue: "unescaped control character in a string")
     /// The bytes are not valid UTF-8 (RFC 3629): overlong, truncated, a surrogate, or beyond U+10FFFF.
-    public static let invalidUTF8 = Kind(rawValue: "the bytes are not UTF-8")
+    public static let invalidUTF8 = Kind(rawValue: "invalid UTF-8 byte")
     /// The bytes are detected as UTF-16 or UTF-32 but are invalid: an unpaired surrogate, beyond U+10FFFF, or
     /// truncated.
-    public static let invalidUnicode = Kind(rawValue: "the bytes are not the UTF-16 or UTF-32 that they begin as")
+    public static let invalidUnicode = Kind(rawValue: "invalid UTF-16 or UTF-32")
     /// The text is 1 GB or longer.
     public static let tooLong = Kind(rawValue: "the text is longer than 1 GB")
     /// The value has more than ``JSON/maximumDepth`` nested levels.

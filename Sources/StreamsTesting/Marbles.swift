@@ -53,7 +53,8 @@ public enum Marbles {
         time: event.time,
         value: event.value.map { name in
           guard let value = values[name] else {
-            preconditionFailure("marble '\(name)' of '\(marbles)' has no value; known are \(values.keys.sorted())")
+            preconditionFailure(
+              "marble '\(name)' of '\(marbles)' has no element; the known marbles are \(values.keys.sorted())")
           }
           return value
         })

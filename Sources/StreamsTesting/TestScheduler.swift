@@ -146,7 +146,7 @@ public final class TestScheduler: SchedulerType {
       return !state.running
     }
     // Moving the clock from inside an item would run later items before earlier ones.
-    precondition(entered, "virtual time cannot be advanced from inside an item that runs on it")
+    precondition(entered, "virtual time cannot be advanced from inside one of its items")
     while let action = next(until: limit) { action() }
     state.withLock { $0.running = false }
   }

@@ -37,11 +37,11 @@ final class JSONBadStringTests: XCTestCase {
     let json = try json(#"{"a":[{"comment":"x"},{"comment":"ab\ud83d"}]}"#)
     let error = try XCTUnwrap(corruption { _ = try json["a"].decode([Comment].self) })
     XCTAssertEqual(error.path, ["1", "comment"])
-    XCTAssertEqual(error.text, "The string is not Unicode: half of a surrogate pair at byte 36, at byte 33.")
+    XCTAssertEqual(error.text, "The string is not valid Unicode: unpaired surrogate at byte 36, at byte 33.")
     let bytes = try self.json(#"{"comment":"x~"}"#)
     XCTAssertEqual(
       corruption { _ = try bytes.decode(Comment.self) }?.text,
-      "The string is not Unicode: the bytes are not UTF-8 0xff at byte 13, at byte 11.")
+      "The string is not valid Unicode: invalid UTF-8 byte 0xff at byte 13, at byte 11.")
     for bad in bad {
       let json = try self.json(#"["\#(bad)"]"#)
       XCTAssertNil(json[0].string)
@@ -65,7 +65,7 @@ final class JSONBadStringTests: XCTestCase {
       XCTAssertEqual(json.members?.map(\.key).last, "a")
       XCTAssertTrue(json.members?.first?.key.contains("\u{FFFD}") == true)
       XCTAssertEqual(
-        corruption { _ = try json.decode([String: Int].self) }?.text.hasPrefix("A key is not Unicode"), true)
+        corruption { _ = try json.decode([String: Int].self) }?.text.hasPrefix("A key is not valid Unicode"), true)
     }
   }
 

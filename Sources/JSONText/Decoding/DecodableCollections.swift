@@ -66,7 +66,9 @@ extension DecodingSession {
     var key = Int(place.position) + 3
     while key < end {
       let name = try read { reader in
-        if let fault = reader.fault(reader.word(key)) { throw corrupted("A key is not Unicode: \(fault)", at: place) }
+        if let fault = reader.fault(reader.word(key)) {
+          throw corrupted("A key is not valid Unicode: \(fault)", at: place)
+        }
         return reader.string(reader.word(key))
       }
       if dictionary[name] == nil {

@@ -47,7 +47,7 @@ extension DecodingSession {
   func mismatch<Wanted>(_ type: Wanted.Type, at place: DecodingPlace, takesNull: Bool = false) -> DecodingError {
     let word = word(place)
     if Wanted.self == String.self, let fault = read({ $0.fault(word) }) {
-      return corrupted("The string is not Unicode: \(fault)", at: place)
+      return corrupted("The string is not valid Unicode: \(fault)", at: place)
     }
     if word.kind == .null, !takesNull {
       return .valueNotFound(type, context(place, "Cannot get value of type \(type) -- found null value instead"))

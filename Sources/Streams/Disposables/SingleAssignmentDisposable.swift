@@ -29,7 +29,8 @@ public final class SingleAssignmentDisposable: Cancelable {
         state = .disposed(wasSet: true)
         return true
       case .set, .disposed(wasSet: true):
-        preconditionFailure("SingleAssignmentDisposable was set a second time; use SerialDisposable to replace")
+        preconditionFailure(
+          "SingleAssignmentDisposable was set a second time; use SerialDisposable to replace its content")
       }
     }
     if late { disposable.dispose() }

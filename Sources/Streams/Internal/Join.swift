@@ -49,7 +49,7 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
     if slots.contains(where: \.isExhausted) { downstream.complete() }
   }
 
-  /// Handles the terminal event of a source. A completed source without elements completes the result, as does the
+  /// Handles the terminal event of a source. A completed source with an empty slot completes the result, as does the
   /// completion of all (contract, laws 11 and 12).
   private func close(_ slot: Slot, _ error: (any Error)?) {
     if let error { return downstream.fail(error) }
