@@ -13,12 +13,12 @@ let package = Package(
     .target(name: "Darwin", path: "Modules/Darwin"),
     .target(name: "Network", path: "Modules/Network"),
     .target(name: "UIKit", path: "Modules/UIKit"),
-    .target(name: "Streams", dependencies: ["Combine", "Darwin"], path: ".build-sources/Streams"),
-    .target(name: "JSONText", dependencies: ["Darwin"], path: ".build-sources/JSONText"),
-    .target(name: "HTTPTransport", dependencies: ["Streams", "Darwin"], path: ".build-sources/HTTPTransport"),
+    .target(name: "Streams", dependencies: ["Combine", "Darwin"], path: "Streams"),
+    .target(name: "JSONText", path: "JSONText"),
+    .target(name: "HTTPTransport", dependencies: ["Streams", "Darwin"], path: "HTTPTransport"),
     .target(
       name: "NetLayer", dependencies: ["Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit"],
-      path: ".build-sources/NetLayer"),
+      path: "NetLayer"),
   ],
   swiftLanguageModes: [.v6]
 )

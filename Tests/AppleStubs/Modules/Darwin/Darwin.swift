@@ -1,6 +1,7 @@
-@_exported import Glibc
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // What Apple's Foundation has itself.
 @_exported import FoundationNetworking
+@_exported import Glibc
 
 // What Glibc spells differently.
 public typealias clockid_t = Int32
