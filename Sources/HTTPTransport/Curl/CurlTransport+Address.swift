@@ -3,7 +3,7 @@
   import Foundation
 
   extension CurlTransport {
-    /// Where connections go instead of the URL's host (`Configuration.addresses`).
+    /// An address that takes the place of a URL's host (`Configuration.addresses`).
     ///
     /// Everything else stays the URL's: the `Host` field, the name that the server's certificate must have, pins, cookies and
     /// the limits of connections.
@@ -21,7 +21,7 @@
   }
 
   extension CurlTransport.Configuration {
-    /// Where a request goes by its host, and by host and port, which come first.
+    /// The addresses by host, and by host and port; the latter take precedence.
     struct Directory {
       private var addresses: [String: CurlTransport.Address] = [:]
 

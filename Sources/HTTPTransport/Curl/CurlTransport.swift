@@ -23,7 +23,7 @@
       public let tls: String?
       /// Whether HTTP/2 is spoken over TLS.
       public let http2: Bool
-      /// Whether HTTP/3 is spoken: by a libcurl from 8.5 on, where it is no experiment any more, that was built with it.
+      /// Whether HTTP/3 is available: libcurl is 8.5 or later, whose HTTP/3 is not experimental, and was built with it.
       public let http3: Bool
       /// Whether gzip bodies are asked for and decoded.
       public let gzip: Bool
