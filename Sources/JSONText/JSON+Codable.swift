@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: Encodable {
   /// Encodes the same value: members in their order, integers exactly up to `UInt64`, other numbers as `Double` where its

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: Equatable {
   /// Whether both are the same value: objects without regard to order, strings by their characters, numbers by their exact

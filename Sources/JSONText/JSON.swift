@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A piece of valid JSON that keeps its bytes and reads what it is asked for (RFC 8259).
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What one or many `JSON` values read from: an index, and what the layer above wants to travel with them.
 final class JSONDocument: Sendable {

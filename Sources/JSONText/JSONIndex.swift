@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A text that one pass found to be JSON, and the index that this pass wrote: who reads a value goes to where it stands,
 /// and nothing is parsed twice.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSONModelDecoder {
   /// For APIs in the style of most web frameworks: `snake_case` keys, ISO 8601 dates (article row 4.6).

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The default decoder: makes models of a `JSON` without parsing it a second time.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Room for recursion through deep JSON, on whatever thread it begins.
 ///

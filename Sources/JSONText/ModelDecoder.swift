@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Turns JSON into models; the one place to put another parser (article rows 1.16, 3.6).
 ///

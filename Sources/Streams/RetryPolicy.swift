@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// How often and after which pauses a failed stream is tried again: exponential backoff with a cap and full jitter.
 public struct RetryPolicy: Sendable {

@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 
 /// A stream as a blocking call: for tests and command-line tools.
@@ -9,7 +10,10 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
   ///
   /// - Throws: the stream's error, or `StreamError.timeout` when it has not ended in time.
   public func toArray() throws -> [Element] {
-    guard let elements = try BlockingWait.elements(of: source, within: timeout, runsMainLoop: true) else {
+    guard
+      let elements = try BlockingWait.elements(
+        of: source, within: timeout, mainLoop: Self.mainLoop)
+    else {
       throw StreamError.timeout
     }
     return elements
@@ -34,6 +38,23 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
     let elements = try BlockingObservable(source: source.asSingle().asObservable(), timeout: timeout).toArray()
     guard let element = elements.first else { throw StreamError.noElements }
     return element
+  }
+}
+
+extension BlockingObservable {
+  /// What the main thread does while it waits; `nil` on other threads, which only wait.
+  private static var mainLoop: ((DispatchSemaphore) -> Void)? {
+    guard Thread.isMainThread else { return nil }
+    return { done in runMainLoop(until: done) }
+  }
+
+  /// Waits for `done` on the main thread, and runs what is on the main queue meanwhile.
+  private static func runMainLoop(until done: DispatchSemaphore) {
+    while done.wait(timeout: .now()) != .success {
+      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
+      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return }
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 import Streams
 
 struct DownloadOptions: URLOptions {
@@ -22,9 +22,7 @@ struct DownloadOptions: URLOptions {
     let name = url?.lastPathComponent ?? ""
     let file = name.isEmpty || name == "/" ? "download" : name
     guard let output else { return URL(filePath: file) }
-    var isDirectory: ObjCBool = false
-    let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory)
-    return exists && isDirectory.boolValue ? URL(filePath: output).appending(path: file) : URL(filePath: output)
+    return isDirectory(output) ? URL(filePath: output).appending(path: file) : URL(filePath: output)
   }
 
   private static func digest(_ text: String) throws -> Data {
@@ -97,7 +95,7 @@ enum DownloadCommand {
 
   private static func partSize(_ destination: URL) -> Int64 {
     let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".part")
-    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+    return (attributes?[.size] as? any BinaryInteger).map { Int64(clamping: $0) } ?? 0
   }
 
   private static func text(
@@ -110,6 +108,6 @@ enum DownloadCommand {
     let rate = Quantity.bytes(Double(count - resumedAt) / max(seconds, 1e-3))
     let resumed = resumedAt > 0 ? ", going on from \(Quantity.bytes(Double(resumedAt)))" : ""
     return "\(style.green(options.destination.relativePath)): \(Quantity.bytes(Double(count))) "
-      + "in \(String(format: "%.1f", seconds)) s, \(rate)/s\(resumed)"
+      + "in \(Quantity.fixed(seconds, digits: 1)) s, \(rate)/s\(resumed)"
   }
 }

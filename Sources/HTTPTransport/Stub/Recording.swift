@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// One exchange of real traffic, as a recording keeps it: a line of JSON.
@@ -58,7 +58,7 @@ public final class RecordingTransport: Transport {
   private let base: any Transport
   private let redaction: Redaction
   private let path: String
-  private let file: FileHandle
+  private let file: Int32
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
 
   /// Records what goes through `base` at the end of `file`, which is made if there is none.
@@ -68,18 +68,17 @@ public final class RecordingTransport: Transport {
     self.base = base
     self.redaction = redaction
     path = file.path
-    do {
-      if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
-      self.file = try FileHandle(forWritingTo: file)
-      try self.file.seekToEnd()
-    } catch {
+    self.file = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard self.file >= 0, lseek(self.file, 0, SEEK_END) >= 0 else {
+      let error = SystemError.last
+      if self.file >= 0 { _ = close(self.file) }
       throw NetworkError(
-        kind: .file, reason: "the recording \(file.path) can't be written: \(error.localizedDescription)",
+        kind: .file, reason: "the recording \(file.path) can't be written: \(SystemError.text(of: error))",
         underlying: error)
     }
   }
 
-  deinit { try? file.close() }
+  deinit { _ = close(file) }
 
   /// Sends `request`; see `Transport.send`.
   public func send(
@@ -145,7 +144,7 @@ public final class RecordingTransport: Transport {
             NetworkError(
               kind: .file,
               reason:
-                "the recording \(path) can't be written: \(error.localizedDescription); make room on the disk, or "
+                "the recording \(path) can't be written: \(SystemError.text(of: error)); make room on the disk, or "
                 + "record elsewhere",
               request: request, response: try? result.get(), underlying: error)))
       }
@@ -154,13 +153,11 @@ public final class RecordingTransport: Transport {
 
   /// Writes a line, or nothing: half a line would make the whole recording unreadable.
   private func append(_ line: Data) throws {
-    let end = try file.offset()
-    do {
-      try file.write(contentsOf: line)
-    } catch {
-      try? file.truncate(atOffset: end)
-      throw error
-    }
+    let end = lseek(file, 0, SEEK_CUR)
+    guard end < 0 || !writeAll(line, to: file) else { return }
+    let error = SystemError.last
+    if end >= 0, ftruncate(file, end) == 0 { _ = lseek(file, end, SEEK_SET) }
+    throw error
   }
 }
 

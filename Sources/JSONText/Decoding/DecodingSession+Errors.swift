@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension DecodingSession {
   /// The keys that lead to a place, made only when somebody asks.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// Where a decoder stands: a value, and the way up from it.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Date {
   /// A date as RFC 3339 §5.6 writes it, `2019-12-28T01:02:03.456+08:00`, also with `+0800` or `+08`; `nil` for anything

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A name that is not one of a type's own keys: an index, a member on the way, `super`.
 struct JSONKey: CodingKey {

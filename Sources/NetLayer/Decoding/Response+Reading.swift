@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Response {
   /// The body as text, in the charset that its byte order mark or `Content-Type` declares, else UTF-8.
@@ -114,7 +114,7 @@ extension Response {
   /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
   private var charset: String? {
     headers["Content-Type"].flatMap { MediaType($0).parameter("charset") }?
-      .trimmingCharacters(in: CharacterSet(charactersIn: "\"'")).lowercased()
+      .trimming { $0 == "\"" || $0 == "'" }.lowercased()
   }
 
   private static let encodings: [String: String.Encoding] = [

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// Blocks the calling thread until a stream has ended: what `toBlocking()` and synchronous calls share.
 package enum BlockingWait {
@@ -8,22 +8,22 @@ package enum BlockingWait {
 
   /// The elements of `source` when it has ended; `nil` when `limit` has passed first.
   ///
-  /// - Parameter runsMainLoop: whether the main thread runs its run loop while it waits, so that a stream which ends on the
-  ///   main queue can end.
+  /// - Parameter mainLoop: waits for the semaphore instead, on the main thread, and runs what is on the main queue meanwhile,
+  ///   so that a stream which ends there can end; an empty item on that queue wakes it.
   /// - Throws: the stream's error.
   package static func elements<Element: Sendable>(
-    of source: Observable<Element>, within limit: Duration?, runsMainLoop: Bool
+    of source: Observable<Element>, within limit: Duration?, mainLoop: ((DispatchSemaphore) -> Void)? = nil
   ) throws -> [Element]? {
     // The stream's threads write, the waiting one reads behind the semaphore.
     let state = Locked((elements: [Element](), end: Result<Void, any Error>?.none))
     let done = DispatchSemaphore(value: 0)
+    let runsMainLoop = mainLoop != nil
     let subscription = source.subscribe(
       onNext: { element in state.withLock { $0.elements.append(element) } },
       onError: { error in state.withLock { $0.end = .failure(error) } },
       onCompleted: { state.withLock { $0.end = .success(()) } },
       onDisposed: {
         done.signal()
-        // Wakes the run loop below.
         if runsMainLoop { DispatchQueue.main.async {} }
       })
     defer { subscription.dispose() }
@@ -32,20 +32,12 @@ package enum BlockingWait {
     let timer = DispatchWorkItem { done.signal() }
     defer { timer.cancel() }
     if let limit, limit < .seconds(1e9) { limits.asyncAfter(deadline: .now() + limit / .seconds(1), execute: timer) }
-    if runsMainLoop, Thread.isMainThread { runMainLoop(until: done) } else { done.wait() }
+    if let mainLoop { mainLoop(done) } else { done.wait() }
     return try state.withLock { state in
       try state.end.map { end in
         try end.get()
         return state.elements
       }
-    }
-  }
-
-  private static func runMainLoop(until done: DispatchSemaphore) {
-    while done.wait(timeout: .now()) != .success {
-      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
-      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return }
     }
   }
 }

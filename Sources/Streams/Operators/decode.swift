@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What makes values of bytes: `JSONDecoder`, `PropertyListDecoder`.
 public protocol DataDecoder: Sendable {

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// Runs work in parallel on a concurrent dispatch queue.
 public final class ConcurrentDispatchQueueScheduler: SchedulerType {

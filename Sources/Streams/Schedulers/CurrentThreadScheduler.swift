@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Runs work on the calling thread: at once, or after the item that is running there (a trampoline).
 public final class CurrentThreadScheduler: ImmediateSchedulerType {
@@ -9,7 +9,8 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
     var queue = Queue<ScheduledItem>()
   }
 
-  private static let key = "Streams.CurrentThreadScheduler"
+  // The items of the thread that is running some, alive in `schedule`.
+  private static let running = ThreadPointer()
 
   private init() {}
 
@@ -17,16 +18,17 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
   /// done.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
-    let storage = Thread.current.threadDictionary
-    if let items = storage[Self.key] as? Items {
-      items.queue.append(item)
+    if let items = Self.running.value {
+      Unmanaged<Items>.fromOpaque(items).takeUnretainedValue().queue.append(item)
       return item
     }
     let items = Items()
-    storage[Self.key] = items
-    item.run()
-    while let next = items.queue.popFirst() { next.run() }
-    storage.removeObject(forKey: Self.key)
+    Self.running.value = Unmanaged.passUnretained(items).toOpaque()
+    withExtendedLifetime(items) {
+      item.run()
+      while let next = items.queue.popFirst() { next.run() }
+    }
+    Self.running.value = nil
     return item
   }
 }

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// What the schedulers on top of a dispatch queue share.
 struct DispatchQueueScheduler: Sendable {

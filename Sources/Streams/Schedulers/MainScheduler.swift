@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// Runs work on the main queue: at once when called there with nothing queued, else in order behind what is queued.

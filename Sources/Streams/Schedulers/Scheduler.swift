@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A span of time, under RxSwift's name.
 public typealias RxTimeInterval = Duration
