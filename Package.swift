@@ -30,6 +30,7 @@ let package = Package(
     .target(name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
+    .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),

@@ -19,6 +19,12 @@ package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
   }
 }
 
+/// The size of the file at `path` in bytes; `nil` where there is none.
+package func fileSize(_ path: String) -> Int64? {
+  var info = stat()
+  return stat(path, &info) == 0 ? Int64(info.st_size) : nil
+}
+
 /// Whether there is a directory at `path`, or a link to one.
 package func isDirectory(_ path: String) -> Bool {
   var info = stat()

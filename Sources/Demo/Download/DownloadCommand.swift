@@ -93,10 +93,7 @@ enum DownloadCommand {
     return console.finish(ending, json: options.request.json)
   }
 
-  private static func partSize(_ destination: URL) -> Int64 {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".part")
-    return (attributes?[.size] as? any BinaryInteger).map { Int64(clamping: $0) } ?? 0
-  }
+  private static func partSize(_ destination: URL) -> Int64 { fileSize(destination.path + ".part") ?? 0 }
 
   private static func text(
     of count: Int64, _ resumedAt: Int64, _ seconds: Double, _ options: DownloadOptions, _ style: Style

@@ -17,7 +17,14 @@ extension Response {
 
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
     let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: encoding)
-    guard let text else { throw failure("the body is no text in \(name)") }
+    guard let text else {
+      // Zeros are text in every charset, so where not even they are read, the decoder is missing.
+      guard String(data: Data(count: 4), encoding: encoding) != nil else {
+        throw failure(
+          "the charset \(name.debugDescription) needs Foundation, which this program leaves out: import it, or read the body's bytes")
+      }
+      throw failure("the body is no text in \(name)")
+    }
     return text
   }
 
