@@ -21,7 +21,8 @@ extension Response {
       // Zeros are text in every charset, so where not even they are read, the decoder is missing.
       guard String(data: Data(count: 4), encoding: encoding) != nil else {
         throw failure(
-          "the charset \(name.debugDescription) needs Foundation, which this program leaves out: import it, or read the body's bytes")
+          "the charset \(name.debugDescription) needs Foundation, which this program leaves out; read the body's bytes, or "
+            + "use a class of Foundation such as NSString")
       }
       throw failure("the body is no text in \(name)")
     }
