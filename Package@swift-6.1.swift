@@ -51,7 +51,7 @@ let package = Package(
     .testTarget(
       name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
       swiftSettings: urlSession),
-    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer"]),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
   ],

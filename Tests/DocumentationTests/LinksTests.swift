@@ -7,8 +7,10 @@ final class LinksTests: XCTestCase {
     .deletingLastPathComponent()
 
   func test_everyLinkToAFileLeadsToOne() throws {
-    var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md", "Samples/FirstEndpoint/README.md"]
-      .map { root.appending(path: $0) }
+    var pages = [
+      "README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
+      "Samples/FirstEndpoint/README.md",
+    ].map { root.appending(path: $0) }
     let docs = FileManager.default.enumerator(at: root.appending(path: "docs"), includingPropertiesForKeys: nil)
     pages += (docs?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "md" }
     var count = 0

@@ -71,6 +71,7 @@ def http1(fields, body, notify):
 
 DATA, HEADERS, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW = 0, 1, 3, 4, 5, 6, 7, 8
 NO_ERROR, PROTOCOL_ERROR, INTERNAL, REFUSED, HTTP_1_1_REQUIRED = 0, 1, 2, 7, 13
+pattern = bytes(range(251)) * 70
 OK = b"\x88"  # :status 200, by HPACK's static table
 
 
@@ -84,6 +85,7 @@ class Peer:
         self.connection, self.number = connection, number
         self.streams, self.ended = [], []
         self.bytes = {}  # How many of content have come, by stream.
+        self.wrong = set()  # Streams whose content is not that of `pattern`.
         self.takes = True  # Whether the window is opened again for what comes in.
 
     def frame(self, kind, flags, stream, payload=b""):
@@ -119,7 +121,10 @@ class Peer:
         if kind == HEADERS:
             self.streams.append(stream)
         if kind == DATA:
-            self.bytes[stream] = self.bytes.get(stream, 0) + count
+            start = self.bytes.get(stream, 0)
+            self.bytes[stream] = start + count
+            if payload != pattern[start % 251:start % 251 + count]:
+                self.wrong.add(stream)
         if kind in (HEADERS, DATA) and flags & 1:
             self.ended.append(stream)
             return stream
@@ -132,6 +137,10 @@ class Peer:
     def respond(self, stream, body=b"ok", fields=b"", last=True):
         self.frame(HEADERS, 4, stream, OK + fields)
         self.frame(DATA, 1 if last else 0, stream, body)
+
+    def told(self, stream):
+        """The connection's number, whether the content was that of `pattern`, and how long it was."""
+        return f"{self.number} {stream not in self.wrong} {self.bytes.get(stream, 0)}".encode()
 
     def goaway(self, last, code=NO_ERROR):
         self.frame(GOAWAY, 0, 0, struct.pack(">II", last, code))
@@ -222,7 +231,26 @@ def deaf(peer):
     while True:
         stream = peer.next()
         if stream:
-            peer.respond(stream, f"{peer.number} {peer.bytes.get(stream, 0)}".encode())
+            peer.respond(stream, peer.told(stream))
+
+
+def dripping(peer):
+    """As `deaf`, but leaves room for the second request's content in small pieces only, so that it comes in small frames."""
+    peer.frame(WINDOW, 0, 0, struct.pack(">I", 1 << 28))
+    peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 1000))
+    peer.wait(1)
+    peer.respond(peer.ended[0])
+    peer.takes = False
+    while len(peer.streams) < 2:
+        peer.next()
+    while not asked.is_set():
+        peer.frame(WINDOW, 0, peer.streams[1], struct.pack(">I", 1000))
+        time.sleep(0.0001)
+    peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 1 << 26))
+    while True:
+        stream = peer.next()
+        if stream:
+            peer.respond(stream, peer.told(stream))
 
 
 def dying(goaway, notify):
@@ -324,6 +352,7 @@ servers = {
     "refuse": (H2, http2(refuse)),
     "refuse-unsent": (H2, http2(refuse_unsent)),
     "deaf": (H2, http2(deaf)),
+    "dripping": (H2, http2(dripping)),
     "dying": (H2, http2(dying(False, True))),
     "dying-cut": (H2, http2(dying(False, False))),
     "dying-goaway": (H2, http2(dying(True, True))),

@@ -55,7 +55,8 @@
     }
 
     static let hearDebugText: ccurl_debug_callback = { _, kind, text, count, context in
-      // Lines of text alone.
+      // A head of which nothing was sent (CURLINFO_HEADER_OUT), and lines of text.
+      if kind == 2, count == 0 { handle(context)?.noteUnsentHead() }
       if kind == 0, let text { handle(context)?.hear(UnsafeRawBufferPointer(start: text, count: count)) }
       return 0
     }

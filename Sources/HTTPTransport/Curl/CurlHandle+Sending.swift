@@ -68,14 +68,14 @@
     /// came but a leave to send the body.
     func lostKeptConnection(_ code: Int32) -> Bool {
       guard answer.status < 200 else { return false }
-      if wasToStartAgain || hasUnasked { return true }
+      if wasToStartAgain || hasUnasked || isHeadUnsent { return true }
       var codes = [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR]
       if transfer?.isSecure == true { codes += [CCURL_HTTP2, CCURL_PARTIAL_FILE] }
       guard codes.contains(Int(code)) else { return false }
       return isExcluded || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }
 
-    /// Whether the server has not processed the request, by its own word or because it was never sent.
-    var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isRefused) }
+    /// Whether the server has not processed the request, by its own word or because it was never sent, or without its body.
+    var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isRefused || isHeadUnsent) }
   }
 #endif

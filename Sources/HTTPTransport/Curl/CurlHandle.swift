@@ -71,6 +71,8 @@
     var sentAt: UInt64?
     /// Whether the connection had something in it before the request was sent, which it then was not.
     var hasUnasked = false
+    /// Whether libcurl would send the head a second time.
+    var isHeadUnsent = false
 
     // MARK: The response
 
@@ -141,6 +143,7 @@
       connectionBefore = 0
       sentAt = nil
       hasUnasked = false
+      isHeadUnsent = false
       redirect = nil
       hasLeftBody = false
       dropped = 0

@@ -38,6 +38,10 @@
     /// be sent (to 8.13).
     static let remembersUnsent = !isAtLeast(0x08_0e00)
 
+    /// Whether the head of an HTTP/2 request that does not go out at once is sent again as the beginning of the body (7.88.0 to
+    /// 8.0.1).
+    static let sendsHeadsTwice = (0x07_5800...0x08_0001).contains(version)
+
     static let speaksTLS = capabilities?.tls != nil
 
     /// The content codings that it decodes, as `Accept-Encoding` names them; empty where there is none.

@@ -123,7 +123,7 @@
       }
       // What the server has refused may go over any other connection; what met a dead one needs a new one.
       if isUnprocessed { transfer.unprocessed += 1 }
-      transfer.isRepetition = !isUnprocessed || handle.hasUnasked
+      transfer.isRepetition = !isUnprocessed || handle.hasUnasked || handle.isHeadUnsent
       return true
     }
 

@@ -32,6 +32,8 @@
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
     /// Those whose response has begun before their body was sent.
     private var early: [CurlTransfer] = []
+    /// Those whose head libcurl would send twice.
+    private var unsent: [CurlTransfer] = []
     /// Connections that the server has ended, and the turn in which transfers that are still on them are ended, too.
     private var ended: [(connection: UInt64, turn: UInt64)] = []
     var http2 = HTTP2Watch()
@@ -142,6 +144,7 @@
       now = Deadline.now()
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
+      if !unsent.isEmpty { sendAgain() }
       while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
       if !ended.isEmpty { endOthers() }
     }
@@ -184,6 +187,18 @@
         guard handle.isResponseComplete else { return false }
         finish(transfer, handle, 0)
         return true
+      }
+    }
+
+    func noteUnsentHead(_ transfer: CurlTransfer) { unsent.append(transfer) }
+
+    /// Sends those again, over connections that have room, whose head libcurl would send twice.
+    private func sendAgain() {
+      let transfers = unsent
+      unsent = []
+      for transfer in transfers {
+        guard let handle = transfer.handle, handle.isHeadUnsent, handle.heldCode == nil else { continue }
+        finish(transfer, handle, Int32(CCURL_SEND_ERROR))
       }
     }
 
@@ -287,6 +302,7 @@
       idle = []
       lastLane = nil
       early = []
+      unsent = []
       ccurl_multi_cleanup(multi)
       remembered = []
       if let share { ccurl_share_cleanup(share) }

@@ -42,10 +42,10 @@
   }
 
   extension CurlHandle {
-    /// Whether libcurl's debug output is needed: it alone tells of a request that the server has refused unprocessed, and,
-    /// before 8.0, whether a connection was given up for a good reason.
+    /// Whether libcurl's debug output is needed: it alone tells of a request that the server has refused unprocessed, of a head
+    /// that did not go out and, before 8.0, whether a connection was given up for a good reason.
     func needsDebugOutput(_ transfer: CurlTransfer) -> Bool {
-      CurlLibrary.missesEndOfStream || !transfer.maySendTwice
+      CurlLibrary.missesEndOfStream || CurlLibrary.sendsHeadsTwice || !transfer.maySendTwice
     }
 
     /// Has libcurl say what it does with HTTP/2.
@@ -72,6 +72,18 @@
         transfer?.loop.http2.noteGoaway(place.pointee.connection, lastStream: last)
       default: break
       }
+    }
+
+    /// libcurl takes the head, none of which has gone out yet, for unsent. On HTTP/2 it is in the connection's queue and would
+    /// be sent again, as the beginning of the body. Without a body, nothing is sent behind it.
+    func noteUnsentHead() {
+      guard CurlLibrary.sendsHeadsTwice, stream > 0, !isHeadUnsent, let transfer, !transfer.hop.body.isEmpty else {
+        return
+      }
+      isHeadUnsent = true
+      // Until the loop takes the transfer from libcurl.
+      ccurl_easy_pause(easy, Int32(CCURL_PAUSE_SEND | (isPaused ? CCURL_PAUSE_RECV : 0)))
+      transfer.loop.noteUnsentHead(transfer)
     }
 
     /// libcurl is about to send the request again. Of a stream that was refused on a kept connection it says, too, that the

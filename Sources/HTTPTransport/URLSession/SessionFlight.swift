@@ -8,7 +8,7 @@
   /// One request on its way through a session.
   // @unchecked Sendable: as its superclass says; the session's queue is the transport's thread.
   final class SessionFlight: Flight, @unchecked Sendable {
-    private weak let core: SessionCore?
+    private weak var core: SessionCore?
     /// The `Cookie` field of the jar's that the hop was sent with.
     var cookiesSent: String?
     var task: URLSessionDataTask?

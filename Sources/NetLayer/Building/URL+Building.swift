@@ -62,7 +62,7 @@ extension String {
       let name = String(pair.prefix { $0 != "=" })
       return !names.contains(name.decodingPercent ?? name)
     }
-    return parts[0] + (left.isEmpty ? "" : "?") + left.joined(separator: "&") + parts[1][end...]
+    return String(parts[0]) + (left.isEmpty ? "" : "?") + left.joined(separator: "&") + String(parts[1][end...])
   }
 }
 

@@ -127,6 +127,7 @@ final class CallPipeline: Sendable {
       request.context[IsPartOfRefresh.self] = isPartOfRefresh
     }
     if !request.context[Authentication.self].isEmpty { request.context[Authentication.self] = [] }
+    for interceptor in interceptors { interceptor.prepare(&request) }
   }
 
   /// Notes on a response how it is read; one without other notes shares the context, which costs nothing.

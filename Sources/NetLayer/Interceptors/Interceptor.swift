@@ -20,8 +20,9 @@ import Streams
 /// 3. ``CacheInterceptor``: answers by itself where it can.
 /// 4. ``WaitForNetwork``: nothing below is tried without a network.
 /// 5. ``RetryInterceptor``: repeats what is below.
-/// 6. ``AuthenticationInterceptor``: each attempt takes the newest token.
-/// 7. ``LimitInterceptor``: only what really goes out holds a place.
+/// 6. ``TraceInterceptor``: each attempt is a span of the caller's trace.
+/// 7. ``AuthenticationInterceptor``: each attempt takes the newest token.
+/// 8. ``LimitInterceptor``: only what really goes out holds a place.
 ///
 /// A logger at the end hears of every attempt.
 public protocol Interceptor: Sendable {
@@ -37,11 +38,18 @@ public protocol Interceptor: Sendable {
   /// An interceptor that adds credentials returns what tells their owners apart, and says in `intercept` that it has added
   /// them: see ``Authentication``. Called on the subscribing thread; it must not block.
   func account(of request: Request) -> String?
+  /// Notes on `request.context` what holds where the call begins, such as the values of task-locals; does nothing by default.
+  ///
+  /// Called once per call, before any interceptor's `intercept`, on the subscribing thread; it must not block. Repetitions
+  /// begin on other threads, where the task-locals of the caller have no values.
+  func prepare(_ request: inout Request)
 }
 
 extension Interceptor {
   /// Nobody.
   public func account(of request: Request) -> String? { nil }
+  /// Nothing.
+  public func prepare(_ request: inout Request) {}
 }
 
 /// Was a request and a response: interceptors return `Response` alone.

@@ -80,16 +80,18 @@ struct Price: Decodable, Sendable {
   var cents: Int
 }
 
-func transport(authority: URL) throws -> CurlTransport {
-  try CurlTransport(
-    .init(tls: .init(trust: .file(authority), minimumVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
-}
-
-func capabilities() {
-  if let curl = CurlTransport.capabilities {
-    print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")
+#if os(Linux)
+  func transport(authority: URL) throws -> CurlTransport {
+    try CurlTransport(
+      .init(tls: .init(trust: .file(authority), minimumVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
   }
-}
+
+  func capabilities() {
+    if let curl = CurlTransport.capabilities {
+      print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")
+    }
+  }
+#endif
 
 struct RequestID: Interceptor {
   func intercept(_ request: Request, next: Chain) -> Observable<Response> {

@@ -196,6 +196,27 @@
       XCTAssertEqual(try? post.get().status, 200, reason(post))
     }
 
+    /// Sends so much over the connection of `transport`, to a server that does not read, that it takes no more.
+    private func fill(_ url: URL, _ transport: CurlTransport, with body: Data) throws -> Flight {
+      final class Sent: Sendable {
+        private let value = Locked<Int64>(0)
+        var count: Int64 {
+          get { value.withLock { $0 } }
+          set { value.withLock { $0 = newValue } }
+        }
+      }
+      let (upload, sent) = (Flight(self), Sent())
+      let big = Request(method: .post, url: url, body: .data(body))
+      _ = transport.send(big, progress: { sent.count = $0.sent }, completion: upload.complete)
+      var before: Int64 = -1
+      LeakCheck.wait {
+        defer { before = sent.count }
+        usleep(300_000)
+        return before > 0 && before == sent.count
+      }
+      return upload
+    }
+
     func testRequestsThatAreCancelledBeforeTheyHadRoomToBeSentHarmNoOther() throws {
       try needsHTTP2()
       let own = try HostileServer()
@@ -203,28 +224,10 @@
       let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem"))), maxConnectionsPerHost: 64))
       let url = try own.url("deaf")
       XCTAssertEqual(try outcome(Request(url: url), on: transport).get().status, 200)
-      let upload = Flight(self)
-      final class Last: Sendable {
-        private let value = Locked<Int64>(0)
-        var count: Int64 {
-          get { value.withLock { $0 } }
-          set { value.withLock { $0 = newValue } }
-        }
-      }
-      let sent = Last()
-      let big = Request(method: .post, url: url, body: .data(Data(count: 24 << 20)))
-      _ = transport.send(
-        big, progress: { sent.count = $0.sent }, completion: upload.complete)
-      // Until the connection takes no more.
-      var before: Int64 = -1
-      LeakCheck.wait {
-        defer { before = sent.count }
-        usleep(300_000)
-        return before > 0 && before == sent.count
-      }
+      let upload = try fill(url, transport, with: Data(count: 2 << 20))
       for _ in 0..<5 {
         let requests = (0..<8).map { _ in Flight(self) }
-        let disposables = requests.map { $0.send(Request(url: url, headers: ["X-Call": "\(before)"]), on: transport) }
+        let disposables = requests.map { $0.send(Request(url: url, headers: ["X-Call": "1"]), on: transport) }
         // As long as libcurl needs to take them: nothing shows that they wait.
         usleep(50_000)
         for disposable in disposables { disposable.dispose() }
@@ -235,8 +238,52 @@
       // It listens again.
       XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
       let results = (try upload.outcome(), try last.outcome())
-      XCTAssertEqual(text(results.0), "1 \(24 << 20)")
-      XCTAssertEqual(text(results.1), "1 0")
+      XCTAssertEqual(text(results.0), "1 False \(2 << 20)")
+      XCTAssertEqual(text(results.1), "1 True 0")
+    }
+
+    func testBodiesForWhichThereIsNoRoomYetAreSentAsTheyAre() throws {
+      try needsHTTP2()
+      for name in ["deaf", "dripping"] { try sendBodiesWithoutRoom(name) }
+    }
+
+    private func sendBodiesWithoutRoom(_ name: String) throws {
+      let own = try HostileServer()
+      defer { own.stop() }
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem"))), maxConnectionsPerHost: 64))
+      let url = try own.url(name)
+      XCTAssertEqual(try outcome(Request(url: url), on: transport).get().status, 200)
+      @Sendable func content(_ count: Int) -> Data { Data((0..<count).map { UInt8($0 % 251) }) }
+      let upload = try fill(url, transport, with: content(2 << 20))
+      @Sendable func made(_ count: Int, announced: Bool) -> Request.Body {
+        .stream(
+          .init(count: announced ? Int64(count) : nil) {
+            let left = Locked(content(count))
+            return {
+              left.withLock { left in
+                defer { left = left.dropFirst(500) }
+                return left.isEmpty ? nil : Data(left.prefix(500))
+              }
+            }
+          })
+      }
+      let bodies: [(Int, Request.Body)] = [
+        (100, .data(content(100))), (5000, .data(content(5000))), (100_000, .data(content(100_000))),
+        (500, made(500, announced: true)), (500, made(500, announced: false)), (5000, made(5000, announced: true)),
+        (5000, made(5000, announced: false)), (50_000, made(50_000, announced: false)), (0, .data(Data())),
+      ]
+      let flights = bodies.map { _, body in
+        let flight = Flight(self)
+        _ = flight.send(Request(method: .post, url: url, body: body), on: transport)
+        return flight
+      }
+      usleep(100_000)
+      XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
+      for (flight, (count, _)) in zip(flights, bodies) {
+        let told = text(try flight.outcome())
+        XCTAssert(told.hasSuffix(" True \(count)"), "\(name), \(count): \(told)")
+      }
+      XCTAssertEqual(text(try upload.outcome()), "1 True \(2 << 20)", name)
     }
 
     // MARK: HTTP/2: what is cut short fails, and nothing hangs

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import XCTest
 
 /// The servers of `Tests/Interop/hostile.py`, or of another script there, with certificates of their own.

@@ -17,7 +17,8 @@ final class AsyncSequenceTests: StreamsTestCase {
 
   func test_asyncSequenceThatIgnoresCancellationIsLeftAfterDisposal() {
     var token: Token? = Token()
-    weak let held = token
+    weak var held: Token?
+    held = token
     let completed = expectation(description: "completed")
     let subscription = EndlessCounter(token: token).asObservable().take(1).subscribe(
       onCompleted: { completed.fulfill() })

@@ -9,7 +9,8 @@ final class DisposingLawsTests: StreamsTestCase {
     for _ in 0..<100 {
       let runs = Atomic<Int>(0)
       var token: Token? = Token()
-      weak let weakToken = token
+      weak var weakToken: Token?
+      weakToken = token
       let disposable = Disposables.create { [token] in
         _ = token
         runs.add(1, ordering: .relaxed)
@@ -25,7 +26,8 @@ final class DisposingLawsTests: StreamsTestCase {
 
   func test_law08_handlersAreReleasedWhenTheSubscriptionIsDisposedThoughTheDisposableIsKept() {
     var token: Token? = Token()
-    weak let weakToken = token
+    weak var weakToken: Token?
+    weakToken = token
     let subject = PublishSubject<Int>()
     let subscription = subject.subscribe(
       onNext: { [token] _ in _ = token }, onError: { [token] _ in _ = token }, onDisposed: { [token] in _ = token })

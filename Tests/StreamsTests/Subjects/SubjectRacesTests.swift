@@ -10,7 +10,8 @@ final class SubjectRacesTests: StreamsTestCase {
   func test_anObserverThatHasLeftIsReleasedWithoutAnotherEvent() {
     for subject in Self.subjects() {
       var token: Token? = Token()
-      weak let seen = token
+      weak var seen: Token?
+      seen = token
       let subscription = subject.asObservable().subscribe(onNext: { [token] _ in _ = token })
       token = nil
       subject.onNext(1)
@@ -55,7 +56,8 @@ final class SubjectRacesTests: StreamsTestCase {
   func test_anObserverThatLeavesDuringAnEventIsReleasedWithIt() {
     for subject in Self.subjects() {
       var token: Token? = Token()
-      weak let seen = token
+      weak var seen: Token?
+      seen = token
       let leaver = SerialDisposable()
       let subscription = subject.asObservable().subscribe(onNext: { if $0 == 1 { leaver.dispose() } })
       leaver.disposable = subject.asObservable().subscribe(onNext: { [token] _ in _ = token })

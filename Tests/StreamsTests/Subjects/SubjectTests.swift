@@ -31,7 +31,8 @@ final class SubjectTests: StreamsTestCase {
 
   func test_subjectThatGoesAwayReleasesItsObservers() {
     var token: Token? = Token()
-    weak let seen = token
+    weak var seen: Token?
+    seen = token
     var subject: PublishSubject<Int>? = PublishSubject<Int>()
     _ = subject?.subscribe(onNext: { [token] _ in _ = token })
     token = nil

@@ -28,7 +28,7 @@ public final class AuthenticationInterceptor: Interceptor {
 
   private let origins: Set<Origin>
   private let apply: @Sendable (Token, inout Request) -> Void
-  private let keeper: TokenKeeper
+  private let tokens: TokenRefresh
   /// Whether a refresh is being begun on this thread.
   @TaskLocal static var isRefreshing = false
 
@@ -58,7 +58,7 @@ public final class AuthenticationInterceptor: Interceptor {
   ) {
     self.origins = Set(origins.map(Origin.init))
     self.apply = apply
-    keeper = TokenKeeper(
+    tokens = TokenRefresh(
       store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout,
       scheduler: scheduler
     ) { old in
@@ -98,7 +98,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// The token in force; `nil` when nobody is signed in.
-  public var token: Token? { try? keeper.current().token }
+  public var token: Token? { try? tokens.current().token }
 
   /// Replaces the token, after a sign-in, or with `nil` after a sign-out; a refresh under way is then of no account.
   ///
@@ -110,7 +110,7 @@ public final class AuthenticationInterceptor: Interceptor {
   ///   - isSameUser: whether the user is still the same.
   /// - Throws: what the store throws; the token is in force nevertheless.
   public func setToken(_ token: Token?, isSameUser: Bool = false) throws {
-    try keeper.replace(with: token, isSameUser: isSameUser)
+    try tokens.replace(with: token, isSameUser: isSameUser)
   }
 
   /// The token in force, where `request` gets it.
@@ -120,8 +120,8 @@ public final class AuthenticationInterceptor: Interceptor {
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
-      let held = try keeper.current()
-      let now = keeper.scheduler.now
+      let held = try tokens.current()
+      let now = tokens.scheduler.now
       guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
       let fresh = replacement(of: held, request, nil)
       // As long as the old one is good, a refresh that fails is no reason to fail.
@@ -139,7 +139,7 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Whether `url` is of one of the origins.
   private func isFor(_ url: URL) -> Bool { origins.contains(Origin(url)) }
 
-  private func sent(_ request: Request, with held: TokenKeeper.Held, _ next: Chain) -> Observable<Response> {
+  private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
     next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, behind a redirect, has never had the token.
       guard response.status == 401, request.body.isRepeatable, isFor(response.url) else {
@@ -148,16 +148,16 @@ public final class AuthenticationInterceptor: Interceptor {
       return replacement(of: held, request, response).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          if again.status == 401, isFor(again.url) { keeper.noteRefusal(of: fresh) }
+          if again.status == 401, isFor(again.url) { tokens.noteRefusal(of: fresh) }
         })
       }
     }
   }
 
   private func replacement(
-    of held: TokenKeeper.Held, _ request: Request, _ response: Response?
-  ) -> Observable<TokenKeeper.Held?> {
-    keeper.replacement(of: held).asObservable().mapError { error in
+    of held: TokenRefresh.Held, _ request: Request, _ response: Response?
+  ) -> Observable<TokenRefresh.Held?> {
+    tokens.replacement(of: held).asObservable().mapError { error in
       var known = NetworkError.wrapping(error)
       known.request = request
       known.response = known.response ?? response

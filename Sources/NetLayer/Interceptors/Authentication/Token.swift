@@ -42,7 +42,7 @@ extension TokenStore {
 
 /// Keeps the token in memory: it is gone with the program.
 public final class MemoryTokenStore: TokenStore {
-  /// Copies a value, for the keeper.
+  /// Copies a value, for the refresh.
   private let token: Locked<Token?>
 
   /// A store with `token`.

@@ -59,26 +59,3 @@ extension Cache {
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 }
-
-extension Cache.Memory {
-  /// A disk that is slower than the network must not fill the memory.
-  private static let mostWaiting = 8 << 20
-
-  /// At which count of changes one of `names`, keys or tags, was last removed.
-  mutating func lastRemoval(of names: [String]) -> UInt64 {
-    names.reduce(removedBefore) { max($0, removals.value(for: $1) ?? 0) }
-  }
-
-  /// Notes that what has the key or tag `name` is removed now.
-  mutating func noteRemoval(of name: String) {
-    changes += 1
-    for (_, count) in removals.insert(changes, for: name, cost: 1) { removedBefore = max(removedBefore, count) }
-  }
-
-  /// Whether so many bytes more may wait to be written; they do from now on.
-  mutating func reserve(_ cost: Int) -> Bool {
-    guard waiting + cost <= Self.mostWaiting || waiting == 0 else { return false }
-    waiting += cost
-    return true
-  }
-}

@@ -17,24 +17,6 @@ import Streams
 /// Files can be read by their owner only; their names are digests, and the URL is not among their content, unless it came by a
 /// redirect.
 public final class Cache: Sendable {
-  struct Memory {
-    var entries: LeastRecentlyUsed<String, CacheEntry>
-    /// Counts what was stored and removed: what was looked for on disk before is not put above it.
-    var changes: UInt64 = 0
-    /// At which count the keys and tags that were removed last were: what was asked for before is not kept.
-    var removals = LeastRecentlyUsed<String, UInt64>(limit: 1000)
-    /// The same for all that are not among them.
-    var removedBefore: UInt64 = 0
-    /// How often something was found.
-    var hits = 0
-    /// The bytes that wait to be written.
-    var waiting = 0
-    /// The keys that are being asked for anew in the background.
-    var refreshing: Set<String> = []
-    /// The problems that were told.
-    var told: Set<String> = []
-  }
-
   /// An entry that was found, and its key.
   typealias Match = (entry: CacheEntry, key: String)
 

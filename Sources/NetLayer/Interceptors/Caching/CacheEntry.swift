@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// An answer as it is kept, or a list of the header fields that choose between several (`Variants.swift`). An object, as
+/// An answer as it is kept, or a list of the header fields that choose between several (`Vary.swift`). An object, as
 /// every hit passes it on a few times.
 final class CacheEntry: Sendable {
   /// The status; 0 for a list of variants.

@@ -21,10 +21,13 @@ enum Checksum {
       while place + 8 <= bytes.count {
         let low = sum ^ UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
         let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
-        sum =
+        let lower: UInt32 =
           tables[1792 + Int(low & 255)] ^ tables[1536 + Int(low >> 8 & 255)] ^ tables[1280 + Int(low >> 16 & 255)]
-          ^ tables[1024 + Int(low >> 24)] ^ tables[768 + Int(high & 255)] ^ tables[512 + Int(high >> 8 & 255)]
-          ^ tables[256 + Int(high >> 16 & 255)] ^ tables[Int(high >> 24)]
+          ^ tables[1024 + Int(low >> 24)]
+        let upper: UInt32 =
+          tables[768 + Int(high & 255)] ^ tables[512 + Int(high >> 8 & 255)] ^ tables[256 + Int(high >> 16 & 255)]
+          ^ tables[Int(high >> 24)]
+        sum = lower ^ upper
         place += 8
       }
       while place < bytes.count {

@@ -1,90 +1,84 @@
 import PortableFoundation
 import Streams
 
-/// One exchange of real traffic, as a recording keeps it: a line of JSON.
-struct RecordedExchange: Codable, Sendable {
-  struct Field: Codable, Sendable {
-    var name: String
-    var value: String
-  }
-
-  var method: String
-  /// The URL without secrets, by which requests are matched.
-  var url: String
-  var status: Int?
-  var headers: [Field] = []
-  /// The body as text where it is some, else in base64.
-  var text: String?
-  var base64: String?
-  /// The kind and reason of a failure.
-  var failure: String?
-  var reason: String?
-
-  init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) {
-    method = request.method.rawValue
-    url = redaction.url(request.url)
-    switch result {
-    case .success(let response):
-      status = response.status
-      headers = redaction.headers(response.headers).map { Field(name: $0.name, value: $0.value) }
-      if let body = String(validating: response.body, as: UTF8.self) {
-        text = redaction.text(body)
-      } else {
-        base64 = response.body.base64EncodedString()
-      }
-    case .failure(let error):
-      failure = error.kind.rawValue
-      reason = redaction.text(error.reason)
-    }
-  }
-
-  var answer: StubTransport.Answer {
-    if let failure {
-      return .failure(NetworkError.Kind(rawValue: failure), reason: reason ?? "recorded failure")
-    }
-    let fields = HTTPHeaders(headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) })
-    let body = base64.flatMap { Data(base64Encoded: $0) } ?? Data((text ?? "").utf8)
-    return .response(status: status ?? 200, headers: fields, body: body)
-  }
-}
-
 /// Sends through another transport, and writes what came of it to a file that `StubTransport(replaying:)` answers from
 /// (article row 3.15).
 ///
+/// ```swift
+/// // Records when the test runs for the first time, and answers from the recording from then on.
+/// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
+/// ```
 /// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left
 /// out. An exchange that can't be written, on a full disk for example, fails with `file`, as a replay would lack it;
 /// the recording keeps what was written before.
 public final class RecordingTransport: Transport {
+  /// Which requests are sent and recorded, and which are answered from the recording.
+  public enum Mode: Sendable, Hashable {
+    /// All are sent, and recorded behind what the file has.
+    case all
+    /// Those that the recording has no answer for are sent and recorded; the others are answered from it.
+    case append
+    /// All are sent and recorded if there is no file; otherwise all are answered from the recording, as in `strict`.
+    case once
+    /// None is sent: a request that the recording has no answer for fails.
+    case strict
+  }
+
   private let base: any Transport
   private let redaction: Redaction
   private let path: String
-  private let file: Int32
+  /// The descriptor of the file; `nil` where nothing is recorded.
+  private let file: Int32?
+  private let recorded: RecordedAnswers?
+  /// Answers from the recording.
+  private let replay: StubTransport
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
 
   /// Records what goes through `base` at the end of `file`, which is made if there is none.
   ///
-  /// - Throws: `NetworkError` of kind `file` when it can't be opened for writing.
-  public init(_ base: any Transport, to file: URL, redaction: Redaction = .standard) throws(NetworkError) {
+  /// - Parameters:
+  ///   - base: sends what the recording does not answer.
+  ///   - file: one JSON object per line.
+  ///   - mode: which requests are sent and recorded; all, by default.
+  ///   - redaction: hides secrets in the recording. Answers are found without them.
+  /// - Throws: `NetworkError` of kind `file` when the file can't be opened for writing, or, in a mode that answers from it, is
+  ///   missing (`strict`) or not a recording.
+  public init(
+    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard
+  ) throws(NetworkError) {
     self.base = base
     self.redaction = redaction
     path = file.path
-    self.file = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-    guard self.file >= 0, lseek(self.file, 0, SEEK_END) >= 0 else {
+    let isThere = FileManager.default.fileExists(atPath: file.path)
+    let replays = mode == .strict || isThere && mode != .all
+    let recorded = replays ? try RecordedAnswers(file, redaction: redaction) : nil
+    self.recorded = recorded
+    replay = StubTransport { recorded?[$0] }
+    guard mode != .strict, mode != .once || !isThere else {
+      self.file = nil
+      return
+    }
+    let descriptor = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    self.file = descriptor
+    guard descriptor >= 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
       let error = SystemError.last
-      if self.file >= 0 { _ = close(self.file) }
       throw NetworkError(
         kind: .file, reason: "the recording \(file.path) can't be written: \(SystemError.text(of: error))",
         underlying: error)
     }
   }
 
-  deinit { _ = close(file) }
+  deinit { if let file, file >= 0 { _ = close(file) } }
+
+  /// Whether `request` is not sent: its answer is recorded, or nothing is to be recorded any more.
+  private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?[request] != nil }
 
   /// Sends `request`; see `Transport.send`.
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    base.send(request) { [self] result in
+    guard !isReplayed(request) else { return replay.send(request, completion: completion) }
+    return base.send(request) { [self] result in
       record(request, result) { completion($0 ?? result) }
     }
   }
@@ -94,7 +88,8 @@ public final class RecordingTransport: Transport {
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    base.send(request, progress: progress) { [self] result in
+    guard !isReplayed(request) else { return replay.send(request, progress: progress, completion: completion) }
+    return base.send(request, progress: progress) { [self] result in
       record(request, result) { completion($0 ?? result) }
     }
   }
@@ -107,6 +102,9 @@ public final class RecordingTransport: Transport {
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
+    guard !isReplayed(request) else {
+      return replay.stream(request, progress: progress, head: head, chunk: chunk, completion: completion)
+    }
     // Taken by the transport's thread alone, which is not always the same.
     let body = Locked(Data())
     return base.stream(
@@ -153,6 +151,7 @@ public final class RecordingTransport: Transport {
 
   /// Writes a line, or nothing: half a line would make the whole recording unreadable.
   private func append(_ line: Data) throws {
+    guard let file else { return }
     let end = lseek(file, 0, SEEK_CUR)
     guard end < 0 || !writeAll(line, to: file) else { return }
     let error = SystemError.last
@@ -162,25 +161,17 @@ public final class RecordingTransport: Transport {
 }
 
 extension StubTransport {
-  /// Answers as the recording in `file` has it: by method and URL, secrets aside, in the order recorded; the last answer
+  /// Answers as the recording in `file` has it: by method, URL and body, secrets aside, in the order recorded; the last answer
   /// of each stays (article row 3.15).
+  ///
+  /// A body that was not in memory, as a file or a stream, is not compared.
   ///
   /// - Parameters:
   ///   - file: the recording.
   ///   - redaction: what the recording was made with.
   /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
   public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
-    var answers: [String: [Answer]] = [:]
-    do {
-      for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
-        let exchange = try JSONDecoder().decode(RecordedExchange.self, from: line)
-        answers["\(exchange.method) \(exchange.url)", default: []].append(exchange.answer)
-      }
-    } catch {
-      throw NetworkError(
-        kind: .file, reason: "the recording \(file.path) can't be read: \(error)", underlying: error)
-    }
-    let stubs = answers.mapValues(Answer.sequence)
-    self.init { request in stubs["\(request.method) \(redaction.url(request.url))"] }
+    let recorded = try RecordedAnswers(file, redaction: redaction)
+    self.init { recorded[$0] }
   }
 }

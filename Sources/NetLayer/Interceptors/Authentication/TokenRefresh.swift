@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 /// Has the token in force and replaces it, once at a time.
-final class TokenKeeper: Sendable {
+final class TokenRefresh: Sendable {
   /// A token, and whose it is: the number changes when somebody signs in or out.
   struct Held: Sendable {
     var token: Token?

@@ -1,0 +1,47 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+
+extension Request {
+  /// A request with the method, URL and header fields of an `HTTPRequest`.
+  ///
+  /// - Parameters:
+  ///   - request: has a scheme, an authority and a path, which make the URL.
+  ///   - body: the body; none by default.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if they make no URL.
+  public init(_ request: HTTPRequest, body: Request.Body = .none) throws(NetworkError) {
+    let text = "\(request.scheme ?? "https")://\(request.authority ?? "")\(request.path ?? "/")"
+    guard request.authority?.isEmpty == false, let url = URL(string: text) else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "the HTTPRequest makes no URL: \(text); give it a scheme, an authority and a path that is percent-encoded")
+    }
+    self.init(
+      method: HTTPMethod(rawValue: request.method.rawValue), url: url, headers: HTTPHeaders(request.headerFields),
+      body: body)
+  }
+}
+
+extension HTTPRequest {
+  /// The method, URL and header fields of a request, without its body.
+  ///
+  /// - Returns: `nil` if the method is not a token (RFC 9110 §9.1) or the URL has no scheme or host.
+  public init?(_ request: Request) {
+    guard let method = HTTPRequest.Method(request.method.rawValue),
+      let parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
+      let scheme = parts.scheme, let host = parts.percentEncodedHost, !host.isEmpty
+    else { return nil }
+    let path = (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath)
+    self.init(
+      method: method, scheme: scheme, authority: parts.port.map { "\(host):\($0)" } ?? host,
+      path: parts.percentEncodedQuery.map { "\(path)?\($0)" } ?? path, headerFields: HTTPFields(request.headers))
+  }
+}
+
+extension HTTPResponse {
+  /// The status and header fields of a response, without its body.
+  public init(_ response: Response) {
+    self.init(status: .init(code: response.status), headerFields: HTTPFields(response.headers))
+  }
+}

@@ -1,0 +1,33 @@
+import Logging
+import NetLayer
+
+extension EventMonitor {
+  /// Logs what becomes of each request, with OpenTelemetry's attributes as metadata.
+  ///
+  /// ```swift
+  /// Backend(baseURL: url, interceptors: [EventMonitor.logging(to: Logger(label: "shop"))])
+  /// ```
+  /// - Parameters:
+  ///   - logger: takes the messages, on the thread where the event arises.
+  ///   - level: of a response below 400. Other responses and cancellations are logged at `notice`, failures at `warning`.
+  ///   - redaction: replaces the secrets in URLs.
+  public static func logging(
+    to logger: Logger, level: Logger.Level = .info, redaction: Redaction = .standard
+  ) -> EventMonitor {
+    EventMonitor { event in
+      let (line, own): (String, Logger.Level)
+      switch event {
+      case .started, .measured: return
+      case .answered(let response, _): (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
+      case .failed(_, let error, _): (line, own) = ("failed: \(redaction.text(error.reason))", .warning)
+      case .cancelled: (line, own) = ("cancelled", .notice)
+      }
+      let request = event.request
+      logger.log(
+        level: own, "\(request.method) \(redaction.url(request.url)) \(line)",
+        metadata: event.attributes(redaction: redaction).mapValues { value in
+          value.string.map { .string($0) } ?? .stringConvertible(value)
+        })
+    }
+  }
+}

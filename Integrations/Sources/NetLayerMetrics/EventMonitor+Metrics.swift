@@ -1,0 +1,37 @@
+import Metrics
+import NetLayer
+
+extension EventMonitor {
+  /// Records requests under OpenTelemetry's metric names.
+  ///
+  /// `http.client.request.duration`, a timer, with the method, server, status and type of error as dimensions;
+  /// `http.client.active_requests`, a meter, with the method and server; `http.client.request.cancelled`, a counter, since a
+  /// cancelled request has no duration to compare.
+  ///
+  /// - Parameter factory: makes the metrics; the system's by default.
+  public static func metrics(_ factory: any MetricsFactory = MetricsSystem.factory) -> EventMonitor {
+    EventMonitor { event in
+      let all = event.attributes()
+      func dimensions(_ names: [String]) -> [(String, String)] {
+        names.compactMap { name in all[name].map { (name, $0.string ?? "\($0)") } }
+      }
+      let server = dimensions(["http.request.method", "server.address", "server.port"])
+      func active() -> Meter { Meter(label: "http.client.active_requests", dimensions: server, factory: factory) }
+      func record(_ seconds: Double) {
+        Timer(
+          label: "http.client.request.duration",
+          dimensions: server + dimensions(["http.response.status_code", "error.type"]), factory: factory
+        ).recordSeconds(seconds)
+        active().decrement()
+      }
+      switch event {
+      case .started: active().increment()
+      case .answered(_, let seconds), .failed(_, _, let seconds): record(seconds)
+      case .cancelled:
+        Counter(label: "http.client.request.cancelled", dimensions: server, factory: factory).increment()
+        active().decrement()
+      case .measured: break
+      }
+    }
+  }
+}

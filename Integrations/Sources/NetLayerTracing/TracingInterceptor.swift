@@ -1,0 +1,77 @@
+import NetLayer
+import Streams
+import Synchronization
+import Tracing
+
+/// Makes a client span for each request and injects its context into the header fields.
+///
+/// ```swift
+/// Backend(baseURL: url, interceptors: [RetryInterceptor(), TracingInterceptor()])
+/// ```
+/// Placed behind `RetryInterceptor`, each attempt has a span of its own; all have the caller's as their parent. Spans have the
+/// names of OpenTelemetry's semantic conventions for HTTP clients.
+public struct TracingInterceptor: Interceptor {
+  private let tracer: (any Tracer)?
+  private let redaction: Redaction
+
+  /// An interceptor that makes spans with `tracer`; with the system's by default.
+  ///
+  /// - Parameters:
+  ///   - tracer: makes the spans.
+  ///   - redaction: replaces the secrets in URLs.
+  public init(tracer: (any Tracer)? = nil, redaction: Redaction = .standard) {
+    self.tracer = tracer
+    self.redaction = redaction
+  }
+
+  /// Notes the caller's context, which repetitions would not see.
+  public func prepare(_ request: inout Request) {
+    request.context[CallersContext.self] = ServiceContext.current
+  }
+
+  /// Sends `request` within a span.
+  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    let redaction = redaction
+    let tracer = tracer ?? InstrumentationSystem.tracer
+    return Observable.deferred {
+      let span = tracer.startAnySpan(
+        request.method.rawValue, context: request.context[CallersContext.self] ?? .topLevel, ofKind: .client)
+      note(.started(request), on: span)
+      var sent = request
+      tracer.inject(span.context, into: &sent.headers, using: HeaderInjector())
+      // At its end, before the caller hears of it, or where the caller cancels.
+      let isOver = Atomic(false)
+      @Sendable func end() { if !isOver.exchange(true, ordering: .relaxed) { span.end() } }
+      return next(sent).do(
+        onNext: { response in
+          note(.answered(response, seconds: 0), on: span)
+          if response.status >= 400 { span.setStatus(.init(code: .error)) }
+        },
+        onError: { error in
+          let error = error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
+          note(.failed(request, error, seconds: 0), on: span)
+          span.setStatus(.init(code: .error, message: redaction.text(error.reason)))
+          end()
+        },
+        onCompleted: end, onDispose: end)
+    }
+  }
+
+  private func note(_ event: EventMonitor.Event, on span: any Span) {
+    for (name, value) in event.attributes(redaction: redaction) {
+      if let text = value.string {
+        span.attributes[name] = text
+      } else if let number = value.int {
+        span.attributes[name] = number
+      }
+    }
+  }
+}
+
+private enum CallersContext: ContextKey {
+  static let defaultValue: ServiceContext? = nil
+}
+
+private struct HeaderInjector: Injector {
+  func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) { carrier[key] = value }
+}

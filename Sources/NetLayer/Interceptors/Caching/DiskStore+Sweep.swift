@@ -1,0 +1,80 @@
+import PortableFoundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension DiskStore {
+  /// Takes stock: what was being written, what is broken, what has expired and what was to be removed is.
+  ///
+  /// - Returns: whether everything could be looked at; what could not for want of descriptors stays as it is.
+  func sweep(_ directory: Directory) -> Bool {
+    let time = now()
+    let directory = directory.descriptor
+    var found: [(name: String, file: Found)] = []
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path)
+    } catch {
+      tellUnusable(SystemError.code(of: error) ?? EIO)
+      return false
+    }
+    for name in names {
+      if name.hasPrefix(Self.temporaryPrefix) { _ = unlinkat(directory, name, 0) }
+      guard name.utf8.count == 64, name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 || $0 >= 97 && $0 <= 102 }) else {
+        continue
+      }
+      let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      if file < 0, Self.isShortage(errno) {
+        tellUnusable(errno)
+        return false
+      }
+      defer { if file >= 0 { _ = close(file) } }
+      if file >= 0, let known = look(at: file), known.expiresAt > time,
+        let missed, !missed.contains(name), missed.isDisjoint(with: known.tags)
+      {
+        found.append((name, known))
+      } else {
+        _ = unlinkat(directory, name, 0)
+      }
+    }
+    for (name, file) in found.sorted(by: { $0.file.used < $1.file.used }) {
+      for gone in files.insert(file.tags, for: name, cost: Self.blocks(file.size)) {
+        _ = unlinkat(directory, gone.key, 0)
+      }
+    }
+    return true
+  }
+
+  private struct Found {
+    let size: Int
+    let used: Double
+    let expiresAt: Double
+    let tags: [String]
+  }
+
+  /// What the head of a file says; `nil` where it is broken or does not fit the file's size.
+  private func look(at file: Int32) -> Found? {
+    var info = stat()
+    guard fstat(file, &info) == 0, let size = Int(exactly: info.st_size) else { return nil }
+    let fixed = withUnsafeTemporaryAllocation(byteCount: CacheEntry.fixedSize, alignment: 8) { bytes in
+      Self.fill(bytes, from: file) ? CacheEntry.FixedPart(UnsafeRawBufferPointer(bytes)) : nil
+    }
+    guard let fixed, fixed.fileSize == size else { return nil }
+    let head = CacheEntry.fixedSize + fixed.headSize
+    return withUnsafeTemporaryAllocation(byteCount: head, alignment: 8) { bytes in
+      guard Self.fill(bytes, from: file), let tags = fixed.tags(in: UnsafeRawBufferPointer(bytes)) else { return nil }
+      #if canImport(Darwin)
+        let used = info.st_mtimespec
+      #else
+        let used = info.st_mtim
+      #endif
+      return Found(
+        size: size, used: Double(used.tv_sec) + Double(used.tv_nsec) / 1e9, expiresAt: fixed.expiresAt, tags: tags)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import PortableFoundation
+
+extension EventMonitor.Event {
+  /// The request that the event is about: for a response, the request as it was sent.
+  public var request: Request {
+    switch self {
+    case .started(let request), .failed(let request, _, _), .cancelled(let request, _), .measured(let request, _):
+      request
+    case .answered(let response, _): response.request
+    }
+  }
+
+  /// The event's attributes by the names of OpenTelemetry's semantic conventions for HTTP client spans, as far as the event
+  /// knows them.
+  ///
+  /// `http.request.method` (`_OTHER` with `http.request.method_original` for a method that the conventions do not list),
+  /// `url.full`, `server.address`, `server.port`, `http.request.resend_count` from the second attempt on,
+  /// `http.response.status_code`, `error.type` (the status from 400 on, or the ``NetworkError/Kind``),
+  /// `network.protocol.version`, `network.peer.address` and `network.peer.port`. Ports, counts and statuses are numbers, all else is text.
+  ///
+  /// - Parameter redaction: replaces the secrets in the URL.
+  public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
+    let request = request
+    var attributes: [String: JSON] = ["url.full": JSON(stringLiteral: redaction.url(request.url))]
+    let method = request.method.rawValue
+    let isListed = Self.listedMethods.contains(method)
+    attributes["http.request.method"] = JSON(stringLiteral: isListed ? method : "_OTHER")
+    if !isListed { attributes["http.request.method_original"] = JSON(stringLiteral: method) }
+    if let host = request.url.host { attributes["server.address"] = JSON(stringLiteral: host) }
+    let port = request.url.port ?? (request.url.scheme == "https" ? 443 : 80)
+    attributes["server.port"] = JSON(integerLiteral: port)
+    let attempt = request.context[Attempt.self]
+    if attempt > 1 { attributes["http.request.resend_count"] = JSON(integerLiteral: attempt - 1) }
+    switch self {
+    case .answered(let response, _):
+      attributes["http.response.status_code"] = JSON(integerLiteral: response.status)
+      if response.status >= 400 { attributes["error.type"] = JSON(stringLiteral: "\(response.status)") }
+      note(response.metrics, in: &attributes)
+    case .failed(_, let error, _):
+      attributes["error.type"] = JSON(stringLiteral: error.kind.rawValue)
+      note(error.metrics, in: &attributes)
+    case .measured(_, let metrics): note(metrics, in: &attributes)
+    case .started, .cancelled: break
+    }
+    return attributes
+  }
+
+  /// The methods that the conventions list (RFC 9110 and RFC 5789).
+  private static let listedMethods: Set<String> = [
+    "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
+  ]
+
+  private func note(_ metrics: TransferMetrics?, in attributes: inout [String: JSON]) {
+    if let version = metrics?.httpVersion { attributes["network.protocol.version"] = JSON(stringLiteral: version) }
+    // As in 127.0.0.1:80 and [::1]:80.
+    guard let place = metrics?.remoteAddress, let colon = place.lastIndex(of: ":") else { return }
+    let address = place[..<colon].trimming { $0 == "[" || $0 == "]" }
+    attributes["network.peer.address"] = JSON(stringLiteral: address)
+    if let port = Int(place[place.index(after: colon)...]) {
+      attributes["network.peer.port"] = JSON(integerLiteral: port)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/// The place of a request in a distributed trace, as the fields `traceparent` and `tracestate` carry it (W3C Trace Context,
+/// level 1).
+///
+/// ```swift
+/// try await TraceContext.$current.withValue(TraceContext()) {
+///   try await network.fetch(.get("/user"))  // sends traceparent: 00-…-…-01, behind a TraceInterceptor
+/// }
+/// ```
+public struct TraceContext: Hashable, Sendable {
+  /// The context of the current task, which a ``TraceInterceptor`` continues by default.
+  @TaskLocal public static var current: TraceContext?
+
+  /// The trace: 32 lowercase hexadecimal digits.
+  public let traceID: String
+  /// The span: 16 lowercase hexadecimal digits.
+  public let spanID: String
+  /// The trace flags; bit 0 says that the caller may have recorded the trace.
+  public let flags: UInt8
+  /// The vendors' own data, as in `tracestate`; empty without.
+  public let state: String
+
+  /// Whether the caller may have recorded the trace.
+  public var isSampled: Bool { flags & 1 == 1 }
+
+  /// Begins a trace with random ids.
+  public init(isSampled: Bool = true) {
+    self.init(
+      traceID: Self.randomID(digits: 32), spanID: Self.randomID(digits: 16), flags: isSampled ? 1 : 0, state: "")
+  }
+
+  /// Reads the fields of a received request; `nil` if `traceparent` is not valid (W3C Trace Context §3.2).
+  ///
+  /// A `tracestate` of more than 512 characters is dropped (§3.3.1.5).
+  public init?(traceparent: String, tracestate: String = "") {
+    let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count >= 4, Self.isHex(parts[0], 2), Self.isHex(parts[1], 32), Self.isHex(parts[2], 16),
+      Self.isHex(parts[3], 2), let flags = UInt8(parts[3], radix: 16),
+      // Later versions may have more parts.
+      parts[0] != "ff", parts.count == 4 || parts[0] != "00",
+      parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
+    else { return nil }
+    self.init(
+      traceID: String(parts[1]), spanID: String(parts[2]), flags: flags,
+      state: tracestate.utf8.count > 512 ? "" : tracestate)
+  }
+
+  private init(traceID: String, spanID: String, flags: UInt8, state: String) {
+    self.traceID = traceID
+    self.spanID = spanID
+    self.flags = flags
+    self.state = state
+  }
+
+  /// A new span of the same trace.
+  public func child() -> TraceContext {
+    // A later version's flags are not known: only the first bit goes on (§4.3).
+    TraceContext(traceID: traceID, spanID: Self.randomID(digits: 16), flags: flags & 1, state: state)
+  }
+
+  /// The value of the `traceparent` field: version 00.
+  public var traceparent: String { "00-\(traceID)-\(spanID)-\(Self.hex(UInt64(flags), digits: 2))" }
+
+  private static func isHex(_ text: Substring, _ count: Int) -> Bool {
+    text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+  }
+
+  /// Random digits; an id of zeros alone is not valid.
+  private static func randomID(digits: Int) -> String {
+    stride(from: 0, to: digits, by: 16).map { _ in hex(.random(in: 1 ... .max), digits: 16) }.joined()
+  }
+
+  private static func hex(_ value: UInt64, digits: Int) -> String {
+    let text = String(value, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+}
+
+extension TraceContext: ContextKey {
+  /// No trace.
+  public static let defaultValue: TraceContext? = nil
+}

@@ -1,0 +1,90 @@
+import PortableFoundation
+
+/// Reads server-sent events out of bytes, as HTML standard §9.2.6 says: a pure state machine.
+struct ServerSentEventParser {
+  private var lines: LineParser
+  private let limit: Int
+  private var data = ""
+  private var hasData = false
+  private var event = ""
+  /// The ID that the next event has.
+  private var id: String
+  /// The ID of the last event that was handed out, for `Last-Event-ID`.
+  private(set) var lastID: String
+  /// How long to wait before connecting anew, where the server said so.
+  private(set) var retry: Duration?
+
+  /// Continues behind the event `lastID`; an event may have `limit` bytes.
+  init(lastID: String = "", limit: Int = 1 << 20) {
+    lines = LineParser(.any, limit: limit)
+    self.limit = limit
+    self.lastID = lastID
+    id = lastID
+  }
+
+  /// Continues behind the last event of `former`, on a new connection.
+  init(continuing former: ServerSentEventParser) {
+    self.init(lastID: former.lastID, limit: former.limit)
+    retry = former.retry
+  }
+
+  /// Hands out every event that `bytes` completes. What stands behind the last blank line is no event yet, and never
+  /// becomes one when the stream ends there.
+  mutating func feed(_ bytes: Data, _ emit: (ServerSentEvent) throws -> Void) throws {
+    // A copy, as the parser's own lines are being read meanwhile.
+    var lines = lines
+    defer { self.lines = lines }
+    try lines.feed(bytes) { line in
+      if line.isEmpty { try dispatch(emit) } else { try read(line) }
+    }
+  }
+
+  /// The data of an event whose blank line has not come.
+  var unfinishedData: String? {
+    var copy = self
+    var lines = lines
+    try? lines.finish { try copy.read($0) }
+    return copy.hasData ? copy.data : nil
+  }
+
+  private mutating func read(_ line: ArraySlice<UInt8>) throws {
+    let name: ArraySlice<UInt8>
+    var value: ArraySlice<UInt8>
+    if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+      name = line[..<colon]
+      value = line[(colon + 1)...]
+      if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+    } else {
+      name = line
+      value = []
+    }
+    switch String(decoding: name, as: UTF8.self) {
+    case "data":
+      guard data.utf8.count + value.count < limit else { throw LineParser.TooLong(limit: limit) }
+      if hasData { data += "\n" }
+      data += String(decoding: value, as: UTF8.self)
+      hasData = true
+    case "event": event = String(decoding: value, as: UTF8.self)
+    case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+    case "retry":
+      if !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }),
+        let milliseconds = Int64(String(decoding: value, as: UTF8.self))
+      {
+        retry = .milliseconds(milliseconds)
+      }
+    // A comment, whose name is empty, or a field that is not known.
+    default: break
+    }
+  }
+
+  private mutating func dispatch(_ emit: (ServerSentEvent) throws -> Void) rethrows {
+    lastID = id
+    defer {
+      data = ""
+      hasData = false
+      event = ""
+    }
+    guard hasData else { return }
+    try emit(ServerSentEvent(id: id, event: event.isEmpty ? "message" : event, data: data))
+  }
+}

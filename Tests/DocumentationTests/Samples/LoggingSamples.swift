@@ -1,0 +1,55 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import Streams
+import XCTest
+
+private final class Durations: Sendable {
+  let all = Locked([[String: JSON]]())
+  func record(_ seconds: Double, _ attributes: [String: JSON]) { all.withLock { $0.append(attributes) } }
+}
+
+/// The samples of the guide on logging and tracing, run.
+final class LoggingSamples: XCTestCase {
+  func test_logging() async throws {
+    let server = try LoopbackServer { _ in .json("{}") }
+    let network = Network(
+      Backend(baseURL: server.url, interceptors: [NetworkLogger { print($0) }, RetryInterceptor()]))
+
+    let user = try await network.fetch(.get("/user?token=secret"), as: Data.self)
+    XCTAssertEqual(user, Data("{}".utf8))
+    let lines = Printed.take()
+    XCTAssertEqual(lines.map { $0.prefix(3) }, ["-->", "<--"])
+    let url = Redaction.standard.url(server.url("/user?token=secret"))
+    XCTAssertEqual(lines.first, "--> GET \(url)")
+    // As the page shows it.
+    XCTAssert(url.hasSuffix("/user?token=***"), url)
+  }
+
+  func test_tracing() async throws {
+    let server = try LoopbackServer { _ in .json("{}") }
+    let shop = Network(Backend(baseURL: server.url, interceptors: [RetryInterceptor(), TraceInterceptor()]))
+
+    try await TraceContext.$current.withValue(TraceContext()) {
+      try await shop.fetch(.post("/orders", json: ["item": "tea"]))
+    }
+
+    let headers = ["traceparent": try XCTUnwrap(server.requests.first?.header("traceparent"))]
+    let received = TraceContext(traceparent: headers["traceparent"] ?? "", tracestate: headers["tracestate"] ?? "")
+    XCTAssertEqual(received?.isSampled, true)
+  }
+
+  func test_measuring() async throws {
+    let durations = Durations()
+    let monitor = EventMonitor { event in
+      guard case .answered(let response, let seconds) = event else { return }
+      let attributes = event.attributes()
+      durations.record(seconds, attributes)
+      if response.status >= 500 { print("failed:", attributes["url.full"]?.string ?? "") }
+    }
+    let server = try LoopbackServer { _ in .json("{}") }
+    try await Network(Backend(baseURL: server.url, interceptors: [monitor])).fetch(.get("/"))
+    XCTAssertEqual(durations.all.withLock { $0.first?["http.response.status_code"] }, 200)
+    XCTAssertEqual(durations.all.withLock { $0.first?["network.protocol.version"]?.string }, "1.1")
+  }
+}

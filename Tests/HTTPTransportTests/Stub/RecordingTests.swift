@@ -1,0 +1,125 @@
+import Foundation
+import Streams
+import XCTest
+
+@testable import HTTPTransport
+
+/// Which requests a recording answers, and which are sent.
+final class RecordingTests: XCTestCase {
+  private var file: URL!
+  /// Answers with the number of the request.
+  private var server: StubTransport!
+
+  override func setUp() {
+    let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
+    addTeardownBlock { try? FileManager.default.removeItem(at: file) }
+    self.file = file
+    let count = Locked(0)
+    server = StubTransport { _ in .json("\(count.withLock { $0 += 1; return $0 })") }
+  }
+
+  private func transport(_ mode: RecordingTransport.Mode) throws -> RecordingTransport {
+    try RecordingTransport(server, to: file, mode: mode)
+  }
+
+  /// What comes of a POST with `body`: the response's body, or the kind of the failure.
+  private func outcome(
+    _ transport: any Transport, _ body: Request.Body, headers: HTTPHeaders = [:]
+  ) throws -> String {
+    let url = try XCTUnwrap(URL(string: "http://h/x?token=secret"))
+    let flight = Flight(self)
+    _ = flight.send(Request(method: .post, url: url, headers: headers, body: body), on: transport)
+    switch try flight.outcome() {
+    case .success(let response): return String(decoding: response.body, as: UTF8.self)
+    case .failure(let error): return error.kind.rawValue
+    }
+  }
+
+  private func outcome(_ transport: any Transport, _ body: String) throws -> String {
+    try outcome(transport, .data(Data(body.utf8)))
+  }
+
+  func testRequestsOfDifferentBodiesHaveAnswersOfTheirOwn() throws {
+    let live = try transport(.all)
+    XCTAssertEqual(try outcome(live, #"{"a":1}"#), "1")
+    XCTAssertEqual(try outcome(live, #"{"a":2}"#), "2")
+    XCTAssertEqual(try outcome(live, .data(Data([0xff, 0x00]))), "3")
+    XCTAssertEqual(try outcome(live, .none), "4")
+    let replay = try StubTransport(replaying: file)
+    XCTAssertEqual(try outcome(replay, #"{"a":2}"#), "2")
+    XCTAssertEqual(try outcome(replay, #"{"a":1}"#), "1")
+    XCTAssertEqual(try outcome(replay, .none), "4")
+    XCTAssertEqual(try outcome(replay, .data(Data([0xff, 0x00]))), "3")
+    XCTAssertEqual(try outcome(replay, .data(Data([0xff, 0x01]))), "connection")
+    XCTAssertEqual(try outcome(replay, #"{"a":3}"#), "connection")
+  }
+
+  func testSecretsInABodyAreNotRecordedNorCompared() throws {
+    XCTAssertEqual(try outcome(try transport(.all), #"{"password":"one","a":1}"#), "1")
+    XCTAssertFalse(try String(contentsOf: file, encoding: .utf8).contains("one"))
+    let replay = try StubTransport(replaying: file)
+    XCTAssertEqual(try outcome(replay, #"{"password":"two","a":1}"#), "1")
+    XCTAssertEqual(try outcome(replay, #"{"password":"two","a":2}"#), "connection")
+  }
+
+  func testABoundaryThatIsRandomIsNotCompared() throws {
+    func form(_ boundary: String, _ value: String) -> (Request.Body, HTTPHeaders) {
+      (
+        .parts([.data(Data("--\(boundary)\r\n\r\n\(value)\r\n--\(boundary)--".utf8))]),
+        ["Content-Type": "multipart/form-data; boundary=\"\(boundary)\""]
+      )
+    }
+    let (body, headers) = form("b1", "7")
+    XCTAssertEqual(try outcome(try transport(.all), body, headers: headers), "1")
+    let replay = try StubTransport(replaying: file)
+    let (same, others) = form("b2", "7")
+    XCTAssertEqual(try outcome(replay, same, headers: others), "1")
+    XCTAssertEqual(try outcome(replay, form("b3", "8").0, headers: form("b3", "8").1), "connection")
+  }
+
+  func testABodyThatIsNotInMemoryMatchesByMethodAndURL() throws {
+    let stream = Request.Body.stream(.init(count: nil) { { nil } })
+    XCTAssertEqual(try outcome(try transport(.all), stream), "1")
+    XCTAssertEqual(try outcome(try StubTransport(replaying: file), stream), "1")
+  }
+
+  func testARecordingWithoutBodiesAnswersAnyBody() throws {
+    let line = #"{"headers":[],"method":"POST","status":200,"text":"old","url":"http://h/x?token=<redacted>"}"#
+    let url = Redaction.standard.url(try XCTUnwrap(URL(string: "http://h/x?token=secret")))
+    try Data(line.replacingOccurrences(of: "http://h/x?token=<redacted>", with: url).utf8).write(to: file)
+    XCTAssertEqual(try outcome(try StubTransport(replaying: file), "anything"), "old")
+  }
+
+  func testStrictSendsNothing() throws {
+    XCTAssertThrowsError(try transport(.strict)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .file) }
+    _ = try outcome(try transport(.all), "a")
+    let strict = try transport(.strict)
+    XCTAssertEqual(try outcome(strict, "a"), "1")
+    XCTAssertEqual(try outcome(strict, "b"), "connection")
+    XCTAssertEqual(server.requests.count, 1)
+  }
+
+  func testOnceRecordsWhereThereIsNoFileAndSendsNothingElsewhere() throws {
+    let first = try transport(.once)
+    XCTAssertEqual([try outcome(first, "a"), try outcome(first, "b")], ["1", "2"])
+    let second = try transport(.once)
+    XCTAssertEqual(
+      [try outcome(second, "b"), try outcome(second, "a"), try outcome(second, "c")], ["2", "1", "connection"])
+    XCTAssertEqual(server.requests.count, 2)
+  }
+
+  func testAppendSendsAndRecordsWhatIsMissing() throws {
+    XCTAssertEqual(try outcome(try transport(.append), "a"), "1")
+    let second = try transport(.append)
+    XCTAssertEqual([try outcome(second, "a"), try outcome(second, "b")], ["1", "2"])
+    let third = try transport(.append)
+    XCTAssertEqual([try outcome(third, "b"), try outcome(third, "a")], ["2", "1"])
+    XCTAssertEqual(server.requests.count, 2)
+  }
+
+  func testAllSendsWhatIsRecordedToo() throws {
+    XCTAssertEqual([try outcome(try transport(.all), "a"), try outcome(try transport(.all), "a")], ["1", "2"])
+    let replay = try StubTransport(replaying: file)
+    XCTAssertEqual([try outcome(replay, "a"), try outcome(replay, "a")], ["1", "2"])
+  }
+}
