@@ -61,7 +61,7 @@ struct RecordedExchange: Codable, Sendable {
     }
     if let boundary = request.headers["Content-Type"]?.components(separatedBy: "boundary=").dropFirst().first {
       let name = boundary.prefix { $0 != ";" }.trimming { $0 == "\"" || $0 == " " }
-      if !name.isEmpty { text = text.replacingOccurrences(of: name, with: "boundary") }
+      if !name.isEmpty { text = text.replacing(name, with: "boundary") }
     }
     return redaction.text(text)
   }
