@@ -1,20 +1,20 @@
 import Dispatch
 import PortableFoundation
 
-/// Blocks the calling thread until a stream has ended: what `toBlocking()` and synchronous calls share.
+/// A wait that blocks the calling thread until a stream has terminated, for `toBlocking()` and synchronous calls.
 package enum BlockingWait {
-  /// Where limits are reached: never blocked.
+  /// The queue on which time limits are reached; it is never blocked.
   private static let limits = DispatchQueue(label: "Streams.blocking.limits")
 
-  /// The elements of `source` when it has ended; `nil` when `limit` has passed first.
+  /// Returns the elements of `source` after it has completed, or `nil` if `limit` passes first.
   ///
-  /// - Parameter mainLoop: waits for the semaphore instead, on the main thread, and runs what is on the main queue meanwhile,
-  ///   so that a stream which ends there can end; an empty item on that queue wakes it.
-  /// - Throws: the stream's error.
+  /// - Parameter mainLoop: A replacement for the wait, on the main thread, that runs the main queue, so that streams that
+  ///   emit there can complete. An empty item on that queue wakes it.
+  /// - Throws: The error of the stream.
   package static func elements<Element: Sendable>(
     of source: Observable<Element>, within limit: Duration?, mainLoop: ((DispatchSemaphore) -> Void)? = nil
   ) throws -> [Element]? {
-    // The stream's threads write, the waiting one reads behind the semaphore.
+    // Written by the threads of the stream, read by the waiting one after the semaphore.
     let state = Locked((elements: [Element](), end: Result<Void, any Error>?.none))
     let done = DispatchSemaphore(value: 0)
     let runsMainLoop = mainLoop != nil
@@ -27,8 +27,8 @@ package enum BlockingWait {
         if runsMainLoop { DispatchQueue.main.async {} }
       })
     defer { subscription.dispose() }
-    // A timer wakes this thread, as timed waits of semaphores follow the wall clock on Linux, and last longer when that is
-    // set back.
+    // A timer wakes this thread. Timed waits of semaphores follow the wall clock on Linux and last longer if it is set
+    // back.
     let timer = DispatchWorkItem { done.signal() }
     defer { timer.cancel() }
     if let limit, limit < .seconds(1e9) { limits.asyncAfter(deadline: .now() + limit / .seconds(1), execute: timer) }

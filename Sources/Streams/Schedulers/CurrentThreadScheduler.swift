@@ -1,8 +1,9 @@
 import PortableFoundation
 
-/// Runs work on the calling thread: at once, or after the item that is running there (a trampoline).
+/// A scheduler that runs work on the calling thread, immediately or after the item that is running there (a
+/// trampoline).
 public final class CurrentThreadScheduler: ImmediateSchedulerType {
-  /// The scheduler.
+  /// The shared instance.
   public static let instance = CurrentThreadScheduler()
 
   private final class Items {
@@ -14,8 +15,8 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
 
   private init() {}
 
-  /// Runs `action` on this thread: now, if no item of this scheduler is running here, else when those before it are
-  /// done.
+  /// Runs `action` on this thread: before returning if no item of this scheduler is running on it, otherwise after the
+  /// items scheduled before.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
     if let items = Self.running.value {
