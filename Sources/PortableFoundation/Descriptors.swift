@@ -25,7 +25,7 @@ package func fileSize(_ path: String) -> Int64? {
   return stat(path, &info) == 0 ? Int64(info.st_size) : nil
 }
 
-/// Whether there is a directory at `path`, or a link to one.
+/// Returns `true` if there is a directory at `path`, or a link to one.
 package func isDirectory(_ path: String) -> Bool {
   var info = stat()
   return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR

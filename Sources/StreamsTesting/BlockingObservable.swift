@@ -42,7 +42,7 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
 }
 
 extension BlockingObservable {
-  /// What the main thread does while it waits; `nil` on other threads, which only wait.
+  /// The main thread's way to wait; `nil` on other threads.
   private static var mainLoop: ((DispatchSemaphore) -> Void)? {
     guard Thread.isMainThread else { return nil }
     return { done in runMainLoop(until: done) }
