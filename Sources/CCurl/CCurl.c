@@ -5,7 +5,6 @@
 
 #include "CCurl.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,6 +20,13 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "Linking.h"
+
+#ifdef CCURL_LINKED
+// An instruction to lld, which the Static Linux SDK links with; other linkers need -lcurl.
+#pragma comment(lib, "curl")
+#endif
 
 // The head of libcurl's curl_version_info_data, as far as it is read here; `age` says which fields exist.
 typedef struct {
@@ -94,6 +100,10 @@ static struct {
 } tls;
 
 static void load_tls(const char *version) {
+#ifdef CCURL_LINKED
+  // No function of one that may be BoringSSL: there, the end of a connection is what libcurl takes it for.
+  (void)version;
+#else
   // Of several in one process, the one of libcurl's: another's functions would take its structures for their own.
   int major = 0, minor = 0;
   char name[32];
@@ -103,6 +113,7 @@ static void load_tls(const char *version) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == NULL) return;
   *(void **)&tls.set_info_callback = dlsym(library, "SSL_set_info_callback");
+#endif
 }
 
 static void load(void) {
@@ -117,40 +128,40 @@ static void load(void) {
     return;
   }
   for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    library = OPEN(names[i]);
   }
   if (library == NULL) {
     failure = "no libcurl.so.4, libcurl.so or libcurl-gnutls.so.4 was found; install libcurl (Debian: libcurl4)";
     return;
   }
   const struct {
-    const char *name;
+    void *function;
     void **slot;
   } symbols[] = {
-    {"curl_global_init", (void **)&curl.global_init},
-    {"curl_version_info", (void **)&curl.version_info},
-    {"curl_easy_init", (void **)&curl.easy_init},
-    {"curl_easy_cleanup", (void **)&curl.easy_cleanup},
-    {"curl_easy_reset", (void **)&curl.easy_reset},
-    {"curl_easy_strerror", (void **)&curl.easy_strerror},
-    {"curl_easy_setopt", (void **)&curl.easy_setopt},
-    {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
-    {"curl_easy_pause", (void **)&curl.easy_pause},
-    {"curl_easy_send", (void **)&curl.easy_send},
-    {"curl_easy_recv", (void **)&curl.easy_recv},
-    {"curl_share_init", (void **)&curl.share_init},
-    {"curl_share_cleanup", (void **)&curl.share_cleanup},
-    {"curl_share_setopt", (void **)&curl.share_setopt},
-    {"curl_multi_init", (void **)&curl.multi_init},
-    {"curl_multi_cleanup", (void **)&curl.multi_cleanup},
-    {"curl_multi_setopt", (void **)&curl.multi_setopt},
-    {"curl_multi_add_handle", (void **)&curl.multi_add_handle},
-    {"curl_multi_remove_handle", (void **)&curl.multi_remove_handle},
-    {"curl_multi_socket_action", (void **)&curl.multi_socket_action},
-    {"curl_multi_info_read", (void **)&curl.multi_info_read},
+    {FIND(library, curl_global_init), (void **)&curl.global_init},
+    {FIND(library, curl_version_info), (void **)&curl.version_info},
+    {FIND(library, curl_easy_init), (void **)&curl.easy_init},
+    {FIND(library, curl_easy_cleanup), (void **)&curl.easy_cleanup},
+    {FIND(library, curl_easy_reset), (void **)&curl.easy_reset},
+    {FIND(library, curl_easy_strerror), (void **)&curl.easy_strerror},
+    {FIND(library, curl_easy_setopt), (void **)&curl.easy_setopt},
+    {FIND(library, curl_easy_getinfo), (void **)&curl.easy_getinfo},
+    {FIND(library, curl_easy_pause), (void **)&curl.easy_pause},
+    {FIND(library, curl_easy_send), (void **)&curl.easy_send},
+    {FIND(library, curl_easy_recv), (void **)&curl.easy_recv},
+    {FIND(library, curl_share_init), (void **)&curl.share_init},
+    {FIND(library, curl_share_cleanup), (void **)&curl.share_cleanup},
+    {FIND(library, curl_share_setopt), (void **)&curl.share_setopt},
+    {FIND(library, curl_multi_init), (void **)&curl.multi_init},
+    {FIND(library, curl_multi_cleanup), (void **)&curl.multi_cleanup},
+    {FIND(library, curl_multi_setopt), (void **)&curl.multi_setopt},
+    {FIND(library, curl_multi_add_handle), (void **)&curl.multi_add_handle},
+    {FIND(library, curl_multi_remove_handle), (void **)&curl.multi_remove_handle},
+    {FIND(library, curl_multi_socket_action), (void **)&curl.multi_socket_action},
+    {FIND(library, curl_multi_info_read), (void **)&curl.multi_info_read},
   };
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    *symbols[i].slot = dlsym(library, symbols[i].name);
+    *symbols[i].slot = symbols[i].function;
     if (*symbols[i].slot == NULL) {
       failure = too_old;
       return;

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Scheme, host and port of a URL (RFC 6454 §4): what is secret with one origin goes to no other, and limits and budgets
 /// are counted by it.

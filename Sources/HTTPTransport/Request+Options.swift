@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Request {
   /// What a request may ask of its transport beside the exchange itself; a back end has one for all its requests.

@@ -13,12 +13,17 @@ let package = Package(
     .target(name: "UIKit", path: "Modules/UIKit"),
     .target(name: "Security", path: "Modules/Security"),
     .target(name: "CryptoKit", path: "Modules/CryptoKit"),
-    .target(name: "Streams", dependencies: ["Combine", "Darwin"], path: "Streams"),
-    .target(name: "JSONText", path: "JSONText"),
-    .target(name: "HTTPTransport", dependencies: ["Streams", "Darwin", "CryptoKit"], path: "HTTPTransport"),
+    .target(name: "PortableFoundation", path: "PortableFoundation"),
+    .target(name: "Streams", dependencies: ["PortableFoundation", "Combine", "Darwin"], path: "Streams"),
+    .target(name: "JSONText", dependencies: ["PortableFoundation"], path: "JSONText"),
+    .target(
+      name: "HTTPTransport", dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit"],
+      path: "HTTPTransport", swiftSettings: [.define("HAS_URLSESSION")]),
     .target(
       name: "NetLayer",
-      dependencies: ["Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit", "Security"],
+      dependencies: [
+        "PortableFoundation", "Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit", "Security",
+      ],
       path: "NetLayer"),
   ],
   swiftLanguageModes: [.v6]

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// A request as its errors name it: a transfer, or a socket that is being opened.
   protocol CurlExchange {
@@ -131,14 +131,14 @@
 
     /// Whether OpenSSL or GnuTLS says that the connection was closed, and not what was wrong.
     private static func isHangUp(_ text: String) -> Bool {
-      ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "connection was non-properly terminated"]
-        .contains { text.localizedCaseInsensitiveContains($0) }
+      ["ssl_error_syscall", "unexpected eof", "connection reset", "connection was non-properly terminated"]
+        .contains(where: text.lowercased().contains)
     }
 
     /// Whether a server has ended TLS 1.3 for want of a client certificate, which shows behind the handshake alone.
     private static func isCertificateDemand(_ text: String) -> Bool {
       ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "fatal alert"]
-        .contains { text.localizedCaseInsensitiveContains($0) }
+        .contains(where: text.lowercased().contains)
     }
 
     /// Which limit of the system's kept a connection from being made.

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What libcurl knows of a transfer.
   extension CurlHandle {

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What comes in, and where it goes.
   extension CurlHandle {

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// When a request goes out, and whether it may again.
   extension CurlHandle {

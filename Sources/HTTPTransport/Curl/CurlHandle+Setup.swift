@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What libcurl is told once for all transfers of a handle.
   extension CurlHandle {

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// A handle that opens the connection of a socket, and reads and writes it.
   extension CurlHandle {

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// An easy handle and the transfer that it runs; the loop's thread only.
   final class CurlHandle {

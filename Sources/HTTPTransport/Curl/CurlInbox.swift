@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
   import Synchronization
 
   /// Hands transfers from any thread to the loop's: stacks that any thread pushes to and the loop empties whole.

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// The libcurl of this process: whether there is one, and what it can do.
   enum CurlLibrary {

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// A transfer's way: accepted, waiting, handed to libcurl, finished; the loop's thread only.
   extension CurlLoop {

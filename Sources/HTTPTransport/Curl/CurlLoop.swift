@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
   import Streams
 
   /// The transport's thread: takes submissions, lets libcurl work, hands out results, watches the limits.

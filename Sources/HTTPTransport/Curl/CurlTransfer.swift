@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
   import Streams
   import Synchronization
 

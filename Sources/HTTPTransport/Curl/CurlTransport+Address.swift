@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   extension CurlTransport {
     /// An address that takes the place of a URL's host (`Configuration.addresses`).

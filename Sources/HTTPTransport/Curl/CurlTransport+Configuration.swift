@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
 
   extension CurlTransport {
     /// What can be set; the defaults serve a JSON client.
@@ -238,7 +238,9 @@
     /// libcurl (all versions up to 8.14) ignores a proxy whose user or password has a control character, so that requests
     /// would go straight to the server.
     private static func credentialsFailure(_ url: String, _ place: String) -> NetworkError? {
-      guard let authority = url.range(of: "://").map({ url[$0.upperBound...] }) ?? url[...].nonEmpty else { return nil }
+      guard let authority = url.firstRange(of: "://").map({ url[$0.upperBound...] }) ?? url[...].nonEmpty else {
+        return nil
+      }
       let end = authority.firstIndex { "/?#".contains($0) } ?? authority.endIndex
       guard let at = authority[..<end].lastIndex(of: "@") else { return nil }
       var bytes = authority[..<at].utf8[...]

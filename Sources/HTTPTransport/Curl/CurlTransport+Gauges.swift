@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   extension CurlTransport {
     /// The connections and requests of a transport at one moment; WebSockets are not counted.

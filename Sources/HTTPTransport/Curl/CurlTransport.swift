@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
   import Streams
 
   /// The transport over libcurl's multi interface: one thread, pooled connections, HTTP/2; the default on Linux.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The digests that signatures of JSON APIs use, without a dependency.
 ///

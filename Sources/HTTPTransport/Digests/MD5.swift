@@ -1,5 +1,5 @@
 #if !canImport(CryptoKit)
-  import Foundation
+  import PortableFoundation
 
   /// The message in blocks of 64 bytes, padded with a one bit, zeros and the length in bits.
   private enum Padding {

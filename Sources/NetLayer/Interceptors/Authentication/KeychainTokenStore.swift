@@ -1,5 +1,5 @@
 #if canImport(Security)
-  import Foundation
+  import PortableFoundation
   import Security
 
   /// Keeps the token in the keychain, as a generic password that is readable after the first unlock.
