@@ -1,12 +1,14 @@
 extension JSON {
-  /// The member `key` of an object; missing if this is no object or has none of that name.
+  /// Returns the member `key` of an object; the result is missing if this is not an object or has no such member.
   ///
-  /// The key is taken as it is, dots included, and compared byte by byte. Linear in the number of members.
+  /// The key is compared byte by byte, and dots have no special meaning. The time is linear in the number of members.
   public subscript(key: String) -> JSON {
     at(read(.object) { reader, position in reader.value(named: key, in: position) } ?? nil)
   }
 
-  /// The element `index` of an array, from 0; missing if this is no array or is shorter. Linear in `index`.
+  /// Returns the element at `index`, from 0; the result is missing if this is not an array or is shorter.
+  ///
+  /// The time is linear in `index`.
   public subscript(index: Int) -> JSON {
     let found = read(.array) { reader, position -> Int? in
       guard index >= 0, index < reader.count(of: position) else { return nil }
@@ -17,7 +19,8 @@ extension JSON {
     return at(found ?? nil)
   }
 
-  /// The value at a path such as `data.items[0].name`; missing if any step is, and if the path is malformed.
+  /// Returns the value at a path such as `data.items[0].name`; the result is missing if a step is, or if the path is
+  /// malformed.
   public subscript(path path: String) -> JSON {
     guard let steps = JSONPath(path) else { return missing }
     return self[steps]
@@ -32,23 +35,26 @@ extension JSON {
     }
   }
 
-  /// The characters of a string; `nil` for anything else, and for a string with half of a surrogate pair or bytes that are not
-  /// UTF-8.
+  /// The characters of a string.
+  ///
+  /// The value is `nil` if this is not a string, or if the string contains an unpaired surrogate or invalid UTF-8.
   public var string: String? { read(.string) { reader, position in reader.string(reader.word(position)) } }
 
-  /// The value of a number that is an integer and fits, `2.0` and `2e2` included; `nil` for anything else.
+  /// The value of a number that is an integer in the range of `Int`, including `2.0` and `2e2`; otherwise `nil`.
   public var int: Int? { integer(Int.self) }
 
-  /// The value of a number that is an integer of this type, exactly; `nil` for anything else.
+  /// Returns the value of a number that is an integer in the range of the type; otherwise `nil`.
   public func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
     read(.number) { reader, position in reader.integer(reader.word(position), as: type) } ?? nil
   }
 
-  /// The `Double` nearest to a number; `nil` for anything else, for a number beyond all finite ones, and for one so close
-  /// to 0 that none but 0 is near.
+  /// The `Double` nearest to a number.
+  ///
+  /// The value is `nil` if this is not a number, if it exceeds the finite range, or if a nonzero number would be
+  /// rounded to 0.
   public var double: Double? { read(.number) { reader, position in reader.double(reader.word(position)) } ?? nil }
 
-  /// The value of `true` or `false`; `nil` for anything else.
+  /// The value of `true` or `false`; `nil` if this is not a Boolean.
   public var bool: Bool? {
     switch word?.kind {
     case .true: true
@@ -57,7 +63,7 @@ extension JSON {
     }
   }
 
-  /// The elements of an array, in order; `nil` for anything else.
+  /// The elements of an array, in order; `nil` if this is not an array.
   public var array: [JSON]? {
     read(.array) { reader, position in
       var elements: [JSON] = []
@@ -71,13 +77,14 @@ extension JSON {
     }
   }
 
-  /// The members of an object, in the order of the text, the first of each name; `nil` for anything else. A key that stands
-  /// for no characters has U+FFFD in their place.
+  /// The members of an object in the order of the text, with the first of each name; `nil` if this is not an object.
+  ///
+  /// Invalid characters in a key are replaced by U+FFFD.
   public var members: [(key: String, value: JSON)]? {
     namedMembers?.map { name, value in (name.text, value) }
   }
 
-  /// The same with names that tell bad keys apart, which may look the same.
+  /// The members with names that distinguish invalid keys, which may have the same text.
   var namedMembers: [(name: JSONName, value: JSON)]? {
     read(.object) { reader, position in
       var members: [(name: JSONName, value: JSON)] = []
@@ -94,7 +101,7 @@ extension JSON {
     }
   }
 
-  /// The number of elements of an array or of members of an object, duplicates counted; `nil` for anything else.
+  /// The number of elements of an array, or of members of an object including duplicates; `nil` for other values.
   public var count: Int? {
     read(.array) { reader, position in reader.count(of: position) }
       ?? read(.object) { reader, position in reader.count(of: position) }
@@ -104,7 +111,7 @@ extension JSON {
 
   private func at(_ position: Int?) -> JSON { JSON(document: document, position: position) }
 
-  /// What `body` makes of a value of this kind; `nil` for others.
+  /// Returns the result of `body` for a value of this kind; `nil` for others.
   @inline(__always)
   private func read<Result>(_ kind: JSONWord.Kind, _ body: (JSONReader, Int) -> Result) -> Result? {
     guard let position else { return nil }

@@ -1,13 +1,15 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: Encodable {
-  /// Encodes the same value: members in their order, integers exactly up to `UInt64`, other numbers as `Double` where its
-  /// shortest text is the same number, else as `Decimal` where that is exact, else as the nearest `Double`.
+  /// Encodes this value and keeps the order of members.
   ///
-  /// To the encoder, members are what the properties of a model are: a `keyEncodingStrategy` renames them.
+  /// Integers up to `UInt64` are encoded exactly. Other numbers are encoded as `Double` if its shortest text is the
+  /// same number, otherwise as `Decimal` if that is exact, otherwise as the nearest `Double`.
   ///
-  /// - Throws: `EncodingError` where there is no value, for a number that fits none of these types, and for a string with half of a
-  ///   surrogate pair or bytes that are not UTF-8.
+  /// The encoder treats members like properties of a model: a `keyEncodingStrategy` renames them.
+  ///
+  /// - Throws: `EncodingError` if there is no value, if a number fits none of these types, or if a string contains an
+  ///   unpaired surrogate or invalid UTF-8.
   public func encode(to encoder: any Encoder) throws {
     try LargeStack.run(depth: depthBound) { () throws -> Void in try encodeAll(to: encoder) }
   }
@@ -49,7 +51,7 @@ extension JSON: Encodable {
         .init(
           codingPath: container.codingPath,
           debugDescription: kind == .string
-            ? "The string at byte \(offset) stands for no characters."
+            ? "The string at byte \(offset) is not valid Unicode."
             : exists
               ? "Number \(description.prefix(64)) fits neither a UInt64, a Decimal nor a Double." : "There is no value."
         ))
@@ -58,13 +60,13 @@ extension JSON: Encodable {
 }
 
 extension JSON: Decodable {
-  /// Takes any value.
+  /// Decodes any value.
   ///
-  /// From ``JSONModelDecoder``, this is the value as it stands in the text, to the byte; it keeps the whole text. Other
-  /// decoders show no text, so it is written anew, with exact integers up to `UInt64` and other numbers as `Decimal`, and
-  /// with keys as the decoder gives them: a `keyDecodingStrategy` of a `JSONDecoder` renames them.
+  /// ``JSONModelDecoder`` returns the value exactly as in the text, to the byte; the result keeps the whole text in
+  /// memory. Other decoders do not expose the text, so the value is serialized again: integers up to `UInt64` are
+  /// exact, other numbers are `Decimal`, and a `keyDecodingStrategy` of `JSONDecoder` renames keys.
   ///
-  /// - Throws: the decoder's errors; `DecodingError.dataCorrupted` beyond ``maximumDepth`` levels.
+  /// - Throws: The errors of the decoder, or `DecodingError.dataCorrupted` beyond ``maximumDepth`` levels.
   public init(from decoder: any Decoder) throws {
     if let own = decoder as? JSONValueDecoder {
       self = own.session.json(own.place)

@@ -1,10 +1,12 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: Equatable {
-  /// Whether both are the same value: objects without regard to order, strings by their characters, numbers by their exact
-  /// value (`1`, `1.0` and `10e-1` are the same; no rounding).
+  /// Returns whether both values are equal.
+  ///
+  /// Objects are compared regardless of order, strings by their characters, and numbers by their exact value: `1`,
+  /// `1.0` and `10e-1` are equal, without rounding.
   public static func == (a: JSON, b: JSON) -> Bool {
-    // Recurses as deep as both are alike.
+    // The recursion is as deep as the common structure.
     LargeStack.run(depth: min(a.depthBound, b.depthBound)) { a.equals(b) }
   }
 
@@ -29,14 +31,15 @@ extension JSON: Equatable {
     }
   }
 
-  /// The value of a number, exactly; `nil` for anything else, and for one that needs more than a `Decimal`'s 38 digits or
-  /// range.
+  /// The exact value of a number.
+  ///
+  /// The value is `nil` if this is not a number, or if it exceeds the 38 digits or the range of `Decimal`.
   public var decimal: Decimal? {
     guard let number, number.digits.count <= 38, (-128...127).contains(number.exponent) else { return nil }
     return Decimal(string: description, locale: Locale(identifier: "en_US_POSIX"))
   }
 
-  /// Whether the shortest text that stands for a finite `double` is the same number as this.
+  /// Returns whether the shortest text of a finite `double` is the same number as this.
   func isExactly(_ double: Double) -> Bool {
     var text = double.description
     return text.withUTF8 { JSONNumber($0) } == number

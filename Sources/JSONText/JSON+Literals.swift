@@ -1,50 +1,50 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-  /// An object with the members of the literal, in its order; of a key that comes twice, the first counts.
+  /// Creates an object with the members of the literal, in order; of duplicate keys, the first wins.
   ///
-  /// One of more than ``JSON/maximumDepth`` levels, values put into it included, can't be: it does not exist.
+  /// The result is missing if it exceeds ``JSON/maximumDepth`` levels, including those of nested values.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self.init(
       written: "{" + elements.map { "\(JSON.quoted($0.0)):\($0.1.orNull)" }.joined(separator: ",") + "}")
   }
 
-  /// An array of the elements.
+  /// Creates an array of the elements.
   ///
-  /// One of more than ``JSON/maximumDepth`` levels, values put into it included, can't be: it does not exist.
+  /// The result is missing if it exceeds ``JSON/maximumDepth`` levels, including those of nested values.
   public init(arrayLiteral elements: JSON...) {
     self.init(written: "[" + elements.map(\.orNull).joined(separator: ",") + "]")
   }
 
-  /// A string.
+  /// Creates a string.
   public init(stringLiteral value: String) { self.init(written: JSON.quoted(value)) }
 
-  /// A number.
+  /// Creates a number.
   public init(integerLiteral value: Int) { self.init(written: String(value)) }
 
-  /// A number; `null` for one that is not finite, as JSON has none.
+  /// Creates a number, or `null` if `value` is not finite, because JSON has no such numbers.
   public init(floatLiteral value: Double) { self.init(written: value.isFinite ? value.description : "null") }
 
-  /// `true` or `false`.
+  /// Creates `true` or `false`.
   public init(booleanLiteral value: Bool) { self.init(written: value ? "true" : "false") }
 
-  /// `null`
+  /// Creates `null`.
   public init(nilLiteral: ()) { self.init(written: "null") }
 
-  /// The text of this value; of none, `null`.
+  /// The text of this value, or `null` if it is missing.
   var orNull: String { exists ? description : "null" }
 
-  /// Takes text that was written here.
+  /// Creates a value from text that this module has generated.
   init(written text: String) { self = (try? JSON(parsing: text)) ?? Self.nothing }
 
-  // What is written here is valid, except beyond the depth limit; then there is no value.
+  // Generated text is always valid, except beyond the depth limit; then the value is missing.
   private static let nothing = JSON(document: JSONDocument.empty, position: nil)
 }
 
 extension JSON {
-  /// The string with its quotes; everything that need not be escaped stands as it is.
+  /// Returns the string as a JSON string literal, escaping only the characters that require it.
   package static func quoted(_ string: String) -> String {
     var text = "\""
     for scalar in string.unicodeScalars {

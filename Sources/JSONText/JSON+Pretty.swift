@@ -1,10 +1,10 @@
 extension JSON {
-  /// The value over several lines; empty if it is not there.
+  /// Returns the value as indented text on several lines, or an empty string if it is missing.
   ///
   /// - Parameters:
-  ///   - indent: what each level is indented by.
-  ///   - sortsKeys: whether members are sorted by name; otherwise they stand in their order.
-  /// - Returns: the text; strings and numbers stand as they came. Empty objects and arrays stay on one line.
+  ///   - indent: The text that indents each level.
+  ///   - sortsKeys: Whether members are sorted by name; by default they keep their order.
+  /// - Returns: The text, with strings and numbers unchanged. Empty objects and arrays stay on one line.
   public func pretty(indent: String = "  ", sortsKeys: Bool = false) -> String {
     var text = ""
     LargeStack.run(depth: depthBound) {

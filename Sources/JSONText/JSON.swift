@@ -1,36 +1,36 @@
-import Foundation
+import PortableFoundation
 
-/// A piece of valid JSON that keeps its bytes and reads what it is asked for (RFC 8259).
+/// A JSON value that keeps its bytes and parses them on demand (RFC 8259).
 ///
-/// Making one costs a single pass that builds no tree but notes where each value stands; getters and decoders go there, and
-/// nothing is parsed twice. A value that is not there is `exists == false`, with `nil` from every getter, so chains such as
-/// `json["data"]["items"][0]` need no `?`. Of a key that comes twice, the first counts.
+/// Creating one takes a single pass that builds an index of the values instead of a tree; getters and decoders use the
+/// index, and nothing is parsed twice. A missing value has `exists == false` and returns `nil` from every getter, so
+/// chains such as `json["data"]["items"][0]` need no `?`. Of duplicate keys, the first wins.
 public struct JSON: Sendable {
-  /// What sort of value it is.
+  /// The kind of a JSON value.
   public enum Kind: String, Sendable {
-    /// `{…}`
+    /// An object, `{…}`.
     case object
-    /// `[…]`
+    /// An array, `[…]`.
     case array
-    /// `"…"`
+    /// A string, `"…"`.
     case string
-    /// Any number.
+    /// A number.
     case number
-    /// `true` or `false`.
+    /// A Boolean, `true` or `false`.
     case bool
-    /// `null`
+    /// The value `null`.
     case null
-    /// Not there.
+    /// A value that does not exist.
     case missing
   }
 
-  /// The most levels of objects and arrays that are accepted; deeper text is a `JSONError`.
+  /// The maximum number of nested objects and arrays; deeper text throws `JSONError`.
   ///
-  /// 512 is what Foundation's decoder takes, too.
+  /// The limit of 512 is that of Foundation's decoder.
   public static let maximumDepth = 512
 
   let document: JSONDocument
-  /// Where the value is in the index; `nil` if there is none.
+  /// The position of the value in the index, or `nil` if it is missing.
   let position: Int?
 
   init(document: JSONDocument, position: Int?) {
@@ -38,26 +38,25 @@ public struct JSON: Sendable {
     self.position = position
   }
 
-  /// Takes a whole text in UTF-8, with or without a byte order mark. UTF-16 and UTF-32 are recognised, too, and read as the
-  /// UTF-8 that they stand for.
+  /// Parses UTF-8 text, with or without a byte order mark; UTF-16 and UTF-32 are detected and converted to UTF-8.
   ///
-  /// The text is copied, so that the value depends on no one else's memory. A string with half of a surrogate pair or bytes that
-  /// are not UTF-8 fails when it is read: ``string`` is `nil`, and decoding it throws an error with its path and byte.
+  /// The text is copied. A string with an unpaired surrogate or invalid UTF-8 is an error only when it is read:
+  /// ``string`` is `nil`, and decoding it throws an error with its path and byte offset.
   ///
-  /// - Throws: `JSONError` with the offset of the first byte that is wrong.
+  /// - Throws: `JSONError` with the offset of the first invalid byte.
   public init(_ data: Data) throws { try self.init(data, carrying: nil) }
 
-  /// The same, with something of the caller's that travels with the value and with what is taken out of it.
+  /// Parses text and attaches a context, which is passed on to all values inside.
   package init(_ data: Data, carrying context: (any AnyObject & Sendable)?) throws {
     self.init(document: JSONDocument(try JSONIndex(data), context: context), position: 0)
   }
 
-  /// Takes a whole text. Named, since `JSON("…")` is the literal of a JSON string.
+  /// Parses text. The argument is labeled because `JSON("…")` is the literal of a JSON string.
   ///
-  /// - Throws: `JSONError` with the offset, in UTF-8 bytes, of the first one that is wrong.
+  /// - Throws: `JSONError` with the offset of the first invalid byte in UTF-8.
   public init(parsing text: String) throws { self.init(document: JSONDocument(try JSONIndex(text)), position: 0) }
 
-  /// What sort of value it is.
+  /// The kind of the value.
   public var kind: Kind {
     switch word?.kind {
     case .object: .object
@@ -70,27 +69,27 @@ public struct JSON: Sendable {
     }
   }
 
-  /// Whether there is a value at all; `null` is one.
+  /// Whether the value exists; `null` is a value.
   public var exists: Bool { position != nil }
 
-  /// Whether it is `null`; a value that is not there is not.
+  /// Whether the value is `null`; `false` if it is missing.
   public var isNull: Bool { kind == .null }
 
-  /// A copy of the value's bytes as they came, in UTF-8; empty if it is not there.
+  /// A copy of the value's bytes in UTF-8, unchanged; empty if the value is missing.
   public var data: Data { word.map(document.index.slice) ?? Data() }
 
-  /// Where the value begins in the text, in bytes of UTF-8.
+  /// The offset of the value in the text, in bytes of UTF-8.
   public var offset: Int { word?.start ?? 0 }
 
-  /// The same value, with something of the caller's that travels with it and with what is taken out of it.
+  /// Returns the same value with a context, which is passed on to all values inside.
   package func carrying(_ context: any AnyObject & Sendable) -> JSON {
     JSON(document: JSONDocument(document.index, context: context), position: position)
   }
 
-  /// What `carrying` put there.
+  /// The context attached by `carrying(_:)`.
   package var context: (any AnyObject & Sendable)? { document.context }
 
-  /// A hash of the value's text, in this run of the program; `nil` if the value is not there.
+  /// A hash of the value's text, valid during this run of the program; `nil` if the value is missing.
   package var textHash: Int? {
     word.map { word in
       document.index.read { reader in
@@ -101,18 +100,18 @@ public struct JSON: Sendable {
     }
   }
 
-  /// No fewer than the levels of objects and arrays that the value has, each of which takes three words; 0 for a scalar.
+  /// An upper bound for the number of nested levels, each of which takes three words; 0 for a scalar.
   var depthBound: Int {
     guard let position else { return 0 }
     return document.index.read { min(document.index.depth, ($0.next(position) - position) / 3) }
   }
 
-  /// The value's entry in the index.
+  /// The entry of the value in the index.
   var word: JSONWord? { position.map { position in document.index.read { $0.word(position) } } }
 }
 
 extension JSON: CustomStringConvertible {
-  /// The value's text as it came; empty if it is not there.
+  /// The text of the value, unchanged; empty if the value is missing.
   public var description: String {
     guard let word else { return "" }
     return document.index.read { String(decoding: $0.bytes(word), as: UTF8.self) }

@@ -1,9 +1,9 @@
-import Foundation
+import PortableFoundation
 
-/// What one or many `JSON` values read from: an index, and what the layer above wants to travel with them.
+/// The shared storage of `JSON` values: an index and a context that upper modules attach.
 final class JSONDocument: Sendable {
   let index: JSONIndex
-  /// Nothing here looks at it.
+  /// The attached context; this module does not use it.
   let context: (any AnyObject & Sendable)?
 
   init(_ index: JSONIndex, context: (any AnyObject & Sendable)? = nil) {
@@ -11,6 +11,6 @@ final class JSONDocument: Sendable {
     self.context = context
   }
 
-  /// No text at all, for values that are not there.
+  /// An empty document, for missing values.
   static let empty = JSONDocument(.empty)
 }

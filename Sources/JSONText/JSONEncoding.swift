@@ -1,4 +1,4 @@
-/// How the bytes of a text stand for characters: UTF-8 (RFC 8259 §8.1), or what else JSON was once allowed to be in.
+/// The Unicode encoding of a text: UTF-8 (RFC 8259 §8.1), or one that earlier versions of JSON allowed.
 enum JSONEncoding {
   case utf8
   case utf16(bigEndian: Bool)
@@ -6,7 +6,8 @@ enum JSONEncoding {
 }
 
 extension JSONEncoding: Equatable {
-  /// By the byte order mark, else by where the zeros are, as JSON begins with ASCII (RFC 4627 §3).
+  /// Detects the encoding by the byte order mark, or else by the positions of zeros, as JSON begins with ASCII (RFC
+  /// 4627 §3).
   init(of bytes: UnsafeRawBufferPointer) {
     func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
     switch (byte(0), byte(1), byte(2), byte(3)) {
@@ -18,14 +19,14 @@ extension JSONEncoding: Equatable {
     }
   }
 
-  /// The same text in UTF-8.
+  /// Returns the text in UTF-8.
   ///
-  /// - Throws: `JSONError.Kind.invalidUnicode` for halves of surrogate pairs, values beyond Unicode and a unit cut short.
+  /// - Throws: `JSONError.Kind.invalidUnicode` for unpaired surrogates, values beyond Unicode and truncated units.
   func transcode(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count)
     var at = 0
-    /// The unit of `size` bytes at `at`.
+    /// Returns the unit of `size` bytes at `at`.
     func unit(_ size: Int, bigEndian: Bool) throws -> UInt32 {
       guard at + size <= bytes.count else { throw JSONError(.invalidUnicode, at: at) }
       var value: UInt32 = 0

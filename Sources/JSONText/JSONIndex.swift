@@ -1,46 +1,46 @@
-import Foundation
+import PortableFoundation
 
-/// A text that one pass found to be JSON, and the index that this pass wrote: who reads a value goes to where it stands,
-/// and nothing is parsed twice.
+/// A valid JSON text and the index that the scanner wrote in one pass; readers use the index, and nothing is parsed
+/// twice.
 ///
-/// A key takes one word, a scalar one, a container three, in the order of the text; in an object, each value stands right
-/// behind its key:
+/// A key takes one word, a scalar one, and a container three, in the order of the text. In an object, each value
+/// follows its key:
 ///
-/// | word | of | has |
+/// | word | of | contents |
 /// |---|---|---|
 /// | 0 | all | kind, first byte, last byte, flag (`JSONWord`) |
-/// | 1 | containers | position of the container around it (`none` for the root), its place among that one's values |
-/// | 2 | containers | position behind all that is in it, number of elements or members |
+/// | 1 | containers | position of the enclosing container (`none` for the root), index among its values |
+/// | 2 | containers | position after its contents, number of elements or members |
 ///
-/// So a sibling is one step away, and the way up, which error paths need, is as short as the value is deep.
+/// A sibling is therefore one step away, and the way up, which error paths need, takes one step per level.
 ///
-/// Memory: the text is copied, so that no pointer ever depends on how long a `Data` keeps its bytes in
-/// place; the index takes about as much as the text, at most 8 bytes per byte (`[[],[],…]`). Both are freed with this
-/// object, and pointers to them do not leave `read`.
-// Safe: nothing is written after `init`.
+/// The text is copied, so that no pointer depends on how long a `Data` keeps its bytes in place. The index takes about
+/// as much memory as the text, at most 8 bytes per byte (`[[],[],…]`). Both are freed with this object, and pointers to
+/// them do not escape `read`.
+// Safe: immutable after `init`.
 final class JSONIndex: @unchecked Sendable {
-  /// No position.
+  /// The position that stands for a missing value.
   static let none = UInt32.max
-  /// Readable zero bytes behind the text: every scan ends there at the latest, and eight bytes can be loaded anywhere.
+  /// The number of zero bytes after the text: every scan ends there at the latest, and any load of eight bytes is valid.
   static let padding = 16
 
-  /// The number of levels of the deepest value: 0 for a scalar.
+  /// The maximum number of nested levels: 0 for a scalar.
   let depth: Int
   private let text: UnsafeMutablePointer<UInt8>
   private let words: UnsafeMutablePointer<UInt64>
 
-  /// - Throws: `JSONError` with the offset of the first byte that is wrong.
+  /// - Throws: `JSONError` with the offset of the first invalid byte.
   convenience init(_ data: Data) throws { try self.init(copy: data.withUnsafeBytes { try Self.copy($0) }) }
 
-  /// Takes characters, of which no encoding must be found out.
+  /// Indexes characters, whose encoding is known.
   ///
-  /// - Throws: as above.
+  /// - Throws: As above.
   convenience init(_ text: String) throws {
     var text = text
     try self.init(copy: text.withUTF8 { try Self.allocate(UnsafeRawBufferPointer($0)) })
   }
 
-  /// Takes over the memory of a text that has zeros behind it.
+  /// Takes ownership of the memory of a text that is followed by zeros.
   private init(copy: (UnsafeMutablePointer<UInt8>, Int)) throws {
     let (text, count) = copy
     do {
@@ -53,7 +53,7 @@ final class JSONIndex: @unchecked Sendable {
     }
   }
 
-  /// An index of `null`.
+  /// Creates an index of `null`.
   private init() {
     text = .allocate(capacity: Self.padding)
     text.initialize(repeating: 0, count: Self.padding)
@@ -62,7 +62,7 @@ final class JSONIndex: @unchecked Sendable {
     depth = 0
   }
 
-  /// For values that are not there.
+  /// An index for missing values.
   static let empty = JSONIndex()
 
   deinit {
@@ -70,16 +70,16 @@ final class JSONIndex: @unchecked Sendable {
     words.deallocate()
   }
 
-  /// Runs `body` on a reader, which must not leave it.
+  /// Runs `body` with a reader, which must not escape it.
   @inline(__always)
   func read<Result>(_ body: (JSONReader) throws -> Result) rethrows -> Result {
     try withExtendedLifetime(self) { try body(JSONReader(text: text, words: words)) }
   }
 
-  /// A copy of the bytes of a value: whoever has the only reference to a `Data` writes to its memory in place.
+  /// Returns a copy of the bytes of a value, because the only owner of a `Data` may modify its memory in place.
   func slice(_ word: JSONWord) -> Data { Data(bytes: text + word.start, count: word.count) }
 
-  /// The text in UTF-8, without byte order mark, in memory of our own with zeros behind it.
+  /// Returns the text in UTF-8, without a byte order mark, in newly allocated memory followed by zeros.
   private static func copy(_ bytes: UnsafeRawBufferPointer) throws -> (UnsafeMutablePointer<UInt8>, Int) {
     let encoding = JSONEncoding(of: bytes)
     if encoding != .utf8 {

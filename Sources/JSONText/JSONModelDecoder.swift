@@ -1,16 +1,16 @@
-import Foundation
+import PortableFoundation
 
-/// The default decoder: makes models of a `JSON` without parsing it a second time.
+/// The default decoder: creates models from a `JSON` value without parsing it again.
 ///
-/// It does what `JSONDecoder` does, several times as fast, and is set up with the same strategies. Where they differ, which
-/// is where JSON is malformed or a number or date is out of range, `docs/decisions/0007-own-json-decoder.md` says how.
+/// It supports the strategies of `JSONDecoder` and is several times as fast. The results differ only for malformed JSON
+/// and for numbers or dates out of range; `docs/decisions/0007-own-json-decoder.md` lists the differences.
 public struct JSONModelDecoder: ModelDecoder {
-  /// Foundation's defaults: keys as they are, dates as seconds since 2001, data in base64.
+  /// A decoder with Foundation's defaults: keys unchanged, dates as seconds since 2001, data in base64.
   public static let `default` = JSONModelDecoder()
 
   private let options: DecodingOptions
 
-  /// A decoder with the strategies and the `userInfo` that `configure` sets on a `JSONDecoder`.
+  /// Creates a decoder with the strategies and the `userInfo` that `configure` sets on a `JSONDecoder`.
   ///
   /// `allowsJSON5` and `assumesTopLevelDictionary` have no effect.
   public init(_ configure: (JSONDecoder) -> Void = { _ in }) {
@@ -19,10 +19,10 @@ public struct JSONModelDecoder: ModelDecoder {
     options = DecodingOptions(model)
   }
 
-  /// Reads the value through the index that parsing it has left.
+  /// Decodes a model from the index of a parsed value.
   ///
-  /// Decoders and containers may be kept beyond this call; they keep the JSON. A value of more than 32 levels is decoded
-  /// on a thread of its own, where models see no task-local values.
+  /// Decoders and containers may outlive this call; they keep the JSON in memory. Values with more than 32 levels are
+  /// decoded on a separate thread, without the task-local values of the caller.
   public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
     guard let position = json.position else {
       throw DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: "There is no value to decode."))
@@ -34,7 +34,7 @@ public struct JSONModelDecoder: ModelDecoder {
   }
 }
 
-/// How values are to be read.
+/// The strategies of a decoder.
 final class DecodingOptions: Sendable {
   let keys: JSONDecoder.KeyDecodingStrategy
   let dates: JSONDecoder.DateDecodingStrategy
@@ -42,7 +42,7 @@ final class DecodingOptions: Sendable {
   let floats: JSONDecoder.NonConformingFloatDecodingStrategy
   // Safe: a constant, whose values are `Sendable` in newer Foundations; older ones declare them as `Any`.
   nonisolated(unsafe) let userInfo: [CodingUserInfoKey: Any]
-  /// Whether keys are converted.
+  /// Whether the strategy converts keys.
   let convertsKeys: Bool
 
   init(_ model: JSONDecoder) {

@@ -1,12 +1,12 @@
-/// A number as its significant digits and a power of ten: exact, and the same for the same value.
+/// A number as its significant digits and a power of ten: exact, and identical for equal values.
 struct JSONNumber: Equatable {
   private(set) var isNegative = false
-  /// From the first to the last that is not 0; none for zero.
+  /// The digits from the first to the last nonzero one; empty for zero.
   private(set) var digits: [UInt8] = []
-  /// Of the last digit.
+  /// The exponent of the last digit.
   private(set) var exponent = 0
 
-  /// Takes a valid JSON number.
+  /// Parses a valid JSON number.
   init(_ text: UnsafeBufferPointer<UInt8>) {
     var isFraction = false
     var rest = text[...]
@@ -33,7 +33,7 @@ struct JSONNumber: Equatable {
     if digits.isEmpty { (isNegative, exponent) = (false, 0) }
   }
 
-  /// Beyond ±10⁹, more than any text has digits, exponents are taken as alike.
+  /// Returns the exponent, limited to ±2·10⁹, which exceeds the number of digits of any text.
   private static func power(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
     var value = 0
     for byte in text where byte &- 48 < 10 { value = min(value * 10 + Int(byte - 48), 2_000_000_000) }

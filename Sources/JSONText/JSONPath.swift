@@ -1,6 +1,6 @@
-/// Steps into a value, written `data.items[0].name`.
+/// A path into a value, written `data.items[0].name`.
 ///
-/// Keys are what stands between dots and brackets, so a key that has one of these in it is out of a path's reach.
+/// Dots and brackets separate keys, so a key that contains one of them cannot be reached by a path.
 package struct JSONPath: Sendable, Hashable {
   package enum Step: Sendable, Hashable {
     case key(String)
@@ -9,8 +9,9 @@ package struct JSONPath: Sendable, Hashable {
 
   var steps: [Step]
 
-  /// `nil` if the path is malformed: an empty key, a bracket without its partner, an index that is no number.
-  /// The empty path is the value itself.
+  /// Parses a path; the empty path is the value itself.
+  ///
+  /// Returns `nil` if the path is malformed: an empty key, an unmatched bracket, or an index that is not a number.
   package init?(_ text: String) {
     steps = []
     guard !text.isEmpty else { return }
@@ -19,7 +20,7 @@ package struct JSONPath: Sendable, Hashable {
         return nil
       }
       var rest = part[key.endIndex...]
-      // A path may begin with an index, `[0].name`; a later part may not.
+      // A path may begin with an index, as `[0].name` does; a later part may not.
       guard !key.isEmpty || (steps.isEmpty && !rest.isEmpty), !key.contains("]") else { return nil }
       if !key.isEmpty { steps.append(.key(String(key))) }
       while !rest.isEmpty {

@@ -1,5 +1,6 @@
 extension JSONReader {
-  /// The integer that a number stands for, exactly: also `2.0` and `2e2`; `nil` where it has a fraction or does not fit.
+  /// Returns the exact integer value of a number, including `2.0` and `2e2`; `nil` if it has a fraction or does not
+  /// fit.
   @inline(__always)
   func integer<Integer: FixedWidthInteger>(_ word: JSONWord, as type: Integer.Type) -> Integer? {
     // 18 digits and a sign always fit into 64 bits.
@@ -33,8 +34,9 @@ extension JSONReader {
     return value
   }
 
-  /// The nearest `Double`, ties to even; `nil` where it is beyond all finite ones, and where a number that is not zero is
-  /// too small for any other.
+  /// Returns the nearest `Double`, with ties to even.
+  ///
+  /// Returns `nil` if the number exceeds the finite range, or if a nonzero number would be rounded to 0.
   @inline(__always)
   func double(_ word: JSONWord) -> Double? {
     var at = word.start
@@ -58,22 +60,22 @@ extension JSONReader {
       exponent = point - at
       count += at - point
     }
-    // 19 digits fit into 64 bits; what has an exponent is rare.
+    // 19 digits fit into 64 bits; exponents are rare.
     guard count <= 19, at == word.end, let value = Self.scaled(digits, by: exponent) else { return longDouble(word) }
     return isNegative ? -value : value
   }
 
-  /// The `Double` nearest to `digits` times a negative power of ten; `nil` for one below 10⁻¹⁹.
+  /// Returns the `Double` nearest to `digits` times a negative power of ten; `nil` for a power below 10⁻¹⁹.
   @inline(__always)
   private static func scaled(_ digits: UInt64, by exponent: Int) -> Double? {
     guard exponent < 0 else { return Double(digits) }
     guard exponent >= -19 else { return nil }
     let power = powers[-exponent]
-    // Both exact, so their quotient is rounded once.
+    // Both are exact, so the quotient is rounded only once.
     if digits < 1 << 53, power < 1 << 53 { return Double(digits) / Double(power) }
     guard digits != 0 else { return 0 }
-    // Else in integers: at least 63 bits of the quotient, and a last one for whatever remains, which is all that rounding
-    // to 53 bits wants to know.
+    // Otherwise, computes at least 63 bits of the quotient as integers, and a last bit for the remainder, which is
+    // enough to round to 53 bits.
     let (a, b) = (digits.leadingZeroBitCount, power.leadingZeroBitCount)
     let dividend = digits << UInt64(a)
     let (quotient, remainder) = (power << UInt64(b)).dividingFullWidth((dividend >> 1, dividend << 63))
@@ -84,7 +86,7 @@ extension JSONReader {
 
   private func longDouble(_ word: JSONWord) -> Double? { floating(word) }
 
-  /// The nearest value of a type, by the standard library; `nil` as for `double`.
+  /// Returns the nearest value of a type, computed by the standard library; `nil` as for `double`.
   func floating<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ word: JSONWord) -> Number? {
     guard let value = Number(String(decoding: bytes(word), as: UTF8.self)), value.isFinite else { return nil }
     return value == 0 && !JSONNumber(bytes(word)).digits.isEmpty ? nil : value

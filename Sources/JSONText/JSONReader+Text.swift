@@ -1,34 +1,34 @@
 extension JSONReader {
-  /// The bytes of a value as they stand.
+  /// Returns the bytes of a value, unchanged.
   func bytes(_ word: JSONWord) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: text + word.start, count: word.count)
   }
 
-  /// The bytes between a string's quotes as they stand.
+  /// Returns the bytes between the quotes of a string, unchanged.
   func content(_ word: JSONWord) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: text + word.textStart, count: word.textCount)
   }
 
-  /// The characters of a key or string; of a bad one, with U+FFFD for what is none.
+  /// Returns the characters of a key or string, replacing invalid ones with U+FFFD.
   @inline(__always)
   func string(_ word: JSONWord) -> String {
     word.flag ? unescapedString(word) : String(decoding: content(word), as: UTF8.self)
   }
 
-  /// A key as what tells members apart.
+  /// Returns the name of a key, for comparing members.
   func name(_ key: JSONWord) -> JSONName {
     JSONName(string(key), badBytes: key.kind == .badString ? Array(content(key)) : nil)
   }
 
   private func unescapedString(_ word: JSONWord) -> String {
-    // Escapes are longer than what they stand for.
+    // An escape sequence is longer than the character that it represents.
     String(unsafeUninitializedCapacity: word.textCount) { unescape(word, into: $0) }
   }
 
-  /// Whether a key with escapes stands for the name in `wanted`.
+  /// Returns whether a key with escapes is equal to the name in `wanted`.
   @inline(never)
   func isEscaped(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
-    // What stands before the first escape tells most of them apart.
+    // The characters before the first escape distinguish most keys.
     for (byte, other) in zip(content(key), wanted) where byte != other {
       guard byte == UInt8(ascii: "\\") else { return false }
       break
@@ -39,7 +39,7 @@ extension JSONReader {
     }
   }
 
-  /// Writes a string's characters in UTF-8; gives how many bytes they take, at most `textCount`.
+  /// Writes the characters of a string in UTF-8, and returns the number of bytes, at most `textCount`.
   private func unescape(_ word: JSONWord, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var at = word.textStart
     let end = at + word.textCount
@@ -70,7 +70,7 @@ extension JSONReader {
     }
   }
 
-  /// The character whose first four digits are at `at`; U+FFFD for half of a pair.
+  /// Returns the character whose first four digits are at `at`, or U+FFFD for an unpaired surrogate.
   private func scalar(_ at: inout Int) -> UnicodeScalar {
     var value = UInt32(Self.unit(text, at: at) ?? 0xFFFD)
     at += 4

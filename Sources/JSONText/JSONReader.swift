@@ -1,33 +1,33 @@
-/// Reads values through an index, so it tests no grammar again. Valid within `JSONIndex.read` only.
+/// A reader of values through an index, without checking the grammar again; valid only within `JSONIndex.read`.
 struct JSONReader {
   let text: UnsafePointer<UInt8>
   let words: UnsafePointer<UInt64>
 
-  /// What stands at `position`, which is a key's or a value's.
+  /// Returns the entry at `position`, which is that of a key or a value.
   @inline(__always)
   func word(_ position: Int) -> JSONWord { JSONWord(bits: words[position]) }
 
-  /// The position behind the value at `position` and all that is in it.
+  /// Returns the position after the value at `position` and its contents.
   @inline(__always)
   func next(_ position: Int) -> Int {
     word(position).isContainer ? end(of: position) : position + 1
   }
 
-  /// The position behind a container.
+  /// Returns the position after a container.
   @inline(__always)
   func end(of container: Int) -> Int { Int(words[container + 2] & 0xFFFF_FFFF) }
 
-  /// The number of elements, or of members with duplicates counted, of a container.
+  /// Returns the number of elements of a container, or of members including duplicates.
   @inline(__always)
   func count(of container: Int) -> Int { Int(words[container + 2] >> 32) }
 
-  /// The container around a container, and the latter's place in it; `nil` for the root.
+  /// Returns the parent of a container and the index of the container in it; `nil` for the root.
   func parent(of container: Int) -> (position: Int, ordinal: Int)? {
     let parent = UInt32(truncatingIfNeeded: words[container + 1])
     return parent == JSONIndex.none ? nil : (Int(parent), Int(words[container + 1] >> 32))
   }
 
-  /// Calls `body` with the position of each key of an object; that of its value is one more.
+  /// Calls `body` with the position of each key of an object; its value is at the next position.
   @inline(__always)
   func forEachKey(of object: Int, _ body: (Int) -> Void) {
     let end = end(of: object)
@@ -38,8 +38,9 @@ struct JSONReader {
     }
   }
 
-  /// The value of the first member of an object that has this name, byte by byte: no Unicode normalisation, as in every
-  /// other JSON reader. Linear.
+  /// Returns the value of the first member of an object with this name, in linear time.
+  ///
+  /// Names are compared byte by byte, without Unicode normalization, as in other JSON readers.
   func value(named name: String, in object: Int) -> Int? {
     var name = name
     return name.withUTF8 { wanted in
@@ -53,7 +54,7 @@ struct JSONReader {
     }
   }
 
-  /// The same for an object whose keys are in snake case and a name as it is in models.
+  /// Returns the value of the first member whose snake-case key converts to `name`.
   func value(namedInSnakeCase name: String, in object: Int) -> Int? {
     var name = name
     return name.withUTF8 { wanted in
@@ -71,7 +72,7 @@ struct JSONReader {
     }
   }
 
-  /// Whether a key stands for the name in `wanted`.
+  /// Returns whether a key is equal to the name in `wanted`.
   @inline(__always)
   func isKey(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
     if key.flag { return key.textCount >= wanted.count && isEscaped(key, wanted) }
@@ -85,7 +86,7 @@ struct JSONReader {
     return true
   }
 
-  /// Whether two keys without escapes are the same name.
+  /// Returns whether two keys without escapes are equal.
   func areSame(_ a: JSONWord, _ b: JSONWord) -> Bool {
     a.textCount == b.textCount && hasBytes(a, UnsafeBufferPointer(start: text + b.textStart, count: b.textCount))
   }
@@ -95,11 +96,11 @@ struct JSONReader {
     byte <= 0x20 && (byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09)
   }
 
-  /// The offset of the first byte from `start` that is a quote, a backslash, a control character or beyond ASCII; a zero
-  /// is one, so it is found in the padding at the latest.
+  /// Returns the offset of the first byte from `start` that is a quote, a backslash, a control character or not ASCII.
   ///
-  /// Looks at eight bytes at a time: each term leaves the high bit in a byte that meets its condition. A borrow can set
-  /// it wrongly in bytes above the first hit only, and only the first hit is used.
+  /// A zero byte is a control character, so the search ends in the padding at the latest. It tests eight bytes at a
+  /// time: each term sets the high bit of the bytes that meet its condition. A borrow can set false bits, but only
+  /// above the first hit, and only the first hit is used.
   @inline(__always)
   static func plainEnd(_ text: UnsafePointer<UInt8>, from start: Int) -> Int {
     let bytes = UnsafeRawPointer(text)
@@ -117,7 +118,7 @@ struct JSONReader {
     }
   }
 
-  /// The four hexadecimal digits at `start`.
+  /// Returns the value of the four hexadecimal digits at `start`.
   static func unit(_ text: UnsafePointer<UInt8>, at start: Int) -> UInt16? {
     var unit: UInt16 = 0
     for index in start..<(start + 4) {

@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// A string from its opening to one past its closing quote.
+  /// Scans a string from its opening quote to one byte past its closing quote.
   @inline(__always)
   func scanString(_ at: inout Int) throws -> JSONWord {
     let start = at
@@ -13,7 +13,7 @@ extension JSONScanner {
     return JSONWord(string.fault == nil ? .string : .badString, from: start, to: at, flag: string.hasEscapes)
   }
 
-  /// A number; says whether it is made of digits alone.
+  /// Scans a number; returns whether it consists only of digits and a sign.
   @inline(__always)
   func scanNumber(_ at: inout Int) throws -> Bool {
     let start = at
@@ -46,7 +46,7 @@ extension JSONScanner {
   }
 
   private func malformed(_ start: Int, at: Int) -> JSONError {
-    // Digits that go on after a leading zero are wrong even where the text ends with them.
+    // Digits after a leading zero are invalid even at the end of the text.
     at < end || isDigit(text[at - 1]) ? JSONError(.invalidNumber, at: start) : JSONError(.unexpectedEnd, at: end)
   }
 

@@ -1,8 +1,9 @@
-/// One pass over a text that either proves it to be JSON (RFC 8259) and writes its index, or says where it is not.
+/// A scanner that validates a text in one pass (RFC 8259) and writes its index, or throws the position of the first
+/// error.
 ///
-/// It keeps the open containers in the index itself instead of recursing, so that no input overflows a stack, however
-/// small. While a container is open, its third word has the number of values in it so far and, in the upper half, a bit
-/// for each hash of a key.
+/// It keeps the open containers in the index instead of recursing, so that no input can overflow the stack. While a
+/// container is open, its third word holds the number of values so far and, in the upper half, a bit for each hash of a
+/// key.
 struct JSONScanner {
   let text: UnsafePointer<UInt8>
   let end: Int
@@ -11,19 +12,19 @@ struct JSONScanner {
   private var capacity: Int
   private var count = 0
 
-  /// `text` must have `JSONIndex.padding` zeros behind it. They end every loop below: none of them steps over a zero.
+  /// Creates a scanner. `text` must be followed by `JSONIndex.padding` zeros, which end every loop below.
   init(_ text: UnsafePointer<UInt8>, count: Int) {
     self.text = text
     end = count
-    // Most texts have a key or value per eight bytes or more.
+    // Most texts have at least eight bytes per key or value.
     capacity = count / 8 + 16
     words = .allocate(capacity: capacity)
   }
 
   /// Scans the whole text.
   ///
-  /// - Returns: the index, to be deallocated by the caller, and the number of levels.
-  /// - Throws: `JSONError` with the offset of the first byte that is wrong.
+  /// - Returns: The index, which the caller must deallocate, and the number of nested levels.
+  /// - Throws: `JSONError` with the offset of the first invalid byte.
   mutating func scan() throws -> (UnsafeMutablePointer<UInt64>, depth: Int) {
     do {
       let depth = try scanText()
@@ -36,7 +37,7 @@ struct JSONScanner {
   }
 
   private mutating func scanText() throws -> Int {
-    // RFC 8259 §8.1 lets a parser ignore the mark; PHP and .NET servers send it.
+    // RFC 8259 §8.1 allows a parser to ignore the byte order mark; PHP and .NET servers send it.
     var at = end >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     skipSpace(&at)
     guard at < end else { throw JSONError(.empty, at: 0) }
@@ -46,7 +47,7 @@ struct JSONScanner {
     return depth
   }
 
-  /// The value at `at` with everything in it; gives the number of levels.
+  /// Scans the value at `at` and its contents; returns the number of nested levels.
   private mutating func scanValues(_ at: inout Int) throws -> Int {
     var container = -1
     var isObject = false
@@ -54,7 +55,7 @@ struct JSONScanner {
     var depth = 0
     var deepest = 0
     while true {
-      // A value begins here. Three words for it, one for the next key.
+      // A value begins here: reserve three words for it, and one for the next key.
       if count + 4 > capacity { resize(to: 2 * capacity + 4) }
       let start = at
       switch text[at] {
@@ -80,7 +81,7 @@ struct JSONScanner {
           if isObject { try scanKey(&at, in: container, &members) }
           continue
         }
-        // An empty one: its end is found below, as if a value had gone before.
+        // The container is empty: its end is handled below, as after a value.
         members &-= 1
       case UInt8(ascii: "t"):
         try scanLiteral("true", &at)
@@ -94,7 +95,7 @@ struct JSONScanner {
       default:
         throw unexpected(at)
       }
-      // A value has ended; close what ends with it.
+      // A value has ended; close the containers that end with it.
       while true {
         guard container >= 0 else { return deepest }
         members &+= 1
@@ -120,7 +121,7 @@ struct JSONScanner {
     }
   }
 
-  /// A key and its colon, up to the value.
+  /// Scans a key and its colon, up to the value.
   @inline(__always)
   private mutating func scanKey(_ at: inout Int, in object: Int, _ members: inout UInt64) throws {
     guard text[at] == UInt8(ascii: "\"") else { throw unexpected(at) }
@@ -135,7 +136,7 @@ struct JSONScanner {
     skipSpace(&at)
   }
 
-  /// A number from 0 to 31 made of a key's first and last eight bytes.
+  /// Returns a hash from 0 to 31 of the first and last eight bytes of a key.
   @inline(__always)
   private func hash(_ key: JSONWord) -> UInt64 {
     let bytes = UnsafeRawPointer(text)
@@ -148,7 +149,7 @@ struct JSONScanner {
     return (first &* 0x9E37_79B9_7F4A_7C15) >> 59
   }
 
-  /// Sets the object's flag if one of its keys so far may be the same name as `key`: for sure, if it has not many.
+  /// Sets the flag of the object if `key` may repeat one of its keys; the result is exact for up to 40 members.
   private mutating func compare(_ key: JSONWord, with object: Int, count members: UInt32) {
     guard !JSONWord(bits: words[object]).flag else { return }
     var isRepeated = key.flag || members > 40

@@ -1,10 +1,11 @@
-/// Looks at a string that is not plain ASCII: for its end, its escapes, and whether it stands for characters.
+/// A scanner for strings that are not plain ASCII: finds the end, escapes and invalid characters.
 struct JSONStringScanner {
   let text: UnsafePointer<UInt8>
   let end: Int
   private(set) var hasEscapes = false
-  /// The first half of a surrogate pair or byte that is not UTF-8. The grammar allows these (RFC 8259 §8.2), and where the string
-  /// ends is clear all the same.
+  /// The first unpaired surrogate or byte that is not UTF-8.
+  ///
+  /// The grammar allows both (RFC 8259 §8.2), and the end of the string is still unambiguous.
   private(set) var fault: JSONError?
 
   init(text: UnsafePointer<UInt8>, end: Int) {
@@ -12,9 +13,9 @@ struct JSONStringScanner {
     self.end = end
   }
 
-  /// The rest of a string from the first byte that is not plain, up to one past its closing quote.
+  /// Scans the rest of a string from the first byte that is not plain, up to one byte past its closing quote.
   ///
-  /// - Throws: what makes the text no JSON.
+  /// - Throws: `JSONError` if the text is not JSON.
   mutating func scanRest(_ at: inout Int) throws {
     while true {
       let next = text[at]
@@ -28,7 +29,7 @@ struct JSONStringScanner {
       case 0x80...:
         scanMultibyte(&at)
       default:
-        // A control character, as nothing else ends a plain run; behind the text, the first zero.
+        // A control character, because nothing else ends a plain run; after the text, the first zero.
         throw at < end ? JSONError(.controlCharacter, at: at, byte: next) : JSONError(.unexpectedEnd, at: end)
       }
       at = JSONReader.plainEnd(text, from: at)
@@ -58,7 +59,7 @@ struct JSONStringScanner {
     }
   }
 
-  /// `\uXXXX` at `at`.
+  /// Scans `\uXXXX` at `at`.
   private func scanUnit(_ at: inout Int) throws -> UInt16 {
     guard at + 6 <= end else { throw JSONError(.unexpectedEnd, at: end) }
     guard let unit = JSONReader.unit(text, at: at + 2) else { throw JSONError(.invalidEscape, at: at) }
@@ -66,7 +67,7 @@ struct JSONStringScanner {
     return unit
   }
 
-  /// A run of characters beyond ASCII (RFC 3629 §4).
+  /// Scans a sequence of non-ASCII characters (RFC 3629 §4).
   private mutating func scanMultibyte(_ at: inout Int) {
     while true {
       let first = text[at]
@@ -83,7 +84,7 @@ struct JSONStringScanner {
       case 0xF4: (length, second) = (4, 0x80...0x8F)
       default: break
       }
-      // The zeros behind the text are no continuation, so nothing is read behind them.
+      // The zeros after the text are not continuation bytes, so nothing is read beyond them.
       if length > 0, second.contains(text[at + 1]), length < 3 || text[at + 2] & 0xC0 == 0x80,
         length < 4 || text[at + 3] & 0xC0 == 0x80
       {
@@ -99,12 +100,12 @@ struct JSONStringScanner {
 }
 
 extension JSONReader {
-  /// What is wrong with a bad string.
+  /// Returns the error in an invalid string.
   func fault(_ word: JSONWord) -> JSONError? {
     guard word.kind == .badString else { return nil }
     var string = JSONStringScanner(text: text, end: word.end)
     var at = JSONReader.plainEnd(text, from: word.textStart)
-    // The scan has gone this way before.
+    // The scanner has already accepted this string.
     try? string.scanRest(&at)
     return string.fault
   }

@@ -1,14 +1,13 @@
-/// One entry of a `JSONIndex`: what a key or value is, and where it stands in the text.
+/// An entry of a `JSONIndex`: the kind of a key or value, and its position in the text.
 ///
-/// Bits 0–29 are the offset of the first byte, 30–59 that of one past the last, 60–62 the kind, 63 the flag. 30 bits are
-/// enough for texts up to 1 GB.
+/// Bits 0–29 are the offset of the first byte, 30–59 that of the byte after the last, 60–62 the kind, and 63 the flag.
+/// 30 bits allow texts of up to 1 GB.
 struct JSONWord {
-  /// What sort of value a word stands for. A key is a string.
+  /// The kind of an entry. A key is a string.
   enum Kind: UInt64 {
     case object = 0
     case array, string, number, `true`, `false`, null
-    /// A string that stands for no characters: half of a surrogate pair is in it, or bytes that are not UTF-8. It fails when it
-    /// is read, not when its neighbors are.
+    /// A string with an unpaired surrogate or invalid UTF-8. Reading it fails; reading its neighbors does not.
     case badString
   }
 
@@ -33,23 +32,22 @@ struct JSONWord {
   @inline(__always)
   var count: Int { end - start }
 
-  /// Nothing but the scanner writes words, and it writes these kinds only.
+  /// The kind of the entry. Only the scanner writes entries, and it writes only these kinds.
   @inline(__always)
   var kind: Kind { Kind(rawValue: bits >> 60 & 7) ?? .null }
 
   @inline(__always)
   var isContainer: Bool { bits >> 60 & 7 < 2 }
 
-  /// Of a string, that it has escapes; of a number, that it has a fraction or an exponent; of an object, that two of its
-  /// keys may be the same name.
+  /// Whether a string has escapes, a number has a fraction or exponent, or an object may have duplicate keys.
   @inline(__always)
   var flag: Bool { bits >> 63 != 0 }
 
-  /// Where a string's characters begin, after the quote.
+  /// The offset of the characters of a string, after the quote.
   @inline(__always)
   var textStart: Int { start + 1 }
 
-  /// How many bytes are between the quotes of a string.
+  /// The number of bytes between the quotes of a string.
   @inline(__always)
   var textCount: Int { end - start - 2 }
 }

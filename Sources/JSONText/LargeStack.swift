@@ -1,32 +1,34 @@
-import Foundation
+import PortableFoundation
 
-/// Room for recursion through deep JSON, on whatever thread it begins.
+/// A stack that is large enough for recursion through deep JSON, on any thread.
 ///
-/// Scanning does not recurse; decoding does, through the models' own code, and so do equality, encoding and
-/// pretty-printing. JSON up to 32 levels is worked on in place: on the 512 KB stacks of Dispatch that leaves 16 KB a level,
-/// of which our part takes 3.5 without optimisation. Deeper JSON, which is rare, gets a thread of its own with 32 KB for
-/// each of the 512 levels that the scanner lets through; only what is used of it becomes memory. Work that begins on such
-/// a thread stays there as long as there is room for it.
+/// Scanning does not recurse. Decoding does, through the code of the models, and so do equality, encoding and
+/// pretty-printing. JSON of up to 32 levels is processed in place: on the 512 KB stacks of Dispatch that leaves 16 KB
+/// per level, of which this module needs 3.5 KB without optimization.
+///
+/// Deeper JSON, which is rare, is processed on a separate thread with 32 KB for each of the 512 levels that the scanner
+/// accepts; unused parts take no memory. Work that begins on such a thread stays there as long as there is room.
 enum LargeStack {
   private static let shallow = 32
   private static let level = 16 * 1024
   private static let size = JSON.maximumDepth * 2 * level
 
-  /// Has, on our own threads, the address at which their stack ends; `nil` where the system has no key left.
+  /// The thread-specific key for the end of the stack, set on the threads of this module; `nil` if the system has no
+  /// key left.
   private static let limit: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// What a thread is to do; it is waited for, so it may point to the caller's stack.
+  /// The work of a thread. The caller waits for it, so it may point to the caller's stack.
   private struct Job {
     let size: Int
     let body: () -> Void
   }
 
-  /// Runs `work`, which recurses as deep as `depth` levels of JSON, and waits for it.
+  /// Runs `work`, which recurses through `depth` levels of JSON, and waits for it.
   ///
-  /// Where the system has no thread of `stackSize` bytes to give, `work` runs in place, on what stack there is.
+  /// If the system cannot create a thread with `stackSize` bytes, `work` runs in place.
   @inline(__always)
   static func run<Value, Failure: Error>(
     depth: Int, stackSize: Int = size, _ work: () throws(Failure) -> Value
@@ -34,13 +36,13 @@ enum LargeStack {
     depth <= shallow || hasRoom(for: depth) ? try work() : try runElsewhere(stackSize, work)
   }
 
-  /// Whether this is a thread of ours with enough left of its stack.
+  /// Returns whether this is a thread of this module with enough stack left.
   private static func hasRoom(for depth: Int) -> Bool {
     guard let limit, let end = pthread_getspecific(limit) else { return false }
     return here() - Int(bitPattern: end) > (depth + shallow) * level
   }
 
-  /// An address in the part of the stack that is in use now.
+  /// Returns an address in the part of the stack that is in use.
   @inline(__always)
   private static func here() -> Int {
     var mark: UInt8 = 0
@@ -60,7 +62,7 @@ enum LargeStack {
     return try result.get()
   }
 
-  /// Runs `body` on a thread of its own and waits for its end; if there is none to be had, does nothing.
+  /// Runs `body` on a new thread and waits for its end; does nothing if no thread can be created.
   private static func onThread(_ size: Int, _ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
       var job = Job(size: size, body: body)
@@ -83,7 +85,7 @@ enum LargeStack {
     pthread_join(thread, nil)
   }
 
-  /// Notes where this thread's stack ends and does its job.
+  /// Records the end of the stack of this thread, and runs its job.
   fileprivate static func perform(_ argument: UnsafeMutableRawPointer?) {
     guard let job = argument?.assumingMemoryBound(to: Job.self) else { return }
     if let limit { pthread_setspecific(limit, UnsafeRawPointer(bitPattern: here() - job.pointee.size)) }
@@ -91,7 +93,7 @@ enum LargeStack {
   }
 }
 
-// A function of the file: the compiler (6.3.1) fails over a closure that calls the method.
+// A function at file scope: the compiler (6.3.1) rejects a closure that calls the method.
 private func performJob(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   LargeStack.perform(argument)
   return nil

@@ -1,27 +1,27 @@
-/// The one result of a `Completable`.
+/// The result of a `Completable`.
 public enum CompletableEvent: Sendable {
-  /// The work is done.
+  /// The work completed.
   case completed
-  /// The failure.
+  /// The work failed with this error.
   case error(any Error)
 }
 
-/// Work that ends well or with an error, and has no element.
+/// A unit of work that completes or fails, and emits no elements.
 public struct Completable: ObservableConvertibleType {
-  /// No element is ever emitted.
+  /// The element type, which has no values: a completable emits no elements.
   public typealias Element = Never
 
   let observable: Observable<Never>
 
-  /// Wraps a stream without elements.
+  /// Wraps a stream that emits no elements.
   init(trusted observable: Observable<Never>) { self.observable = observable }
 
-  /// The same as a stream without elements.
+  /// Returns this work as a stream that emits no elements.
   public func asObservable() -> Observable<Never> { observable }
 
-  /// Work whose end comes from `subscribe`, which runs at each subscription.
+  /// Creates work that calls `subscribe` for each subscription.
   ///
-  /// The observer may be called from any thread; the first result wins, the rest is ignored.
+  /// The closure may report its result on any thread. The first result wins; later ones are ignored.
   public static func create(
     subscribe: @escaping @Sendable (@escaping @Sendable (CompletableEvent) -> Void) -> any Disposable
   ) -> Completable {
@@ -37,15 +37,16 @@ public struct Completable: ObservableConvertibleType {
       }))
   }
 
-  /// Is done at once.
+  /// Returns work that completes immediately.
   public static func empty() -> Completable { Completable(trusted: .empty()) }
 
-  /// Fails with `error` at once.
+  /// Returns work that fails with `error` immediately.
   public static func error(_ error: any Error) -> Completable { Completable(trusted: .error(error)) }
 
-  /// Starts the work and handles its end, once, on whatever thread it comes.
+  /// Starts the work and calls the closure for its result, once, on the thread that reports it.
   ///
-  /// An error without `onError` goes to `Hooks.onUnhandledError` with the place of this call (law 6).
+  /// Without `onError`, an error goes to `Hooks.onUnhandledError` with the file and line of this call (contract, law
+  /// 6).
   public func subscribe(
     onCompleted: (@Sendable () -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
     onDisposed: (@Sendable () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -53,7 +54,7 @@ public struct Completable: ObservableConvertibleType {
     observable.subscribe(onError: onError, onCompleted: onCompleted, onDisposed: onDisposed, file: file, line: line)
   }
 
-  /// Starts the work and passes its end to `observer`, once, on whatever thread it comes.
+  /// Starts the work and passes its result to `observer`, once, on the thread that reports it.
   public func subscribe(
     _ observer: @escaping @Sendable (CompletableEvent) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> any Disposable {

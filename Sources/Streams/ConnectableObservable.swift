@@ -1,22 +1,24 @@
-/// A shared stream whose source is subscribed when `connect()` is called, however many observe it.
+/// A shared stream that subscribes to its source when `connect()` is called, regardless of the number of observers.
 public final class ConnectableObservable<Element: Sendable>: ObservableType {
   let sharing: Sharing<Element>
 
   init(_ sharing: Sharing<Element>) { self.sharing = sharing }
 
-  /// Subscribes the source, unless it is subscribed already.
+  /// Subscribes to the source, unless it is subscribed already.
   ///
-  /// Through a subject that outlives the connections, a connection lasts until the subject has delivered its end: a call
-  /// from inside that end returns the connection that is ending (RxSwift makes a new one, which the ended subject ignores).
+  /// If the subject outlives the connections, a connection lasts until the subject has delivered its terminal event. A
+  /// call made during that delivery returns the connection that is ending. (RxSwift creates a new one, which the
+  /// terminated subject ignores.)
   ///
-  /// - Returns: the connection; disposing it gives the source up, and a later `connect()` starts it anew.
+  /// - Returns: The connection. Disposing it disposes the subscription to the source; a later `connect()` subscribes
+  ///   again.
   public func connect() -> any Disposable {
     let (connection, isNew) = sharing.connect(counting: false)
     if isNew { sharing.start(connection) }
     return Disposables.create { [sharing] in sharing.disconnect(connection) }
   }
 
-  /// The shared stream; subscribing it does not connect.
+  /// Returns the shared stream; subscribing to it does not connect.
   public func asObservable() -> Observable<Element> {
     Observable(push: { [sharing] subscription, next in sharing.hub().run(subscription, next) })
   }

@@ -4,12 +4,12 @@ extension Driver {
     Driver<Result>(trusted: shared.map { element in MainActor.assumeIsolated { transform(element) } })
   }
 
-  /// Emits only the elements for which `predicate` holds.
+  /// Emits only the elements that satisfy `predicate`.
   public func filter(_ predicate: @escaping @MainActor (Element) -> Bool) -> Driver<Element> {
     Driver(trusted: shared.filter { element in MainActor.assumeIsolated { predicate(element) } })
   }
 
-  /// Emits what the driver that `selector` makes of the latest element emits (law 14).
+  /// Emits the elements of the driver that `selector` returns for the latest element (contract, law 14).
   public func flatMapLatest<Result>(
     _ selector: @escaping @MainActor (Element) -> Driver<Result>
   ) -> Driver<Result> {
@@ -17,10 +17,11 @@ extension Driver {
       trusted: shared.flatMapLatest { element in MainActor.assumeIsolated { selector(element) }.shared })
   }
 
-  /// Emits `element` first.
+  /// Emits `element` before the elements of this driver.
   public func startWith(_ element: Element) -> Driver<Element> { Driver(trusted: shared.startWith(element)) }
 
-  /// Emits what `resultSelector` makes of each element and the last one of `second`, if there is one yet.
+  /// Combines each element with the latest one of `second`; elements that arrive before `second` has emitted are
+  /// dropped.
   public func withLatestFrom<Second: Sendable, Result: Sendable>(
     _ second: Driver<Second>, resultSelector: @escaping @MainActor (Element, Second) -> Result
   ) -> Driver<Result> {
@@ -30,22 +31,23 @@ extension Driver {
       })
   }
 
-  /// Emits the last element of `second`, if there is one yet, at each element.
+  /// Emits the latest element of `second` for each element; elements that arrive before `second` has emitted are
+  /// dropped.
   public func withLatestFrom<Second: Sendable>(_ second: Driver<Second>) -> Driver<Second> {
     withLatestFrom(second) { $1 }
   }
 
-  /// Lets `onNext` watch the elements without changing them.
+  /// Calls `onNext` for each element without changing it.
   public func `do`(onNext: @escaping @MainActor (Element) -> Void) -> Driver<Element> {
     Driver(trusted: shared.do(onNext: { element in MainActor.assumeIsolated { onNext(element) } }))
   }
 
-  /// Emits what all `drivers` emit, as it comes.
+  /// Emits the elements of all `drivers` in order of arrival.
   public static func merge(_ drivers: Driver<Element>...) -> Driver<Element> {
     Driver(trusted: .merge(drivers.map(\.shared)))
   }
 
-  /// Emits what `resultSelector` makes of the last elements of all `drivers`, when each has one, and at each new one.
+  /// Combines the latest elements of all `drivers` whenever one of them emits, as soon as each has emitted.
   public static func combineLatest<each Source: Sendable>(
     _ drivers: repeat Driver<each Source>, resultSelector: @escaping @MainActor (repeat each Source) -> Element
   ) -> Driver<Element> {
@@ -57,12 +59,12 @@ extension Driver {
 }
 
 extension Driver where Element: Equatable {
-  /// Leaves out elements that are equal to the one before.
+  /// Drops elements that are equal to the previous one.
   public func distinctUntilChanged() -> Driver<Element> { Driver(trusted: shared.distinctUntilChanged()) }
 }
 
 extension Driver where Element == Never {
-  /// Emits the last elements of all `drivers` as a tuple, when each has one, and at each new one.
+  /// Emits the latest elements of all `drivers` as a tuple whenever one of them emits, as soon as each has emitted.
   public static func combineLatest<each Source: Sendable>(
     _ drivers: repeat Driver<each Source>
   ) -> Driver<(repeat each Source)> {

@@ -1,25 +1,25 @@
-/// One event of a stream: any number of `next`, then at most one `error` or `completed` (law 1).
+/// An event of a stream: any number of `next` events, then at most one `error` or `completed` (contract, law 1).
 public enum Event<Element: Sendable>: Sendable {
   /// The next element.
   case next(Element)
-  /// The stream failed; nothing follows.
+  /// The stream failed with this error; no events follow.
   case error(any Error)
-  /// The stream ended well; nothing follows.
+  /// The stream completed; no events follow.
   case completed
 
-  /// Whether nothing can follow this event.
+  /// Whether this is a terminal event: `error` or `completed`.
   public var isStopEvent: Bool {
     if case .next = self { return false }
     return true
   }
 
-  /// The element of a `next` event.
+  /// The element of a `next` event, or `nil`.
   public var element: Element? {
     if case .next(let element) = self { return element }
     return nil
   }
 
-  /// The error of an `error` event.
+  /// The error of an `error` event, or `nil`.
   public var error: (any Error)? {
     if case .error(let error) = self { return error }
     return nil
@@ -31,7 +31,7 @@ public enum Event<Element: Sendable>: Sendable {
     return false
   }
 
-  /// The same event with its element transformed; what `transform` throws becomes an `error` event (law 7).
+  /// Returns the event with its element transformed, or an `error` event if `transform` throws (contract, law 7).
   public func map<Result>(_ transform: (Element) throws -> Result) -> Event<Result> {
     switch self {
     case .next(let element):
@@ -43,7 +43,7 @@ public enum Event<Element: Sendable>: Sendable {
 }
 
 extension Event: CustomDebugStringConvertible {
-  /// `next(…)`, `error(…)` or `completed`.
+  /// The text `next(…)`, `error(…)` or `completed`.
   public var debugDescription: String {
     switch self {
     case .next(let element): "next(\(element))"
@@ -54,7 +54,7 @@ extension Event: CustomDebugStringConvertible {
 }
 
 extension Event: Equatable where Element: Equatable {
-  /// Elements compare by value, errors by their description.
+  /// Compares elements by value and errors by their descriptions.
   public static func == (left: Event, right: Event) -> Bool {
     switch (left, right) {
     case (.next(let a), .next(let b)): a == b

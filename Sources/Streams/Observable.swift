@@ -1,27 +1,28 @@
-/// What can be turned into an `Observable`: observables, subjects, singles, completables.
+/// A type that can be converted to an `Observable`: observables, subjects, singles and completables.
 public protocol ObservableConvertibleType<Element>: Sendable {
-  /// What it emits.
+  /// The type of the elements.
   associatedtype Element: Sendable
 
-  /// The same stream as an `Observable`.
+  /// Returns the same stream as an `Observable`.
   func asObservable() -> Observable<Element>
 }
 
-/// What has all the operators: observables and subjects.
+/// A type that has all the operators: observables and subjects.
 public protocol ObservableType<Element>: ObservableConvertibleType {}
 
-/// A stream of elements over time, ending at most once, with an error or without (`next* (error | completed)?`).
+/// A stream of elements over time that terminates at most once, by completing or failing (`next* (error |
+/// completed)?`).
 ///
-/// Nothing happens until someone subscribes; each subscription starts the work anew unless the stream is shared.
-/// Elements are `Sendable` and closures `@Sendable`, since events may arrive on any thread. What is promised about
-/// order, threads and disposal is the contract in `docs/contract.md`.
+/// Nothing happens before the first subscription, and each subscription starts the work again unless the stream is
+/// shared. Elements are `Sendable` and closures `@Sendable`, since events may arrive on any thread. The guarantees
+/// about order, threads and disposal are in `docs/contract.md`.
 public struct Observable<Element: Sendable>: ObservableType {
   /// Takes elements downstream; throwing unwinds to the source, which ends the subscription.
   @usableFromInline package typealias Next = @Sendable (Element) throws -> Void
 
   @usableFromInline
   enum Source: Sendable {
-    /// One element and completion, known beforehand: lets `flatMap` and its kind skip an inner subscription.
+    /// One element and completion, known in advance: lets operators such as `flatMap` skip an inner subscription.
     case scalar(Element)
     /// A function that emits, in order and serially, until the subscription has stopped.
     case push(@Sendable (Subscription, @escaping Next) -> Void)
@@ -39,7 +40,7 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   public func asObservable() -> Observable<Element> { self }
 
-  /// Emits into `next` within the scope of `subscription`; starts nothing if that is over (law 15).
+  /// Emits into `next` within the scope of `subscription`; does nothing if that has stopped (contract, law 15).
   @inlinable
   package func run(_ subscription: Subscription, _ next: @escaping Next) {
     guard !subscription.isStopped else { return }

@@ -1,36 +1,36 @@
-/// Something that takes the events of a stream.
+/// A type that receives the events of a stream.
 public protocol ObserverType<Element>: Sendable {
-  /// What it takes.
+  /// The type of the elements.
   associatedtype Element: Sendable
 
-  /// Takes one event; may be called from any thread.
+  /// Receives one event, on any thread.
   func on(_ event: Event<Element>)
 }
 
 extension ObserverType {
-  /// Takes the next element.
+  /// Receives the next element.
   @inlinable
   public func onNext(_ element: Element) { on(.next(element)) }
 
-  /// Takes the error that ends the stream.
+  /// Receives the error that terminates the stream.
   @inlinable
   public func onError(_ error: any Error) { on(.error(error)) }
 
-  /// Takes the good end of the stream.
+  /// Receives the completion of the stream.
   @inlinable
   public func onCompleted() { on(.completed) }
 
-  /// This observer without its type.
+  /// Returns this observer with its type erased.
   public func asObserver() -> AnyObserver<Element> { AnyObserver(self) }
 }
 
-/// An observer of any origin; what `Observable.create` gives its closure.
+/// A type-erased observer, such as the one that `Observable.create` passes to its closure.
 ///
-/// The methods of the one that `create` gives may be called from several threads at once and re-entrantly: events are
-/// delivered one at a time, in the order of arrival, and nothing after the first terminal event (laws 1 to 3). One made
-/// from a closure or from another observer passes every call on as it comes: what it wraps decides about order and end.
+/// The observer of `create` accepts calls from several threads concurrently, and reentrant calls. It delivers events
+/// one at a time, in order of arrival, and drops those after the first terminal event (contract, laws 1 to 3). An
+/// observer created from a closure or from another observer forwards every call unchanged, without these guarantees.
 public struct AnyObserver<Element: Sendable>: ObserverType {
-  // The common one: two fields and no enumeration, since to look into that would cost a reference count per event.
+  // The common case. Two fields instead of an enumeration, because matching one would cost a reference count per event.
   @usableFromInline let emitter: Emitter<Element>?
   @usableFromInline let handler: (@Sendable (Event<Element>) -> Void)?
 
@@ -40,21 +40,20 @@ public struct AnyObserver<Element: Sendable>: ObserverType {
     handler = nil
   }
 
-  /// An observer that passes every event to `eventHandler` as it comes, on the calling thread.
+  /// Creates an observer that passes every event to `eventHandler`, on the calling thread.
   ///
-  /// Nothing is serialized and nothing is dropped after a terminal event; subscribing it to a stream ensures both, since
-  /// the stream's events keep the laws.
+  /// It neither serializes events nor drops those after a terminal event. Subscribe it to a stream for both guarantees.
   public init(eventHandler: @escaping @Sendable (Event<Element>) -> Void) {
     emitter = nil
     handler = eventHandler
   }
 
-  /// An observer that hands every event to `observer`.
+  /// Creates an observer that passes every event to `observer`.
   public init(_ observer: some ObserverType<Element>) {
     self.init { observer.on($0) }
   }
 
-  /// Takes one event.
+  /// Receives one event.
   @inlinable
   public func on(_ event: Event<Element>) {
     switch event {
@@ -64,7 +63,7 @@ public struct AnyObserver<Element: Sendable>: ObserverType {
     }
   }
 
-  /// Takes the next element.
+  /// Receives the next element.
   @inlinable
   public func onNext(_ element: Element) {
     if let emitter = emitter.map({ Unmanaged.passUnretained($0) }) {
@@ -74,14 +73,14 @@ public struct AnyObserver<Element: Sendable>: ObserverType {
     }
   }
 
-  /// Takes the error that ends the stream.
+  /// Receives the error that terminates the stream.
   @inlinable
   public func onError(_ error: any Error) {
     emitter?.finish(error)
     handler?(.error(error))
   }
 
-  /// Takes the good end of the stream.
+  /// Receives the completion of the stream.
   @inlinable
   public func onCompleted() {
     emitter?.finish(nil)

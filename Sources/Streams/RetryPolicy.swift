@@ -1,28 +1,30 @@
-import Foundation
+import PortableFoundation
 
-/// How often and after which pauses a failed stream is tried again: exponential backoff with a cap and full jitter.
+/// A policy for retrying failed streams: exponential backoff with a maximum delay and full jitter.
 public struct RetryPolicy: Sendable {
-  /// Picks a number from a range; the jitter of the pauses.
+  /// A function that picks a number from a range, for the jitter of the delays.
   public typealias Generator = @Sendable (ClosedRange<Double>) -> Double
 
-  /// How many attempts there are in all, the first included; at least 1.
+  /// The maximum number of attempts, including the first one; values below 1 count as 1.
   public var attempts: Int
-  /// The longest pause after the first attempt.
+  /// The upper bound of the delay after the first attempt.
   public var initialDelay: Duration
-  /// How much longer the longest pause becomes with each attempt.
+  /// The factor by which the upper bound of the delay grows with each attempt.
   public var multiplier: Double
-  /// What no pause exceeds.
+  /// The maximum delay.
   public var maximumDelay: Duration
-  /// Picks each pause between nothing and the longest for its attempt ("full jitter", so that clients that failed
-  /// together do not come back together).
+  /// The source of jitter: picks each delay between zero and the upper bound for its attempt.
+  ///
+  /// Full jitter keeps clients that failed simultaneously from retrying simultaneously.
   public var generator: Generator
-  /// Whether an error is worth another attempt.
+  /// A closure that returns whether to retry after an error.
   public var shouldRetry: @Sendable (any Error) -> Bool
-  /// Where the pauses are timed.
+  /// The scheduler that times the delays.
   public var scheduler: any SchedulerType
 
-  /// A policy of three attempts with pauses of up to 0.5 and 1 s: enough to bridge a lost packet or a restart, short
-  /// enough that a user still waits.
+  /// Creates a policy: by default, three attempts with delays of up to 0.5 s and 1 s.
+  ///
+  /// The defaults are long enough to bridge a lost packet or a restart, and short enough that a user still waits.
   public init(
     attempts: Int = 3, initialDelay: Duration = .milliseconds(500), multiplier: Double = 2,
     maximumDelay: Duration = .seconds(30), generator: @escaping Generator = { Double.random(in: $0) },
@@ -38,10 +40,10 @@ public struct RetryPolicy: Sendable {
     self.scheduler = scheduler
   }
 
-  /// The pause after the attempt with that number, from 1; `nil` if there is no other.
+  /// Returns the delay after attempt number `attempt`, counted from 1, or `nil` if no attempt follows.
   package func delay(after error: any Error, attempt: Int) -> Duration? {
     guard attempt < attempts, shouldRetry(error) else { return nil }
-    // In seconds, as a power may leave what a Duration holds.
+    // Computed in seconds as `Double`, because the power may exceed the range of `Duration`.
     let cap = maximumDelay / .seconds(1)
     let longest = Swift.min(initialDelay / .seconds(1) * pow(multiplier, Double(Swift.max(1, attempt) - 1)), cap)
     return .seconds(generator(0...Swift.max(0, longest.isNaN ? cap : longest)))

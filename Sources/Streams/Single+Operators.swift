@@ -1,11 +1,12 @@
 extension Single {
-  /// Transforms the element; what `transform` throws becomes the error (law 7).
+  /// Transforms the element; an error thrown by `transform` fails the result (contract, law 7).
   @inlinable
   public func map<Result: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Result) -> Single<Result> {
     Single<Result>(trusted: observable.map(transform))
   }
 
-  /// Goes on with the single that `selector` makes of the element; what it throws becomes the error (law 7).
+  /// Continues with the single that `selector` returns for the element; an error thrown by `selector` fails the result
+  /// (contract, law 7).
   @inlinable
   public func flatMap<Result: Sendable>(
     _ selector: @escaping @Sendable (Element) throws -> Single<Result>
@@ -21,30 +22,32 @@ extension Single {
       }))
   }
 
-  /// Goes on with what `handler` makes of the error; what it throws goes downstream (law 17).
+  /// Continues with the single that `handler` returns for the error; an error thrown by `handler` is forwarded
+  /// (contract, law 17).
   @inlinable
   public func catchError(_ handler: @escaping @Sendable (any Error) throws -> Single<Element>) -> Single<Element> {
     Single(trusted: observable.catchError { try handler($0).observable })
   }
 
-  /// Succeeds with `element` in place of an error.
+  /// Succeeds with `element` instead of failing.
   @inlinable
   public func catchErrorJustReturn(_ element: Element) -> Single<Element> {
     Single(trusted: observable.catchErrorJustReturn(element))
   }
 
-  /// Fails with what `transform` makes of the error, or with what it throws.
+  /// Replaces the error with the one that `transform` returns or throws.
   public func mapError(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Single<Element> {
     Single(trusted: observable.mapError(transform))
   }
 
-  /// Subscribes again after an error until there have been `maxAttemptCount` attempts in all (law 18). With 0 or less
-  /// nothing is attempted, and the result is the error `StreamError.noElements`.
+  /// Subscribes again after an error, up to `maxAttemptCount` attempts in total (contract, law 18).
+  ///
+  /// If `maxAttemptCount` is 0 or less, fails with `StreamError.noElements` without subscribing.
   public func retry(_ maxAttemptCount: Int) -> Single<Element> {
     maxAttemptCount > 0 ? Single(trusted: observable.retry(maxAttemptCount)) : .error(StreamError.noElements)
   }
 
-  /// Delivers the result on `scheduler` (law 20).
+  /// Delivers the result on `scheduler` (contract, law 20).
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Single<Element> {
     Single(trusted: observable.observeOn(scheduler))
   }
@@ -54,20 +57,21 @@ extension Single {
     Single(trusted: observable.subscribeOn(scheduler))
   }
 
-  /// Delivers the element `dueTime` later; an error comes at once.
+  /// Delays the element by `dueTime`; errors are forwarded immediately.
   public func delay(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
     Single(trusted: observable.delay(dueTime, scheduler: scheduler))
   }
 
-  /// Fails with `StreamError.timeout` when the result takes longer than `dueTime`.
+  /// Fails with `StreamError.timeout` if there is no result after `dueTime`.
   public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
     Single(trusted: observable.timeout(dueTime, scheduler: scheduler))
   }
 
-  /// Lets closures watch the result without changing it; what they throw becomes the error (law 7).
+  /// Calls closures for the lifecycle events without changing them; an error that a closure throws fails the result
+  /// (contract, law 7).
   ///
-  /// `onSubscribe` runs before the work starts, `onSubscribed` after, `onDispose` once, after the result or the disposal
-  /// (law 5).
+  /// `onSubscribe` runs before the work starts, `onSubscribed` after it has started, and `onDispose` once, after the
+  /// result or the disposal (contract, law 5).
   public func `do`(
     onSuccess: (@Sendable (Element) throws -> Void)? = nil, onError: (@Sendable (any Error) throws -> Void)? = nil,
     onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil,
@@ -79,30 +83,32 @@ extension Single {
     )
   }
 
-  /// Subscribes again after errors as `policy` says; the last error is forwarded (law 18).
+  /// Subscribes again after errors, as `policy` specifies; the last error is forwarded (contract, law 18).
   public func retry(_ policy: RetryPolicy) -> Single<Element> { Single(trusted: observable.retry(policy)) }
 
-  /// Subscribes again each time the stream that `notificationHandler` makes of the errors emits (law 18); when that
-  /// completes, fails with `StreamError.noElements`.
+  /// Subscribes again each time the stream returned by `notificationHandler` emits (contract, law 18).
+  ///
+  /// `notificationHandler` receives the stream of errors. If the stream that it returns completes, the result is the
+  /// error `StreamError.noElements`.
   public func retryWhen<Trigger: ObservableConvertibleType>(
     _ notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
   ) -> Single<Element> {
     observable.retryWhen(notificationHandler).asSingle()
   }
 
-  /// Starts the work when `dueTime` has passed.
+  /// Starts the work on `scheduler` after `dueTime`.
   public func delaySubscription(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
     Single(trusted: observable.delaySubscription(dueTime, scheduler: scheduler))
   }
 
-  /// Goes on with `other` when the result takes longer than `dueTime`.
+  /// Continues with `other` if there is no result after `dueTime`.
   public func timeout(
     _ dueTime: Duration, other: Single<Element>, scheduler: any SchedulerType
   ) -> Single<Element> {
     Single(trusted: observable.timeout(dueTime, other: other.observable, scheduler: scheduler))
   }
 
-  /// Prints subscription, result and disposal to standard error, one line each with the time.
+  /// Prints the subscription, the result and the disposal to standard error, one line each, with the time.
   public func debug(
     _ identifier: String? = nil, print: (@Sendable (String) -> Void)? = nil, file: StaticString = #fileID,
     line: UInt = #line
@@ -110,21 +116,23 @@ extension Single {
     Single(trusted: observable.debug(identifier, print: print, file: file, line: line))
   }
 
-  /// Goes on with the completable that `selector` makes of the element.
+  /// Continues with the completable that `selector` returns for the element.
   public func flatMapCompletable(
     _ selector: @escaping @Sendable (Element) throws -> Completable
   ) -> Completable {
     Completable(trusted: observable.flatMap(selector))
   }
 
-  /// The elements of both, when both have succeeded; the first error ends it and gives the other up.
+  /// Combines the elements of both singles when both have succeeded; the first error fails the result and disposes the
+  /// other.
   public static func zip<A, B>(
     _ a: Single<A>, _ b: Single<B>, resultSelector: @escaping @Sendable (A, B) throws -> Element
   ) -> Single<Element> {
     Single(trusted: Observable<Element>.zip(a, b, resultSelector: resultSelector))
   }
 
-  /// The elements of all three, when all have succeeded; the first error ends it and gives the others up.
+  /// Combines the elements of all three singles when all have succeeded; the first error fails the result and disposes
+  /// the others.
   public static func zip<A, B, C>(
     _ a: Single<A>, _ b: Single<B>, _ c: Single<C>,
     resultSelector: @escaping @Sendable (A, B, C) throws -> Element
@@ -132,8 +140,9 @@ extension Single {
     Single(trusted: Observable<Element>.zip(a, b, c, resultSelector: resultSelector))
   }
 
-  /// What `resultSelector` makes of the elements of all `singles`, in their order, when all have succeeded; the first error
-  /// ends it and gives the others up.
+  /// Combines the elements of all `singles`, in their order, when all have succeeded.
+  ///
+  /// The first error fails the result and disposes the others.
   public static func zip<A: Sendable>(
     _ singles: [Single<A>], resultSelector: @escaping @Sendable ([A]) throws -> Element
   ) -> Single<Element> {
@@ -141,15 +150,18 @@ extension Single {
     return Single(trusted: Observable<A>.zip(singles.map(\.observable)).map(resultSelector))
   }
 
-  /// Emits the elements of all `singles`, in their order, when all have succeeded; the first error ends it and cancels the
-  /// others.
+  /// Emits the elements of all `singles`, in their order, when all have succeeded.
+  ///
+  /// The first error fails the result and disposes the others.
   public static func zip(_ singles: [Single<Element>]) -> Single<[Element]> {
     Single<[Element]>.zip(singles) { $0 }
   }
 }
 
 extension Single where Element == Never {
-  /// The elements of all `singles` as a tuple, when all have succeeded; the first error ends it and gives the others up.
+  /// Emits the elements of all `singles` as a tuple when all have succeeded.
+  ///
+  /// The first error fails the result and disposes the others.
   public static func zip<each Result: Sendable>(
     _ singles: repeat Single<each Result>
   ) -> Single<(repeat each Result)> {
@@ -158,7 +170,7 @@ extension Single where Element == Never {
 }
 
 extension Single where Element: FixedWidthInteger & Sendable {
-  /// Succeeds with 0 when `dueTime` has passed, on `scheduler`.
+  /// Succeeds with 0 after `dueTime`, on `scheduler`.
   public static func timer(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
     Single(trusted: .timer(dueTime, scheduler: scheduler))
   }

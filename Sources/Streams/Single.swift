@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The one result of a `Single`.
+/// The result of a `Single`.
 public enum SingleEvent<Element: Sendable>: Sendable {
-  /// The element.
+  /// The single succeeded with this element.
   case success(Element)
-  /// The failure.
+  /// The single failed with this error.
   case error(any Error)
 }
 
-/// A stream of exactly one element, or an error: what a request is (law 29).
+/// A stream that emits exactly one element or fails, such as a network request (contract, law 29).
 public struct Single<Element: Sendable>: ObservableConvertibleType {
   @usableFromInline let observable: Observable<Element>
 
@@ -16,13 +16,13 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
   @inlinable
   init(trusted observable: Observable<Element>) { self.observable = observable }
 
-  /// The same as a stream of one element.
+  /// Returns this single as a stream of one element.
   @inlinable
   public func asObservable() -> Observable<Element> { observable }
 
-  /// A single whose result comes from `subscribe`, which runs at each subscription.
+  /// Creates a single that calls `subscribe` for each subscription.
   ///
-  /// The observer may be called from any thread; the first result wins, the rest is ignored (law 29).
+  /// The closure may report its result on any thread. The first result wins; later ones are ignored (contract, law 29).
   @inlinable
   public static func create(
     subscribe: @escaping @Sendable (@escaping @Sendable (SingleEvent<Element>) -> Void) -> any Disposable
@@ -34,32 +34,35 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
       }))
   }
 
-  /// Succeeds with `element` at once.
+  /// Returns a single that succeeds with `element` immediately.
   @inlinable
   public static func just(_ element: Element) -> Single<Element> { Single(trusted: .just(element)) }
 
-  /// Succeeds with `element` in an item that it schedules on `scheduler`.
+  /// Returns a single that succeeds with `element` on `scheduler`.
   @inlinable
   public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Single<Element> {
     Single(trusted: .just(element, scheduler: scheduler))
   }
 
-  /// Fails with `error` at once.
+  /// Returns a single that fails with `error` immediately.
   @inlinable
   public static func error(_ error: any Error) -> Single<Element> { Single(trusted: .error(error)) }
 
-  /// Never gives a result.
+  /// Returns a single that never produces a result.
   @inlinable
   public static func never() -> Single<Element> { Single(trusted: .never()) }
 
-  /// Asks `factory` for a single at each subscription; what it throws becomes the error (law 7).
+  /// Returns a single that calls `factory` for each subscription; an error thrown by `factory` fails it (contract, law
+  /// 7).
   @inlinable
   public static func deferred(_ factory: @escaping @Sendable () throws -> Single<Element>) -> Single<Element> {
     Single(trusted: .deferred { try factory().observable })
   }
 
-  /// Makes a resource at each subscription, does the work of `singleFactory` with it, and disposes it after the result or
-  /// the disposal; what either factory throws becomes the error (law 7).
+  /// Creates a resource for each subscription, runs the single that uses it, and disposes the resource after the result
+  /// or the disposal.
+  ///
+  /// An error thrown by either factory fails the single (contract, law 7).
   @inlinable
   public static func using<Resource: Disposable>(
     _ resourceFactory: @escaping @Sendable () throws -> Resource,
@@ -68,10 +71,10 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
     Single(trusted: .using(resourceFactory) { try singleFactory($0).observable })
   }
 
-  /// Starts the work and handles its result, once, on whatever thread it arrives.
+  /// Starts the work and calls the closure for its result, once, on the thread that delivers it.
   ///
-  /// An error without `onError` goes to `Hooks.onUnhandledError` with the place of this call (law 6). `onDisposed` is
-  /// called once, after the result or the disposal.
+  /// Without `onError`, an error goes to `Hooks.onUnhandledError` with the file and line of this call (contract, law
+  /// 6). `onDisposed` is called once, after the result or the disposal.
   @inlinable
   public func subscribe(
     onSuccess: (@Sendable (Element) -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
@@ -80,7 +83,7 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
     observable.subscribe(onNext: onSuccess, onError: onError, onDisposed: onDisposed, file: file, line: line)
   }
 
-  /// Starts the work and hands its result to `observer`, once, on whatever thread it arrives.
+  /// Starts the work and passes its result to `observer`, once, on the thread that delivers it.
   @inlinable
   public func subscribe(
     _ observer: @escaping @Sendable (SingleEvent<Element>) -> Void, file: StaticString = #fileID, line: UInt = #line
@@ -89,12 +92,12 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
   }
 }
 
-/// The entrance of a `Single`: the first result wins.
+/// The observer behind `Single.create`: it forwards the first result and ignores later ones.
 @usableFromInline
 final class OneResult<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription
   @usableFromInline let next: Observable<Element>.Next
-  // Raised by the first result.
+  // Set by the first result.
   @usableFromInline let won = Atomic<Bool>(false)
 
   @inlinable

@@ -1,28 +1,28 @@
-/// An error that the operators themselves raise.
+/// An error raised by the operators themselves.
 public struct StreamError: Error, Hashable, Sendable, CustomStringConvertible {
   private let name: String
-  /// What went wrong and what to do about it.
+  /// The cause of the error, as text.
   public let description: String
 
-  /// Nothing arrived in time.
+  /// No event arrived before the timeout.
   public static let timeout = StreamError(
     name: "timeout", description: "no event arrived within the time given to timeout(_:scheduler:)")
-  /// A single element was asked of a stream that completed without one (law 29).
+  /// A stream that must emit exactly one element completed without one (contract, law 29).
   public static let noElements = StreamError(
     name: "noElements", description: "the stream completed without an element where exactly one was expected")
-  /// A single element was asked of a stream that has more (law 29).
+  /// A stream that must emit exactly one element emitted more (contract, law 29).
   public static let moreThanOneElement = StreamError(
     name: "moreThanOneElement", description: "the stream has more than one element where exactly one was expected")
-  /// The stream was disposed before it gave the result that was awaited (law 30).
+  /// The stream was disposed before it emitted the awaited result (contract, law 30).
   public static let disposed = StreamError(
     name: "disposed", description: "the subscription was disposed before the awaited result arrived")
 
-  /// Two errors are the same when they are of the same sort.
+  /// Compares the kinds of the errors and ignores their descriptions.
   public static func == (left: StreamError, right: StreamError) -> Bool { left.name == right.name }
 
-  /// Hashes the sort.
+  /// Hashes the kind of the error.
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-  /// Lets `catch StreamError.timeout` match.
+  /// Matches an error of any type, so that `catch StreamError.timeout` works.
   public static func ~= (pattern: StreamError, error: any Error) -> Bool { (error as? StreamError) == pattern }
 }

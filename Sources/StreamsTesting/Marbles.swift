@@ -1,16 +1,19 @@
 import Streams
 
-/// Reads marble strings: one character a unit of virtual time.
+/// A parser for marble strings, in which each character is one unit of virtual time.
 ///
 ///     -a--(bc)-d-|
 ///
-/// `-` and nothing else passes a unit; a letter or digit is an element; `|` completes; `#` fails with `TestError()`;
-/// events in parentheses share the time of the opening one, and the group takes one unit. Spaces are for
-/// alignment only.
+/// - `-` passes one unit without an event.
+/// - A letter or digit is an element.
+/// - `|` completes the stream.
+/// - `#` fails the stream with `TestError()`.
+/// - Events in parentheses share the time of the opening parenthesis; the group takes one unit.
+/// - Spaces are ignored and serve for alignment.
 public enum Marbles {
-  /// The events that `marbles` draws, from time `start`.
+  /// Returns the events that `marbles` describes, starting at time `start`.
   ///
-  /// - Precondition: the string is well formed; a test with a wrong one stops with its place.
+  /// - Precondition: The string is well formed; otherwise the test stops with the position of the mistake.
   public static func parse(_ marbles: String, from start: TestTime = 0) -> [Recorded<Event<String>>] {
     var events: [Recorded<Event<String>>] = []
     var time = start
@@ -30,7 +33,7 @@ public enum Marbles {
       case "#": events.append(.error(time))
       default:
         precondition(
-          character.isLetter || character.isNumber, "'\(character)' at \(offset) is no marble in '\(marbles)'")
+          character.isLetter || character.isNumber, "'\(character)' at \(offset) is not a marble in '\(marbles)'")
         events.append(.next(time, String(character)))
       }
       if !inGroup { time += 1 }
@@ -39,9 +42,9 @@ public enum Marbles {
     return events
   }
 
-  /// The events that `marbles` draws, with the element that `values` has for each character.
+  /// Returns the events that `marbles` describes, replacing each character with its element in `values`.
   ///
-  /// - Precondition: the string is well formed and every element has a value.
+  /// - Precondition: The string is well formed and every character has an element.
   public static func parse<Element: Sendable>(
     _ marbles: String, _ values: [String: Element], from start: TestTime = 0
   ) -> [Recorded<Event<Element>>] {
@@ -50,7 +53,8 @@ public enum Marbles {
         time: event.time,
         value: event.value.map { name in
           guard let value = values[name] else {
-            preconditionFailure("marble '\(name)' of '\(marbles)' has no value; known are \(values.keys.sorted())")
+            preconditionFailure(
+              "marble '\(name)' of '\(marbles)' has no element; the known marbles are \(values.keys.sorted())")
           }
           return value
         })
@@ -59,23 +63,23 @@ public enum Marbles {
 }
 
 extension TestScheduler {
-  /// A hot source drawn as marbles; its elements are the characters.
+  /// Creates a hot source from a marble string; its elements are the characters.
   public func hot(_ marbles: String) -> TestableObservable<String> { createHotObservable(Marbles.parse(marbles)) }
 
-  /// A hot source drawn as marbles, with a value for each character.
+  /// Creates a hot source from a marble string, replacing each character with its element in `values`.
   public func hot<Element>(_ marbles: String, _ values: [String: Element]) -> TestableObservable<Element> {
     createHotObservable(Marbles.parse(marbles, values))
   }
 
-  /// A cold source drawn as marbles; its elements are the characters.
+  /// Creates a cold source from a marble string; its elements are the characters.
   public func cold(_ marbles: String) -> TestableObservable<String> { createColdObservable(Marbles.parse(marbles)) }
 
-  /// A cold source drawn as marbles, with a value for each character.
+  /// Creates a cold source from a marble string, replacing each character with its element in `values`.
   public func cold<Element>(_ marbles: String, _ values: [String: Element]) -> TestableObservable<Element> {
     createColdObservable(Marbles.parse(marbles, values))
   }
 
-  /// What `source` emits when it is subscribed at time 0 and disposed at `disposed`.
+  /// Subscribes to `source` at time 0, disposes the subscription at `disposed`, and returns the recorded events.
   public func record<Element>(
     disposed: TestTime = TestScheduler.disposed, _ source: Observable<Element>
   ) -> [Recorded<Event<Element>>] {

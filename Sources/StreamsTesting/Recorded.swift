@@ -1,33 +1,33 @@
 import Streams
 
-/// A value and the virtual time at which it was there.
+/// A value together with the virtual time at which it was recorded.
 public struct Recorded<Value: Sendable>: Sendable, CustomDebugStringConvertible {
   /// The virtual time.
   public let time: TestTime
   /// The value.
   public let value: Value
 
-  /// A value at a time.
+  /// Creates a record of `value` at `time`.
   public init(time: TestTime, value: Value) {
     self.time = time
     self.value = value
   }
 
-  /// `value @ time`.
+  /// The text `value @ time`.
   public var debugDescription: String { "\(value) @ \(time)" }
 
-  /// An element at a time.
+  /// Creates a record of an element.
   public static func next<Element>(_ time: TestTime, _ element: Element) -> Recorded where Value == Event<Element> {
     Recorded(time: time, value: .next(element))
   }
 
-  /// An error at a time.
+  /// Creates a record of an error.
   public static func error<Element>(_ time: TestTime, _ error: any Error = TestError()) -> Recorded
   where Value == Event<Element> {
     Recorded(time: time, value: .error(error))
   }
 
-  /// Completion at a time.
+  /// Creates a record of a completion.
   public static func completed<Element>(_ time: TestTime) -> Recorded where Value == Event<Element> {
     Recorded(time: time, value: .completed)
   }
@@ -35,28 +35,28 @@ public struct Recorded<Value: Sendable>: Sendable, CustomDebugStringConvertible 
 
 extension Recorded: Equatable where Value: Equatable {}
 
-/// The error of tests that need any error: `#` in marble strings.
+/// An error for tests; `#` in marble strings.
 public struct TestError: Error, Hashable, Sendable {
-  /// Tells one from another.
+  /// The name that distinguishes this error from others.
   public let name: String
 
-  /// An error, told from others by `name`.
+  /// Creates an error with a name that distinguishes it from others.
   public init(_ name: String = "#") { self.name = name }
 }
 
-/// When a test source was subscribed, and until when.
+/// The virtual time span during which a test source was subscribed.
 public struct TestSubscription: Hashable, Sendable, CustomDebugStringConvertible {
   /// The virtual time of the subscription.
   public let subscribe: TestTime
-  /// The virtual time of the disposal; `Int.max` when there was none.
+  /// The virtual time of the disposal, or `Int.max` if the subscription was not disposed.
   public let unsubscribe: TestTime
 
-  /// A span of virtual time.
+  /// Creates a time span.
   public init(_ subscribe: TestTime, _ unsubscribe: TestTime = .max) {
     self.subscribe = subscribe
     self.unsubscribe = unsubscribe
   }
 
-  /// `(from : to)`.
+  /// The text `(subscribe : unsubscribe)`.
   public var debugDescription: String { "(\(subscribe) : \(unsubscribe == .max ? "∞" : "\(unsubscribe)"))" }
 }

@@ -1,20 +1,20 @@
-import Foundation
+import PortableFoundation
 import Streams
 import Synchronization
 
 /// A moment of virtual time, in whole units of the scheduler's resolution.
 public typealias TestTime = Int
 
-/// A scheduler whose clock only moves when the test says so: hours of retries and timeouts pass in no time.
+/// A scheduler with a clock that only the test advances, so that hours of retries and timeouts pass immediately.
 ///
-/// Work runs on the thread that calls `start()` or one of the `advance` methods. Items of the same time run in the
-/// order in which they were scheduled (law 22).
+/// Work runs on the thread that calls `start()` or one of the `advance` methods. Items with the same time run in the
+/// order in which they were scheduled (contract, law 22).
 public final class TestScheduler: SchedulerType {
-  /// The time at which `start(create:)` calls its closure, if none is given.
+  /// The default time at which `start(create:)` calls its closure.
   public static let created = 100
-  /// The time at which `start(create:)` subscribes, if none is given.
+  /// The default time at which `start(create:)` subscribes.
   public static let subscribed = 200
-  /// The time at which `start(create:)` disposes, if none is given.
+  /// The default time at which `start(create:)` disposes the subscription.
   public static let disposed = 1000
 
   private struct Item: Sendable {
@@ -26,25 +26,25 @@ public final class TestScheduler: SchedulerType {
     var clock: TestTime
     var nextID = 0
     var running = false
-    // A binary heap by time, then by order of scheduling.
+    // A binary heap, ordered by time, then by the order of scheduling.
     var heap: [Item] = []
-    // Apart from the heap, so that a cancelled one is released at once.
+    // Separate from the heap, so that the action of a cancelled item is released immediately.
     var actions: [Int: @Sendable () -> Void] = [:]
   }
 
-  /// What one unit of virtual time means when an operator asks for a `Duration`.
+  /// The duration of one unit of virtual time.
   public let resolution: Duration
-  // Guards the clock and the items, which are taken out and run outside.
+  // Guards the clock and the items, which are taken out and run outside the lock.
   private let state: Locked<State>
 
-  /// A scheduler at `initialClock`; operators' durations are rounded up to whole units of `resolution`.
+  /// Creates a scheduler at time `initialClock`; durations are rounded up to whole units of `resolution`.
   public init(initialClock: TestTime = 0, resolution: Duration = .seconds(1)) {
     precondition(resolution > .zero, "the resolution of virtual time must be positive, not \(resolution)")
     self.resolution = resolution
     state = Locked(State(clock: initialClock))
   }
 
-  /// The virtual time.
+  /// The current virtual time.
   public var clock: TestTime { state.withLock { $0.clock } }
 
   /// The virtual time as a date: `clock` units after the reference date.
@@ -52,24 +52,24 @@ public final class TestScheduler: SchedulerType {
     Date(timeIntervalSinceReferenceDate: resolution / .seconds(1) * Double(clock))
   }
 
-  /// The virtual time as a span: `clock` units.
+  /// The virtual time as a duration: `clock` units.
   public var uptime: Duration {
     let clock = self.clock
-    // What no duration can hold is the longest that sums of two still fit in.
+    // Times beyond the range of `Duration` become the longest value that allows adding two of them.
     return Double(clock) < Duration.seconds(Int64.max) / resolution ? resolution * clock : .seconds(Int64.max)
   }
 
-  /// Runs `action` at the current virtual time, after what is due then already.
+  /// Runs `action` at the current virtual time, after the items that are already due.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     scheduleAt(clock, action: action)
   }
 
-  /// Runs `action` when `dueTime`, rounded up to whole units, has passed.
+  /// Runs `action` after `dueTime`, rounded up to whole units.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
     scheduleAt(Self.sum(clock, units(dueTime)), action: action)
   }
 
-  /// Runs `action` at the virtual `time`, or as soon as it can when that is past.
+  /// Runs `action` at the virtual time `time`, or as soon as possible if that has passed.
   @discardableResult
   public func scheduleAt(_ time: TestTime, action: @escaping @Sendable () -> Void) -> any Disposable {
     let id = state.withLock { state in
@@ -86,31 +86,31 @@ public final class TestScheduler: SchedulerType {
     }
   }
 
-  /// Runs everything that is scheduled, and what that schedules, moving the clock along.
+  /// Runs all scheduled items, including those that they schedule, and advances the clock.
   public func start() { run(until: .max) }
 
-  /// Runs what is due up to and including `time`, then sets the clock to `time`.
+  /// Runs the items that are due up to and including `time`, then sets the clock to `time`.
   public func advanceTo(_ time: TestTime) {
     run(until: time)
     state.withLock { $0.clock = max($0.clock, time) }
   }
 
-  /// Runs what is due in the next `units` of virtual time, and moves the clock by as much.
+  /// Advances the clock by `units` and runs the items that are due by then.
   public func advanceBy(_ units: TestTime) { advanceTo(Self.sum(clock, units)) }
 
-  /// Subscribes what `create` makes, runs everything, and returns what was observed.
+  /// Creates a stream, subscribes to it, runs all scheduled items and returns the observer.
   ///
   /// - Parameters:
-  ///   - created: when `create` is called.
-  ///   - subscribed: when the result is subscribed.
-  ///   - disposed: when the subscription is disposed.
-  ///   - create: makes the stream to observe.
+  ///   - created: The time at which `create` is called.
+  ///   - subscribed: The time at which the stream is subscribed.
+  ///   - disposed: The time at which the subscription is disposed.
+  ///   - create: A closure that returns the stream to observe.
   public func start<Element: Sendable>(
     created: TestTime = TestScheduler.created, subscribed: TestTime = TestScheduler.subscribed,
     disposed: TestTime = TestScheduler.disposed, create: @escaping @Sendable () -> Observable<Element>
   ) -> TestableObserver<Element> {
     let observer = createObserver(Element.self)
-    // Guards the stream until the item that subscribes it takes it out.
+    // Guards the stream until the subscribing item takes it out.
     let source = Locked<Observable<Element>?>(nil)
     let subscription = SerialDisposable()
     scheduleAt(created) {
@@ -125,11 +125,11 @@ public final class TestScheduler: SchedulerType {
     return observer
   }
 
-  /// `duration` in whole units, rounded up; what no clock can hold is the last moment there is.
+  /// Returns `duration` in whole units, rounded up, or `Int.max` if it exceeds the range of the clock.
   private func units(_ duration: Duration) -> Int {
     guard duration > .zero else { return 0 }
     let exact = duration / resolution
-    // What was computed from dates is off by some 1e-10: that makes no unit more.
+    // Values computed from dates are off by about 1e-10, which must not add a unit.
     let nearest = exact.rounded()
     let whole = nearest >= 1 && abs(exact - nearest) < 1e-6 ? nearest : exact.rounded(.up)
     return whole < 0x1p62 ? Int(whole) : .max
@@ -146,7 +146,7 @@ public final class TestScheduler: SchedulerType {
       return !state.running
     }
     // Moving the clock from inside an item would run later items before earlier ones.
-    precondition(entered, "virtual time cannot be advanced from inside an item that runs on it")
+    precondition(entered, "virtual time cannot be advanced from inside one of its items")
     while let action = next(until: limit) { action() }
     state.withLock { $0.running = false }
   }

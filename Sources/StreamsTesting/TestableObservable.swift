@@ -1,12 +1,12 @@
 import Streams
 import Synchronization
 
-/// A source with a script, which notes when it was subscribed and disposed.
+/// A source that emits scripted events and records its subscriptions.
 public final class TestableObservable<Element: Sendable>: ObservableType {
   private let scheduler: TestScheduler
   private let script: [Recorded<Event<Element>>]
   private let subject: PublishSubject<Element>?
-  // Guards the subscriptions, noted by whichever thread subscribes or disposes.
+  // Guards the recorded subscriptions, which any thread may change.
   private let spans = Locked<[TestSubscription]>([])
 
   init(_ scheduler: TestScheduler, _ script: [Recorded<Event<Element>>], isHot: Bool) {
@@ -18,10 +18,10 @@ public final class TestableObservable<Element: Sendable>: ObservableType {
     }
   }
 
-  /// When it was subscribed, and until when.
+  /// The time spans of all subscriptions so far.
   public var subscriptions: [TestSubscription] { spans.withLock { $0 } }
 
-  /// The source as a stream: hot ones run by the clock, cold ones from each subscription.
+  /// Returns the source as a stream; hot sources follow the clock, cold ones start with each subscription.
   public func asObservable() -> Observable<Element> {
     Observable.create { [self] observer in
       let index = spans.withLock { spans in
@@ -48,12 +48,12 @@ public final class TestableObservable<Element: Sendable>: ObservableType {
 }
 
 extension TestScheduler {
-  /// A source that emits at the given absolute times, whoever listens.
+  /// Creates a source that emits at the given absolute times, regardless of subscriptions.
   public func createHotObservable<Element>(_ events: [Recorded<Event<Element>>]) -> TestableObservable<Element> {
     TestableObservable(self, events, isHot: true)
   }
 
-  /// A source that emits at the given times after each subscription.
+  /// Creates a source that emits at the given times after each subscription.
   public func createColdObservable<Element>(_ events: [Recorded<Event<Element>>]) -> TestableObservable<Element> {
     TestableObservable(self, events, isHot: false)
   }

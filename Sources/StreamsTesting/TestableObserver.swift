@@ -1,7 +1,7 @@
 import Streams
 import Synchronization
 
-/// An observer that notes every event with its virtual time.
+/// An observer that records every event with its virtual time.
 public final class TestableObserver<Element: Sendable>: ObserverType {
   private let scheduler: TestScheduler
   // Guards the events, which any thread may add.
@@ -9,13 +9,13 @@ public final class TestableObserver<Element: Sendable>: ObserverType {
 
   init(_ scheduler: TestScheduler) { self.scheduler = scheduler }
 
-  /// What has been observed so far.
+  /// The events recorded so far.
   public var events: [Recorded<Event<Element>>] { recorded.withLock { $0 } }
 
-  /// The elements observed so far.
+  /// The elements recorded so far.
   public var elements: [Element] { events.compactMap { $0.value.element } }
 
-  /// Notes one event.
+  /// Records one event.
   public func on(_ event: Event<Element>) {
     let time = scheduler.clock
     recorded.withLock { $0.append(Recorded(time: time, value: event)) }
@@ -23,7 +23,7 @@ public final class TestableObserver<Element: Sendable>: ObserverType {
 }
 
 extension TestScheduler {
-  /// An observer that notes every event with the virtual time.
+  /// Creates an observer that records every event with its virtual time.
   public func createObserver<Element: Sendable>(_ type: Element.Type = Element.self) -> TestableObserver<Element> {
     TestableObserver(self)
   }

@@ -1,9 +1,10 @@
 import Streams
 import Synchronization
 
-/// Returns the result of `body`, or throws `StreamError.timeout` after `limit`; then `body` is cancelled and not awaited.
+/// Returns the result of `body`, or throws `StreamError.timeout` after `limit`; `body` is then cancelled but not
+/// awaited.
 ///
-/// For tests of what awaits: a wait that nothing resumes fails one test instead of stopping the run.
+/// Use it for tests that await: a wait that is never resumed fails one test instead of blocking the run.
 package func withTimeLimit<Result: Sendable>(
   _ limit: Duration = .seconds(60), _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

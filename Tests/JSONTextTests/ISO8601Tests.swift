@@ -54,7 +54,7 @@ final class ISO8601Tests: XCTestCase {
           error in
           guard case DecodingError.dataCorrupted(let context) = error else { return XCTFail("\(error)") }
           XCTAssertEqual(context.codingPath.map(\.stringValue), ["at", "Index 0"])
-          XCTAssertTrue(context.debugDescription.contains("\"\(text)\" is no ISO 8601 date"))
+          XCTAssertTrue(context.debugDescription.contains("\"\(text)\" is not an ISO 8601 date"))
         }
       }
       let escaped = try JSON(parsing: #"["\u0031970-01-01T00:00:00Z"]"#).decode([Date].self, using: own)

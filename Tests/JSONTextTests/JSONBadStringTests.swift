@@ -3,12 +3,13 @@ import XCTest
 
 @testable import JSONText
 
-/// Strings that the grammar allows and that stand for no characters: they fail when they are read, not when others are.
+/// Strings that the grammar allows but that are not valid Unicode: reading them fails, reading their neighbors does
+/// not.
 final class JSONBadStringTests: XCTestCase {
   private struct Item: Codable, Equatable { var id: Int }
   private struct Comment: Decodable { var comment: String }
 
-  /// A text in which `~` stands for the byte FF.
+  /// Returns a text in which `~` represents the byte FF.
   private func data(_ text: String) -> Data { Data(text.utf8.map { $0 == UInt8(ascii: "~") ? 0xFF : $0 }) }
 
   private func json(_ text: String) throws -> JSON { try JSON(data(text)) }
@@ -36,11 +37,11 @@ final class JSONBadStringTests: XCTestCase {
     let json = try json(#"{"a":[{"comment":"x"},{"comment":"ab\ud83d"}]}"#)
     let error = try XCTUnwrap(corruption { _ = try json["a"].decode([Comment].self) })
     XCTAssertEqual(error.path, ["1", "comment"])
-    XCTAssertEqual(error.text, "The string is not Unicode: half of a surrogate pair at byte 36, at byte 33.")
+    XCTAssertEqual(error.text, "The string is not valid Unicode: unpaired surrogate at byte 36, at byte 33.")
     let bytes = try self.json(#"{"comment":"x~"}"#)
     XCTAssertEqual(
       corruption { _ = try bytes.decode(Comment.self) }?.text,
-      "The string is not Unicode: the bytes are not UTF-8 0xff at byte 13, at byte 11.")
+      "The string is not valid Unicode: invalid UTF-8 byte 0xff at byte 13, at byte 11.")
     for bad in bad {
       let json = try self.json(#"["\#(bad)"]"#)
       XCTAssertNil(json[0].string)
@@ -64,7 +65,7 @@ final class JSONBadStringTests: XCTestCase {
       XCTAssertEqual(json.members?.map(\.key).last, "a")
       XCTAssertTrue(json.members?.first?.key.contains("\u{FFFD}") == true)
       XCTAssertEqual(
-        corruption { _ = try json.decode([String: Int].self) }?.text.hasPrefix("A key is not Unicode"), true)
+        corruption { _ = try json.decode([String: Int].self) }?.text.hasPrefix("A key is not valid Unicode"), true)
     }
   }
 
@@ -79,7 +80,7 @@ final class JSONBadStringTests: XCTestCase {
     XCTAssertEqual(different, try JSON(Data("{\"".utf8) + [0xA4] + Data("\":2,\"".utf8) + [0xBC] + Data("\":1}".utf8)))
     XCTAssertNotEqual(different, try JSON(bytes([0xBC], [0xA5])))
     XCTAssertNotEqual(different, try JSON(bytes(Array("\u{FFFD}".utf8), [0xA4])))
-    // With a key that makes the scanner look for repeated names.
+    // With a key that makes the scanner check for duplicate names.
     let halves = try JSON(Data(#"{"\ud800":1,"\ud801":2,"a":3,"a":4}"#.utf8))
     XCTAssertEqual(halves.members?.map(\.value), [1, 2, 3])
     XCTAssertEqual(halves, try JSON(halves.data))
@@ -92,7 +93,7 @@ final class JSONBadStringTests: XCTestCase {
     XCTAssertNotEqual(strings[0], strings[1])
     XCTAssertNotEqual(strings[0], strings[3])
     XCTAssertThrowsError(try JSONEncoder().encode(strings)) {
-      XCTAssertTrue("\($0)".contains("no characters"), "\($0)")
+      XCTAssertTrue("\($0)".contains("is not valid Unicode"), "\($0)")
     }
     XCTAssertEqual(strings.pretty(indent: ""), "[\n\"\\ud800\",\n\"\\ud801\",\n\"\\ud800\",\n\"a\"\n]")
   }

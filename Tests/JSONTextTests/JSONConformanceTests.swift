@@ -2,12 +2,12 @@ import XCTest
 
 @testable import JSONText
 
-/// The cases of the JSONTestSuite (seriot.ch/projects/parsing_json.html): what every parser must take (`y_`), must refuse
-/// (`n_`), and what is left to it (`i_`), where our choice is written down.
+/// The cases of the JSONTestSuite (seriot.ch/projects/parsing_json.html): texts that every parser must accept (`y_`) or
+/// reject (`n_`), and texts for which the parser decides (`i_`), with the choice of this package.
 final class JSONConformanceTests: XCTestCase {
   private func accepts(_ bytes: some Collection<UInt8>) -> Bool { (try? JSON(Data(bytes))) != nil }
 
-  /// The bytes of a text in which each character stands for one byte.
+  /// Returns the bytes of a text in which each character represents one byte.
   private func bytes(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value) } }
 
   func test_whatMustBeAcceptedIs() {
@@ -76,7 +76,7 @@ final class JSONConformanceTests: XCTestCase {
       "[\"\\u\u{E5}\"]", "[\"\\\u{E5}\"]", "\u{EF}\u{BB}{}",
     ]
     for text in texts { XCTAssertFalse(accepts(bytes(text)), text) }
-    // Left to the parser; ours takes no string for Unicode that is not.
+    // The parser decides; this one never treats an invalid string as Unicode.
     let strings = [
       "[\"\u{FF}\"]", "[\"\u{E9}\"]", "[\"\u{81}\"]", "[\"\u{F4}\u{BF}\u{BF}\u{BF}\"]", "[\"\u{C0}\u{AF}\"]",
       "[\"\u{FC}\u{83}\u{BF}\u{BF}\u{BF}\u{BF}\"]", "[\"\u{FC}\u{80}\u{80}\u{80}\u{80}\u{80}\"]", "[\"\u{E0}\u{FF}\"]",
@@ -86,7 +86,7 @@ final class JSONConformanceTests: XCTestCase {
   }
 
   func test_whatIsLeftToTheParserIsDecidedAsDocumented() throws {
-    // Numbers of any size are JSON; whether one fits is asked when it is read.
+    // Numbers of any size are valid JSON; the range is checked when they are read.
     for text in [
       "123.456e-789", "0.4e0066999999999999999999999999999999999999999999999999999999999999999999969999999006",
       "-1e+9999", "1.5e+9999", "-123123e100000", "123123e100000", "123e-10000000",

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import JSONText
 
-/// What the decoder promises beyond being like Foundation's, which `DifferentialTests` looks after.
+/// The guarantees of the decoder beyond compatibility with Foundation, which `DifferentialTests` covers.
 final class JSONDecodingTests: XCTestCase {
   private func decode<Model: Decodable>(
     _ type: Model.Type = Model.self, _ text: String, _ configure: (JSONDecoder) -> Void = { _ in }
@@ -68,7 +68,7 @@ final class JSONDecodingTests: XCTestCase {
       XCTAssertTrue(context.debugDescription.contains("Number 300"), context.debugDescription)
       XCTAssertTrue(context.debugDescription.contains("at byte 23"), context.debugDescription)
     }
-    // Below a part of a text, paths begin at that part, and offsets at the whole.
+    // In a part of a text, paths begin at that part, and offsets at the start of the text.
     XCTAssertThrowsError(try JSON(parsing: text)["list"][1].decode([String: Pair].self)) { error in
       guard case DecodingError.keyNotFound(let key, let context) = error else { return XCTFail("\(error)") }
       XCTAssertEqual(key.stringValue, "a")

@@ -19,7 +19,7 @@ final class LargeStackTests: XCTestCase {
   }
 
   func test_aLargeStackThatIsUsedUpIsFollowedByAnother() {
-    // 30 MB, far more than one has.
+    // 30 MB, far more than any stack has.
     func use(_ count: Int) -> Int {
       withUnsafeTemporaryAllocation(byteCount: 300_000, alignment: 1) { bytes in
         bytes.initializeMemory(as: UInt8.self, repeating: 1)

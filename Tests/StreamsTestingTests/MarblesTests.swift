@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class MarblesTests: XCTestCase {
-  func test_eachMarbleTakesAUnitOfTimeAndAGroupOne() {
+  func test_eachMarbleAndEachGroupTakesOneUnitOfTime() {
     XCTAssertEqual(
       Marbles.parse("-a(bc)-|"),
       [.next(1, "a"), .next(2, "b"), .next(2, "c"), .completed(4)])

@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class TestableObservableTests: XCTestCase {
-  func test_aColdSourceStartsAtEachSubscriptionAndAHotOneByItself() {
+  func test_aColdSourceStartsWithEachSubscriptionAndAHotOneByTheClock() {
     let time = TestScheduler()
     let cold = time.cold("-a|")
     let hot = time.hot("a--b|")

@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class TimeLimitTests: XCTestCase {
-  func test_aWaitThatNothingResumesFailsWhenItsTimeIsOver() async {
+  func test_aWaitThatIsNeverResumedTimesOut() async {
     let abandoned = Single<Int>.never()
     do {
       _ = try await withTimeLimit(.milliseconds(20)) { try await abandoned.value }
@@ -22,7 +22,7 @@ final class TimeLimitTests: XCTestCase {
     }
   }
 
-  func test_whatIsInTimePasses() async throws {
+  func test_eventsInTimeAreForwarded() async throws {
     let value = try await withTimeLimit { 3 }
     XCTAssertEqual(value, 3)
     do {

@@ -14,7 +14,7 @@ final class CompletableTests: StreamsTestCase {
     events.map { "\($0.value.error.map { "\($0)" } ?? "completed") @ \($0.time)" }.joined(separator: ", ")
   }
 
-  func test_zipIsDoneWhenAllAre() {
+  func test_zipCompletesWhenAllHaveCompleted() {
     XCTAssertEqual(
       end(
         events { time in
@@ -23,7 +23,7 @@ final class CompletableTests: StreamsTestCase {
     XCTAssertEqual(end(events { _ in .zip() }), "completed @ 0")
   }
 
-  func test_zipFailsWithTheFirstErrorAndGivesTheOthersUp() {
+  func test_zipFailsWithTheFirstErrorAndDisposesTheOthers() {
     let time = TestScheduler()
     let other = time.cold("-----|")
     let work = Completable.zip([other.ignoreElements(), time.cold("--#").ignoreElements()])
@@ -31,7 +31,7 @@ final class CompletableTests: StreamsTestCase {
     XCTAssertEqual(other.subscriptions, [TestSubscription(0, 2)])
   }
 
-  func test_concatRunsOneAfterTheOther() {
+  func test_concatRunsOneAfterAnother() {
     XCTAssertEqual(
       end(
         events { time in
@@ -39,7 +39,7 @@ final class CompletableTests: StreamsTestCase {
         }), "completed @ 5")
   }
 
-  func test_errorsAreReplacedMappedAndTriedAgain() {
+  func test_errorsAreReplacedMappedAndRetried() {
     XCTAssertEqual(end(events { _ in .error(TestError()).catchError { _ in .empty() } }), "completed @ 0")
     XCTAssertEqual(
       end(events { _ in .error(TestError()).mapError { _ in TestError("x") } }), "TestError(name: \"x\") @ 0")
@@ -77,7 +77,7 @@ final class CompletableTests: StreamsTestCase {
       "completed @ 5")
   }
 
-  func test_subscribeTakesOneClosureForBothEnds() {
+  func test_subscribeTakesOneClosureForBothResults() {
     let log = Log<String>()
     let note: @Sendable (CompletableEvent) -> Void = { event in
       switch event {
@@ -90,7 +90,7 @@ final class CompletableTests: StreamsTestCase {
     XCTAssertEqual(log.all, ["completed", "TestError(name: \"x\")"])
   }
 
-  func test_retryWhenRunsAgainAtEachTriggerAndEndsWithThem() {
+  func test_retryWhenSubscribesAgainAtEachTriggerAndTerminatesWithThem() {
     let attempts = Log<Int>()
     let work = Completable.deferred {
       attempts.add(1)

@@ -28,14 +28,14 @@ final class DriverTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  // Not on the main actor: XCTest on Linux takes no class all of whose tests are.
+  // Not on the main actor: XCTest on Linux rejects a class whose tests are all on it.
   func test_anErrorBecomesTheElement() throws {
     let driver = Single<Int>.error(TestError()).asDriver(onErrorJustReturn: 7)
     XCTAssertEqual(try driver.toBlocking().toArray(), [7])
   }
 
   @MainActor
-  func test_observersShareOneSubscriptionAndGetTheLastElementFirst() {
+  func test_observersShareOneSubscriptionAndReceiveTheLastElementFirst() {
     drainMain()
     let source = PublishSubject<Int>()
     let starts = Log<Bool>()

@@ -16,7 +16,7 @@ final class RetryPolicyTests: OperatorTestCase {
     XCTAssertEqual(source.subscriptions.map(\.subscribe), [0, 2, 8, 18], "pauses of 2, 6 and 10, not 18")
   }
 
-  func test_jitterPicksFromNothingToTheLongest() {
+  func test_jitterPicksFromZeroToTheUpperBound() {
     let time = TestScheduler()
     let asked = Log<ClosedRange<Double>>()
     var policy = policy(time, attempts: 3)
@@ -28,21 +28,21 @@ final class RetryPolicyTests: OperatorTestCase {
     XCTAssertEqual(asked.all, [0...2, 0...6])
   }
 
-  func test_errorsThatAreNotWorthItEndAtOnce() {
+  func test_errorsThatThePolicyRejectsAreNotRetried() {
     let time = TestScheduler()
     var policy = policy(time, attempts: 9)
     policy.shouldRetry = { $0 as? TestError == TestError("worth it") }
     XCTAssertEqual(time.record(time.cold("a#").retry(policy)), Marbles.parse("a#"))
   }
 
-  func test_disposeDuringAPauseStartsNoOther() {
+  func test_disposeDuringADelayStartsNoOtherAttempt() {
     let time = TestScheduler()
     let source = time.cold("#")
     _ = time.record(disposed: 1, source.retry(policy(time, attempts: 3)))
     XCTAssertEqual(source.subscriptions.count, 1)
   }
 
-  func test_absurdNumbersNeitherTrapNorOverflow() {
+  func test_extremeNumbersNeitherTrapNorOverflow() {
     let time = TestScheduler()
     let policy = RetryPolicy(
       attempts: 1_000_000, initialDelay: .seconds(Int64.max / 4), multiplier: .infinity, maximumDelay: .seconds(1),

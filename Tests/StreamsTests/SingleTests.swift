@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class SingleTests: OperatorTestCase {
-  func test_operatorsPassTheOneElementOn() throws {
+  func test_operatorsForwardTheOnlyElement() throws {
     XCTAssertEqual(try Single.just(1).map { $0 + 1 }.flatMap { Single.just($0 * 10) }.toBlocking().single(), 20)
     XCTAssertEqual(try Single<Int>.error(TestError()).catchErrorJustReturn(5).toBlocking().single(), 5)
     XCTAssertEqual(try Single<Int>.error(TestError()).catchError { _ in .just(6) }.toBlocking().single(), 6)
@@ -112,7 +112,7 @@ final class SingleTests: OperatorTestCase {
     XCTAssertEqual(log.all.last, "disposed too")
   }
 
-  func test_onSubscribedComesBehindTheSubscription() {
+  func test_onSubscribedRunsAfterTheSubscription() {
     let log = Log<String>()
     let work = Single<Int>.deferred {
       log.add("work")

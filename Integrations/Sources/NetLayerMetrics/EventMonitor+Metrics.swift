@@ -4,9 +4,9 @@ import NetLayer
 extension EventMonitor {
   /// Records requests under OpenTelemetry's metric names.
   ///
-  /// `http.client.request.duration`, a timer, with the method, server, status and type of error as dimensions;
-  /// `http.client.active_requests`, a meter, with the method and server; `http.client.request.cancelled`, a counter, since a
-  /// cancelled request has no duration to compare.
+  /// - `http.client.request.duration`, a timer, with the method, server, status and type of error as dimensions.
+  /// - `http.client.active_requests`, a meter, with the method and server.
+  /// - `http.client.request.cancelled`, a counter: a cancelled request has no duration to compare.
   ///
   /// - Parameter factory: makes the metrics; the system's by default.
   public static func metrics(_ factory: any MetricsFactory = MetricsSystem.factory) -> EventMonitor {

@@ -24,7 +24,7 @@ public struct TracingInterceptor: Interceptor {
     self.redaction = redaction
   }
 
-  /// Notes the caller's context, which repetitions would not see.
+  /// Notes the caller's context, which later attempts would not see.
   public func prepare(_ request: inout Request) {
     request.context[CallersContext.self] = ServiceContext.current
   }
@@ -39,7 +39,7 @@ public struct TracingInterceptor: Interceptor {
       note(.started(request), on: span)
       var sent = request
       tracer.inject(span.context, into: &sent.headers, using: HeaderInjector())
-      // At its end, before the caller hears of it, or where the caller cancels.
+      // Ends the span once: before the result is delivered, or when the caller cancels.
       let isOver = Atomic(false)
       @Sendable func end() { if !isOver.exchange(true, ordering: .relaxed) { span.end() } }
       return next(sent).do(

@@ -13,7 +13,7 @@ import Synchronization
 import Tracing
 import XCTest
 
-/// What loggers, metrics and tracers hear of calls over a loopback server.
+/// Log messages, metrics and spans of calls to a loopback server.
 final class ObservabilityTests: XCTestCase {
   private var server: LoopbackServer!
 

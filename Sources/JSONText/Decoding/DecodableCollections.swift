@@ -1,12 +1,12 @@
-/// Arrays, which are made here with the right capacity and without a container between them and their elements.
+/// An array type, which is decoded with the right capacity and without a container for its elements.
 protocol DecodableList {
-  /// The array at a place; `Model` must be this type.
+  /// Decodes the array at a place; `Model` must be this type.
   static func list<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model
 }
 
-/// Dictionaries with strings as keys: their keys are data, and not converted as names are.
+/// A dictionary type with string keys: these are data, so a key strategy does not convert them.
 protocol DecodableDictionary {
-  /// The dictionary at a place; `Model` must be this type.
+  /// Decodes the dictionary at a place; `Model` must be this type.
   static func dictionary<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model
 }
 
@@ -66,7 +66,9 @@ extension DecodingSession {
     var key = Int(place.position) + 3
     while key < end {
       let name = try read { reader in
-        if let fault = reader.fault(reader.word(key)) { throw corrupted("A key is not Unicode: \(fault)", at: place) }
+        if let fault = reader.fault(reader.word(key)) {
+          throw corrupted("A key is not valid Unicode: \(fault)", at: place)
+        }
         return reader.string(reader.word(key))
       }
       if dictionary[name] == nil {

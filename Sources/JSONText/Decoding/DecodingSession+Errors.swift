@@ -1,12 +1,12 @@
-import Foundation
+import PortableFoundation
 
 extension DecodingSession {
-  /// The keys that lead to a place, made only when somebody asks.
+  /// Returns the keys that lead to a place; computed only on demand.
   func path(to place: DecodingPlace, adding last: (any CodingKey)? = nil) -> [any CodingKey] {
     var path = prefix
     let dictionaries = options.convertsKeys ? dictionaries : []
     read { reader in
-      // Containers from the place up to the root.
+      // The containers from the place up to the root.
       var steps: [(position: Int, parent: Int, ordinal: Int)] = []
       if place.parent != JSONIndex.none {
         steps.append((Int(place.position), Int(place.parent), Int(place.ordinal)))
@@ -29,12 +29,12 @@ extension DecodingSession {
     return path
   }
 
-  /// The path to an object that converting its keys takes; empty where that looks at the key alone.
+  /// Returns the path that converting the keys of an object requires; empty if the strategy uses only the key.
   func pathForConversion(of object: DecodingPlace) -> [any CodingKey] {
     if case .custom = options.keys { path(to: object) } else { [] }
   }
 
-  /// The name that a key has for the models.
+  /// Returns the name of a key after conversion.
   func converted(_ name: String, after path: @autoclosure () -> [any CodingKey]) -> String {
     switch options.keys {
     case .useDefaultKeys: name
@@ -47,7 +47,7 @@ extension DecodingSession {
   func mismatch<Wanted>(_ type: Wanted.Type, at place: DecodingPlace, takesNull: Bool = false) -> DecodingError {
     let word = word(place)
     if Wanted.self == String.self, let fault = read({ $0.fault(word) }) {
-      return corrupted("The string is not Unicode: \(fault)", at: place)
+      return corrupted("The string is not valid Unicode: \(fault)", at: place)
     }
     if word.kind == .null, !takesNull {
       return .valueNotFound(type, context(place, "Cannot get value of type \(type) -- found null value instead"))
@@ -55,7 +55,7 @@ extension DecodingSession {
     return .typeMismatch(type, context(place, "Expected to decode \(type) but found \(word.kind.words) instead"))
   }
 
-  /// `[String: Any]` and `[Any]` are what Foundation names where containers were wanted.
+  /// Creates the error for a missing container; like Foundation, it names `[String: Any]` or `[Any]`.
   func mismatch(container: String, at place: DecodingPlace) -> DecodingError {
     let isKeyed = container == "keyed"
     let type: Any.Type = isKeyed ? [String: Any].self : [Any].self
@@ -71,7 +71,7 @@ extension DecodingSession {
     .dataCorrupted(context(place, complaint))
   }
 
-  /// A number that is not the one that was wanted.
+  /// Creates the error for a number that `type` cannot represent.
   func unrepresentable<Wanted>(_ type: Wanted.Type, at place: DecodingPlace) -> DecodingError {
     let word = word(place)
     let text = read { String(decoding: $0.bytes(word), as: UTF8.self) }
@@ -87,7 +87,7 @@ extension DecodingSession {
 }
 
 extension JSONWord.Kind {
-  /// What an error calls it.
+  /// The name of the kind in error messages.
   fileprivate var words: String {
     switch self {
     case .object: "a dictionary"

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension DecodingSession {
   @inline(__always)
@@ -48,12 +48,12 @@ extension DecodingSession {
     switch word(place).kind {
     case .true: return true
     case .false: return false
-    // A mismatch for null, too, as in Foundation.
+    // A mismatch for null as well, as in Foundation.
     default: throw mismatch(Bool.self, at: place, takesNull: true)
     }
   }
 
-  /// Any model: what JSON has and what strategies speak of by hand, everything else by its own code.
+  /// Decodes any model: JSON types and those with strategies directly, all others through their own initializers.
   func decode<Model: Decodable>(_ type: Model.Type, at place: DecodingPlace) throws -> Model {
     if type == String.self { return try same(string(at: place)) }
     if type == Int.self { return try same(integer(Int.self, at: place)) }
@@ -86,15 +86,16 @@ extension DecodingSession {
   private static let noLists = PlainTypes()
   private static let noDictionaries = PlainTypes()
 
-  /// A value as the type that it is: callers have found `Model` to be `Value`. A cast would look that up once more, for
-  /// half of the time that an integer takes.
+  /// Returns a value as `Model`, which the caller has found to be the same type as `Value`.
+  ///
+  /// A cast would compare the types again, which takes half of the time of decoding an integer.
   @inline(__always)
   func same<Value, Model>(_ value: Value) -> Model {
     assert(Value.self == Model.self)
     return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: Model.self).pointee }
   }
 
-  /// The value as it stands, exact numbers and all.
+  /// Returns the value unchanged, including exact numbers.
   @inline(never)
   func json(_ place: DecodingPlace) -> JSON {
     place.position == JSONIndex.none
@@ -122,7 +123,7 @@ extension DecodingSession {
 
   @inline(never)
   private func data(at place: DecodingPlace) throws -> Data {
-    // For a strategy of the app's own, too, as in Foundation.
+    // Applies to custom strategies as well, as in Foundation.
     if word(place).kind == .null { throw mismatch(Data.self, at: place) }
     switch options.data {
     case .base64:
@@ -145,11 +146,11 @@ extension DecodingSession {
     case .millisecondsSince1970: return Date(timeIntervalSince1970: try double(at: place) / 1000)
     case .iso8601: return try iso8601(place)
     #if canImport(Darwin)
-      // Elsewhere `.formatted` is a custom strategy.
+      // On other platforms, `.formatted` is a custom strategy.
       case .formatted(let formatter):
         let text = try string(at: place)
         guard let date = formatter.date(from: text) else {
-          throw corrupted("\(text.debugDescription) is no date in the formatter's format", at: place)
+          throw corrupted("\(text.debugDescription) is not a date in the formatter's format", at: place)
         }
         return date
     #endif
@@ -164,7 +165,7 @@ extension DecodingSession {
     if !word.flag, let date = read({ Date(iso8601: $0.content(word)) }) { return date }
     let text = try string(at: place)
     guard word.flag, let date = Date(iso8601: text) else {
-      throw corrupted("\(text.debugDescription) is no ISO 8601 date", at: place)
+      throw corrupted("\(text.debugDescription) is not an ISO 8601 date", at: place)
     }
     return date
   }

@@ -1,24 +1,24 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
-/// Where a decoder stands: a value, and the way up from it.
+/// The location of a decoder: a value, and the path to its parent.
 struct DecodingPlace {
-  /// The value in the index; `JSONIndex.none` stands for a null that is not in the text.
+  /// The position of the value in the index; `JSONIndex.none` stands for a null that is not in the text.
   let position: UInt32
-  /// The container around it; `none` for the root of the decode.
+  /// The enclosing container; `none` for the root of the decode.
   let parent: UInt32
-  /// Its place in an array.
+  /// The index in an array.
   let ordinal: UInt32
-  /// How many levels it is below the root.
+  /// The number of levels below the root.
   let depth: UInt32
 
-  /// A root.
+  /// Creates a root.
   init(position: Int?) {
     self.position = position.map(UInt32.init) ?? JSONIndex.none
     (parent, ordinal, depth) = (JSONIndex.none, 0, 0)
   }
 
-  /// What stands in the container at `place`.
+  /// Creates the location of a value inside the container at `place`.
   @inline(__always)
   init(position: UInt32, in place: DecodingPlace, ordinal: UInt32 = 0) {
     self.position = position
@@ -28,21 +28,23 @@ struct DecodingPlace {
   }
 }
 
-/// What all decoders and containers of one decode share: the document, which lives as long as any of them, and the options.
+/// The state shared by all decoders and containers of one decode: the document, which lives as long as any of them, and
+/// the options.
 ///
-/// A part of a decode that reads keys in another way, or stands for a member that is not there, has a session of its own.
+/// A part of a decode that converts keys differently, or represents a missing member, has a separate session.
 final class DecodingSession {
   let document: JSONDocument
   let options: DecodingOptions
-  /// The value that paths begin at.
+  /// The value at which paths begin.
   let root: Int
-  /// The path of the root, where this is a part of another decode.
+  /// The path of the root, if this session is a part of another decode.
   let prefix: [any CodingKey]
-  /// Objects that are dictionaries, whose keys are no names and stay as they are; at most one per session, others above.
+  /// The object that is a dictionary, whose keys are not converted; at most one per session, with others in `outer`.
   let dictionary: UInt32
   let outer: DecodingSession?
-  /// Where to look for the next key: per level an object in the upper half and the position of a key of it in the lower.
-  /// Atomic, since user code may carry decoders to other threads; a lost or foreign entry costs a longer search.
+  /// The positions at which to search for the next key: per level, an object in the upper half and one of its keys in
+  /// the lower. Atomic, since user code may use decoders on other threads; a lost or wrong entry only makes a search
+  /// longer.
   private let cursors: UnsafeMutablePointer<Atomic<UInt64>>
   private static let cursorCount = 8
 
@@ -65,18 +67,18 @@ final class DecodingSession {
     cursors.deallocate()
   }
 
-  /// Runs `body` on a reader, which must not leave it.
+  /// Runs `body` with a reader, which must not escape it.
   @inline(__always)
   func read<Result>(_ body: (JSONReader) throws -> Result) rethrows -> Result { try document.index.read(body) }
 
-  /// What stands at a place.
+  /// Returns the entry at a place.
   @inline(__always)
   func word(_ place: DecodingPlace) -> JSONWord {
     place.position == JSONIndex.none
       ? JSONWord(.null, from: 0) : document.index.read { $0.word(Int(place.position)) }
   }
 
-  /// The objects on the way to here whose keys stay as they are. No container is ever made of one.
+  /// The enclosing objects whose keys are not converted. They are never decoded through containers.
   var dictionaries: Set<Int> {
     var positions: Set<Int> = []
     var session: DecodingSession? = self
@@ -87,8 +89,9 @@ final class DecodingSession {
     return positions
   }
 
-  /// The value of the first member of that name of an object whose keys are not converted, and of which no two may be the
-  /// same. Goes on from where the last one of this object was found: members come in order, mostly.
+  /// Returns the value of the first member with that name, in an object with unconverted and unique keys.
+  ///
+  /// The search continues from the last member found in this object, because models usually decode members in order.
   @inline(__always)
   func value(named name: String, in object: DecodingPlace, _ reader: JSONReader) -> UInt32? {
     let slot = Int(object.depth) & (Self.cursorCount - 1)

@@ -1,11 +1,10 @@
-import Foundation
+import PortableFoundation
 
 extension Date {
-  /// A date as RFC 3339 §5.6 writes it, `2019-12-28T01:02:03.456+08:00`, also with `+0800` or `+08`; `nil` for anything
-  /// else.
+  /// Parses a date in the format of RFC 3339 §5.6, `2019-12-28T01:02:03.456+08:00`, also with `+0800` or `+08`.
   ///
-  /// Days that the month has not, hours from 24 on and minutes from 60 on are no dates; a second 60 is one where leap
-  /// seconds are, at the end of a day in UTC. Years are those of the Gregorian calendar throughout.
+  /// Returns `nil` for any other text, including days that the month does not have, hours from 24 and minutes from 60.
+  /// Second 60 is valid only at the end of a day in UTC, where leap seconds occur. All years are Gregorian.
   init?(iso8601 text: String) {
     var text = text
     guard let date = text.withUTF8({ Date(iso8601: $0) }) else { return nil }
@@ -23,7 +22,7 @@ private struct ISO8601Reader {
   let text: UnsafeBufferPointer<UInt8>
   var at = 0
 
-  /// The seconds since 2001 in UTC.
+  /// Returns the seconds since 2001 in UTC.
   mutating func seconds() -> Double? {
     guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
       take("T") || take("t"),
@@ -60,13 +59,13 @@ private struct ISO8601Reader {
     return true
   }
 
-  /// 0 where there is none; `nil` for a point without digits.
+  /// Returns 0 if there is no fraction, and `nil` for a point without digits.
   private mutating func fraction() -> Double? {
     guard take(".") else { return 0 }
     guard var digits = digit() else { return nil }
     var divisor = 10.0
     while let digit = digit() {
-      // What a date can't hold anyway is read over.
+      // Digits beyond the precision of a date are skipped.
       guard divisor < 1e15 else { continue }
       digits = digits * 10 + digit
       divisor *= 10
@@ -74,12 +73,12 @@ private struct ISO8601Reader {
     return Double(digits) / divisor
   }
 
-  /// The seconds that the place is ahead of UTC.
+  /// Returns the offset from UTC in seconds; positive if ahead.
   private mutating func offset() -> Int? {
     if take("Z") || take("z") { return 0 }
     let isAhead = take("+")
     guard isAhead || take("-"), let hours = number(2) else { return nil }
-    // ISO 8601 lets minutes go, as PostgreSQL does.
+    // ISO 8601 allows omitting the minutes, as PostgreSQL does.
     let hasMinutes = take(":") || at < text.count
     guard let minutes = hasMinutes ? number(2) : 0, hours < 24, minutes < 60 else { return nil }
     return (isAhead ? 1 : -1) * (hours * 3_600 + minutes * 60)
@@ -93,9 +92,9 @@ private struct ISO8601Reader {
     }
   }
 
-  /// The days from 2001-01-01, counted in years that begin in March, so that the leap day comes last.
+  /// Returns the days since 2001-01-01, counted in years that begin in March, so that the leap day is the last day.
   private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
-    // 400 years later, which is a whole number of weeks and leap cycles, so that nothing is negative.
+    // Shifted by 400 years, which is a whole number of weeks and leap cycles, so that no value is negative.
     let shifted = (month < 3 ? year - 1 : year) + 400
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 876_888

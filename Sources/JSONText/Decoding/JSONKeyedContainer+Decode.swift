@@ -30,7 +30,7 @@ extension JSONKeyedContainer {
   }
 }
 
-// Otherwise each would look for its key three times.
+// The default implementations would search for the key three times.
 extension JSONKeyedContainer {
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
     try members.present(key.stringValue).map { try members.session.bool(at: $0) }

@@ -1,4 +1,4 @@
-/// The container that models see of an object.
+/// The keyed container of an object.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let members: JSONMembers
 
@@ -23,7 +23,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func superDecoder(forKey key: Key) throws -> any Decoder { members.decoder(key) }
 
-  /// The place of a member that must be there.
+  /// Returns the place of a required member.
   @inline(__always)
   func place(_ key: Key) throws -> DecodingPlace {
     guard let place = members.find(key.stringValue) else { throw members.missing(key) }

@@ -1,4 +1,4 @@
-/// The members of an object, found by name: what a keyed container does that its type of keys has no part in.
+/// The members of an object, found by name: the parts of a keyed container that do not depend on its key type.
 struct JSONMembers {
   let session: DecodingSession
   let object: DecodingPlace
@@ -6,15 +6,15 @@ struct JSONMembers {
   /// The values by name, for `Search.table`.
   private let table: [JSONName: UInt32]?
 
-  /// How members are found.
+  /// A strategy for finding members.
   private enum Search {
-    /// On from where the last one was.
+    /// Continues from the last member found.
     case cursor
-    /// From the first one, as two may have the same name.
+    /// Starts from the first member, because two may have the same name.
     case start
-    /// From the first one, whose name may be in snake case.
+    /// Starts from the first member, converting names from snake case.
     case snakeCase
-    /// In a table made before: there are many, or some that are slow to compare, or their names come from a closure.
+    /// Uses a table, if there are many members, slow comparisons, or names converted by a closure.
     case table
   }
 
@@ -62,7 +62,7 @@ struct JSONMembers {
     return position.map { DecodingPlace(position: $0, in: object) }
   }
 
-  /// The place of a member that may be missing or null.
+  /// Returns the place of an optional member; `nil` if it is missing or null.
   func present(_ name: String) -> DecodingPlace? {
     guard let place = find(name), session.word(place).kind != .null else { return nil }
     return place
@@ -76,7 +76,7 @@ struct JSONMembers {
 
   var codingPath: [any CodingKey] { session.path(to: object) }
 
-  /// The names in the order of the text, each once.
+  /// The names in the order of the text, without duplicates.
   var names: [String] {
     session.read { reader in
       var names: [String] = []
@@ -94,7 +94,7 @@ struct JSONMembers {
     }
   }
 
-  /// The decoder of a member; of one that is not there, a decoder of null.
+  /// Returns the decoder of a member, or a decoder of null if it is missing.
   func decoder(_ key: any CodingKey) -> any Decoder {
     if let place = find(key.stringValue) { return JSONValueDecoder(session: session, place: place) }
     let nothing = DecodingSession(

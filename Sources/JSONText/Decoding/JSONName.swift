@@ -1,8 +1,8 @@
-/// The name of a member as a key of tables: the same only if its bytes are, unlike strings, of which Unicode takes some
-/// different ones as equal.
+/// The name of a member as a hash key. Names are equal only if their bytes are, unlike strings, which also compare
+/// canonically equivalent text as equal.
 struct JSONName: Hashable {
   let text: String
-  /// The bytes of a name that stands for no characters, as they came; they tell it from others with the same `text`.
+  /// The bytes of a name with invalid characters, which distinguish it from others with the same `text`.
   private let badBytes: [UInt8]?
 
   init(_ text: String) { self.init(text, badBytes: nil) }
@@ -12,7 +12,7 @@ struct JSONName: Hashable {
     self.badBytes = badBytes
   }
 
-  /// The name as it is written in JSON text; a bad one as it came.
+  /// The name as a JSON string literal; an invalid name is unchanged.
   var quoted: String {
     badBytes.map { "\"" + String(decoding: $0, as: UTF8.self) + "\"" } ?? JSON.quoted(text)
   }

@@ -1,4 +1,4 @@
-/// The elements of an array, one after the other. One that can't be decoded is not stepped over.
+/// The elements of an array, one after another. An element that cannot be decoded stays the current one.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
   private let session: DecodingSession
   private let array: DecodingPlace
@@ -16,7 +16,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
   var isAtEnd: Bool { session.read { Int(position) >= $0.end(of: Int(array.position)) } }
   var currentIndex: Int { Int(ordinal) }
 
-  /// What `body` makes of the current element; steps on, unless it throws.
+  /// Returns the result of `body` for the current element, and advances unless it throws.
   @inline(__always)
   private mutating func next<Value>(
     _ type: Value.Type = Value.self, _ body: (DecodingSession, DecodingPlace) throws -> Value

@@ -1,4 +1,4 @@
-/// The decoder that models see: a place in a session, three words, so that it needs no memory of its own.
+/// The decoder passed to models: a session and a place, stored inline without allocation.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   let session: DecodingSession
   let place: DecodingPlace

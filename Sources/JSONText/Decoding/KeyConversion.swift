@@ -1,6 +1,6 @@
-import Foundation
+import PortableFoundation
 
-/// A name that is not one of a type's own keys: an index, a member on the way, `super`.
+/// A coding key that is not declared by a model: an index, a parent member, or `super`.
 struct JSONKey: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -12,8 +12,10 @@ struct JSONKey: CodingKey {
 }
 
 enum SnakeCase {
-  /// `first_name` as `firstName`: what Foundation's `convertFromSnakeCase` makes of it. Underscores in front and behind
-  /// stay; the letters behind the first one of a word become small, if there is more than one word.
+  /// Converts `first_name` to `firstName`, as Foundation's `convertFromSnakeCase` does.
+  ///
+  /// Leading and trailing underscores stay. If there is more than one word, letters after the first one of each word
+  /// become lowercase.
   static func converted(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
     if let plain = name.utf8.withContiguousStorageIfAvailable({ plainConverted($0) }) ?? nil { return plain }
@@ -26,7 +28,8 @@ enum SnakeCase {
       + name[name.index(after: last)...]
   }
 
-  /// The same for two words or more of ASCII letters and digits, for which it needs no strings in between; `nil` for others.
+  /// Converts two or more words of ASCII letters and digits without intermediate strings; returns `nil` for other
+  /// names.
   private static func plainConverted(_ name: UnsafeBufferPointer<UInt8>) -> String? {
     let underscore = UInt8(ascii: "_")
     guard name.allSatisfy({ $0 == underscore || isLetter($0) || $0 &- 48 < 10 }),
@@ -55,14 +58,14 @@ enum SnakeCase {
     }
   }
 
-  /// Whether the bytes of a key convert to `wanted`; `nil` where that needs more than ASCII.
+  /// Returns whether the bytes of a key convert to `wanted`; `nil` if that requires more than ASCII.
   @inline(__always)
   static func matches(_ key: UnsafeBufferPointer<UInt8>, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool? {
     let underscore = UInt8(ascii: "_")
     var first = 0
     while first < key.count, key[first] == underscore { first += 1 }
     guard first < key.count else { return key.elementsEqual(wanted) }
-    // Names differ early, mostly, so look there before looking at the whole.
+    // Names usually differ early, so compare the first characters before the rest.
     guard first < wanted.count, mayBegin(key[first], wanted[first]) else { return false }
     var last = key.count
     while key[last - 1] == underscore { last -= 1 }
@@ -72,7 +75,7 @@ enum SnakeCase {
       if byte == underscore {
         hasWords = true
       } else if !isLetter(byte), byte &- 48 >= 10 {
-        // Without words, the name is its own.
+        // A name without several words stays unchanged.
         return hasWords || key[index..<last].contains(underscore) ? nil : key.elementsEqual(wanted)
       }
     }
@@ -84,7 +87,7 @@ enum SnakeCase {
       return true
     }
     for index in 0..<first where !takes(key[index]) { return false }
-    // In the first word nothing becomes a capital; in the others, what stands first or behind a digit.
+    // In the first word no letter becomes uppercase; in the others, those at the start or after a digit do.
     var isFirstWord = true
     var isStart = false
     for index in first..<last {
@@ -103,11 +106,11 @@ enum SnakeCase {
     return at == wanted.count
   }
 
-  /// Whether a character that begins with `byte` may become, as a small letter, one that begins with `wanted`.
+  /// Returns whether a character that begins with `byte` may become, in lowercase, one that begins with `wanted`.
   @inline(__always)
   private static func mayBegin(_ byte: UInt8, _ wanted: UInt8) -> Bool {
     if byte < 0x80 { return byte | 0x20 == wanted | 0x20 }
-    // Beyond ASCII, two become small letters of ASCII: K (the sign of Kelvin) and İ.
+    // Two characters beyond ASCII become ASCII letters in lowercase: K (the Kelvin sign) and İ.
     return wanted >= 0x80 || wanted == UInt8(ascii: "k") || wanted == UInt8(ascii: "i")
   }
 

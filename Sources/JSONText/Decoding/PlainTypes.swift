@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The types that are known not to conform to some protocol.
+/// A cache of types that are known not to conform to a protocol.
 ///
-/// The runtime takes longer to say no than a small model takes to decode. A table of fixed size: two types in one slot take
-/// turns, and cost what they cost without it.
+/// A failed conformance check takes longer than decoding a small model. The table has a fixed size: two types in one
+/// slot replace each other, and cost as much as without the cache.
 package final class PlainTypes: @unchecked Sendable {  // safe: the pointer never changes, the slots are atomic
-  // Every decoding thread reads and writes a slot; a lost entry is asked for again.
+  // Every decoding thread reads and writes slots; a lost entry is checked again.
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
   private static let count = 64
 
-  /// An empty table.
+  /// Creates an empty table.
   package init() {
     slots = .allocate(capacity: Self.count)
     for slot in 0..<Self.count { (slots + slot).initialize(to: Atomic(0)) }
@@ -20,10 +20,10 @@ package final class PlainTypes: @unchecked Sendable {  // safe: the pointer neve
     slots.deallocate()
   }
 
-  /// Whether `type` conforms, by what is known of it or else by `ask`.
+  /// Returns whether `type` conforms, according to the cache or else to `ask`.
   @inline(__always)
   package func conforms(_ type: Any.Type, _ ask: () -> Bool) -> Bool {
-    // A type stays where it is as long as the program runs.
+    // A type keeps its address while the program runs.
     let address = UInt(bitPattern: ObjectIdentifier(type))
     let slot = slots + Int(truncatingIfNeeded: (address >> 4) % UInt(Self.count))
     if slot.pointee.load(ordering: .relaxed) == address { return false }

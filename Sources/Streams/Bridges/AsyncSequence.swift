@@ -1,29 +1,36 @@
 extension ObservableType {
-  /// The elements as an async sequence; each iteration subscribes, and disposes when its loop ends or its task is
-  /// cancelled, which ends the loop without an error (law 30).
+  /// Returns the elements as an async sequence.
+  ///
+  /// Each iteration subscribes, and disposes the subscription when its loop ends. Cancelling the task ends the loop
+  /// without an error (contract, law 30).
   ///
   /// ```swift
   /// for try await line in network.lines(.get("/export"), as: Line.self).values() { await store(line) }
   /// ```
-  /// A source that can wait emits only while the loop asks for an element. Those are NetLayer's `stream`, `lines`, `events` and
-  /// `pages`: what they send ahead is at most what one chunk of a body has. They wait through all operators but `timeout`,
-  /// which would take their waiting for silence, and those that hold elements for another time or thread, such as
-  /// `observeOn`, `delay` and `share`, or for another stream, as `zip` and `combineLatest` do. `merge` of several sends one
-  /// step of each ahead. `concatMap` and `merge(maxConcurrent:)` make them wait until a stream may start, also with their
-  /// error; `flatMap` takes as many as come.
+  /// Sources that support backpressure emit only while the loop is requesting an element. These are NetLayer's
+  /// `stream`, `lines`, `events` and `pages`, which buffer at most the elements of one chunk of a body.
   ///
-  /// A body that waits keeps its connection. Six loops over bodies of one host, each of which calls that host inside, wait for
-  /// one another forever where the transport has six connections per host, its default. Read the body to its end first, raise
-  /// `maxConnectionsPerHost`, or `take` what is needed.
+  /// Backpressure passes through most operators, with these exceptions:
+  /// - `timeout`, which would take the pause for silence.
+  /// - Operators that hold elements for another time or thread, such as `observeOn`, `delay` and `share`.
+  /// - Operators that hold elements for another stream, such as `zip` and `combineLatest`.
+  /// - `merge`, which buffers one step of each source.
+  /// - `concatMap` and `merge(maxConcurrent:)`, which pause the outer stream, including its error, until the next inner
+  ///   stream may start.
+  /// - `flatMap`, which subscribes to all inner streams.
   ///
-  /// All other sources, such as subjects and timers, emit as they do, and the buffer keeps what the loop has not taken. A
-  /// source that emits inside `subscribe`, such as `from` without a scheduler, is delivered whole before the loop begins:
-  /// put `subscribeOn` above it if it is endless.
+  /// A paused body keeps its connection open. Suppose that six loops read bodies from one host, and each calls that
+  /// host inside the loop. With the default of six connections per host, they wait for each other forever. To avoid
+  /// this, read the body to its end first, raise `maxConnectionsPerHost`, or limit the elements with `take`.
+  ///
+  /// All other sources, such as subjects and timers, do not pause, so the buffer keeps the elements that the loop has
+  /// not requested yet. A source that emits inside `subscribe`, such as `from` without a scheduler, is buffered
+  /// completely before the loop begins. If it is endless, apply `subscribeOn` to it.
   ///
   /// - Parameters:
-  ///   - buffering: what happens to elements that the loop has not asked for: all are kept, without a limit (the default,
-  ///     which loses nothing), or the oldest or newest so many.
-  ///   - onDropped: called with each element that `buffering` drops, on the thread that emits.
+  ///   - buffering: The policy for elements that the loop has not requested yet. By default, all are kept, without a
+  ///     limit; alternatives keep a number of the oldest or newest.
+  ///   - onDropped: A closure that receives each element that `buffering` drops, on the emitting thread.
   public func values(
     buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy = .unbounded,
     onDropped: (@Sendable (Element) -> Void)? = nil
@@ -32,22 +39,22 @@ extension ObservableType {
   }
 }
 
-/// The elements of a stream, as an async sequence.
+/// An async sequence of the elements of a stream.
 public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
   let source: Observable<Element>
   let policy: PullPolicy
   let onDropped: (@Sendable (Element) -> Void)?
 
-  /// Subscribes.
+  /// Subscribes to the stream and returns an iterator over its elements.
   public func makeAsyncIterator() -> AsyncIterator {
     let pull = Pull(policy, onDropped)
-    // Before the stream runs, which may be all that it does.
+    // Created before the stream runs, which may be endless.
     let iterator = AsyncIterator(pull)
     source.run(pull) { if !pull.isStopped { pull.receive($0) } }
     return iterator
   }
 
-  /// Takes the elements of one subscription, and disposes it when the loop is left.
+  /// An iterator over the elements of one subscription, which it disposes when the loop ends.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private final class Lease: Sendable {
       let pull: Pull<Element>
@@ -61,14 +68,14 @@ public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
 
     fileprivate init(_ pull: Pull<Element>) { lease = Lease(pull) }
 
-    /// The next element; `nil` at the end, or when the task is cancelled.
+    /// Returns the next element, or `nil` after completion or when the task is cancelled.
     ///
-    /// - Throws: the stream's error, once.
+    /// - Throws: The error of the stream, once.
     public mutating func next() async throws -> Element? { try await next(isolation: nil) }
 
-    /// The next element; `nil` at the end, or when the task is cancelled.
+    /// Returns the next element, or `nil` after completion or when the task is cancelled.
     ///
-    /// - Throws: the stream's error, once.
+    /// - Throws: The error of the stream, once.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
       try await lease.pull.next(isolation: actor)
     }
@@ -76,14 +83,15 @@ public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// The elements as a stream: each subscription iterates in a task of its own; disposing cancels that
-  /// task, and the iteration stops at the next element even if the sequence ignores cancellation.
+  /// Returns the elements as a stream; each subscription iterates over the sequence in its own task.
+  ///
+  /// Disposing cancels that task. The iteration stops at the next element even if the sequence ignores cancellation.
   public func asObservable() -> Observable<Element> {
     Observable.create { observer in
       let task = Task.detached {
         do {
           for try await element in self {
-            // Asked here too: the sequence may ignore cancellation, and be endless.
+            // Checked here too, because the sequence may ignore cancellation and be endless.
             if Task.isCancelled { return }
             observer.onNext(element)
           }

@@ -2,8 +2,10 @@
   import Combine
 
   extension ObservableType {
-    /// The stream as a Combine publisher; each subscriber subscribes the source, elements that come faster than they are
-    /// asked for are kept, and cancelling disposes.
+    /// The stream as a Combine publisher.
+    ///
+    /// Each subscriber subscribes to the source, and cancelling disposes the subscription. Elements that exceed the
+    /// subscriber's demand are buffered without a limit.
     public var publisher: AnyPublisher<Element, any Error> {
       ObservablePublisher(source: asObservable())
         .buffer(size: .max, prefetch: .keepFull, whenFull: .dropNewest)
@@ -12,7 +14,7 @@
   }
 
   extension Publisher where Self: Sendable, Output: Sendable {
-    /// The publisher as a stream; each subscription subscribes it, disposing cancels.
+    /// Returns the publisher as a stream; each subscription subscribes to the publisher, and disposing cancels.
     public func asObservable() -> Observable<Output> {
       Observable.create { observer in
         let cancellable = sink(
@@ -27,7 +29,7 @@
     }
   }
 
-  /// Disposing cancels.
+  /// A disposable that cancels a Combine subscription.
   private final class CancellableDisposable: Disposable, @unchecked Sendable {
     // Safe: an AnyCancellable may be cancelled from any thread.
     private let cancellable: AnyCancellable
@@ -37,7 +39,8 @@
     func dispose() { cancellable.cancel() }
   }
 
-  /// Subscribes the source for each subscriber and pushes; the buffer behind it keeps to the demand.
+  /// A publisher that subscribes to the source for each subscriber and ignores demand; the buffer downstream respects
+  /// it.
   private struct ObservablePublisher<Output: Sendable>: Publisher {
     typealias Failure = any Error
 
@@ -52,7 +55,7 @@
 
   private final class Push<S: Subscriber>: Combine.Subscription, @unchecked Sendable
   where S.Input: Sendable, S.Failure == any Error {
-    // Safe: the stream's events are serial, and the subscriber is called by them only.
+    // Safe: the events of the stream are serial, and only they call the subscriber.
     private let subscriber: S
     private let disposable = SingleAssignmentDisposable()
 

@@ -1,22 +1,23 @@
-/// The end of a chain that a loop pulls from: what has come and was not taken yet, and whoever waits for more.
+/// The end of a chain from which a loop pulls: the buffered elements, and the continuation of the waiting loop.
 ///
-/// It says to the sources above it that can wait whether the loop has asked for an element.
-final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: what varies is behind the lock
+/// It tells the sources that support backpressure whether the loop has requested an element.
+final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: all mutable state is behind the lock
   private typealias Reader = CheckedContinuation<Element?, any Error>
 
   private struct State {
     var elements = Queue<Element>()
-    /// The end, behind the elements that are there.
+    /// The terminal event, which follows the buffered elements.
     var end: Result<Void, any Error>?
-    /// The loop, while it waits.
+    /// The continuation of the loop while it waits.
     var reader: Reader?
-    /// Lets the sources go on that wait for the loop.
+    /// Closures that resume the paused sources.
     var resumes: [@Sendable () -> Void] = []
   }
 
   private let policy: PullPolicy
   private let onDropped: (@Sendable (Element) -> Void)?
-  // The stream's threads, the loop's task and whoever cancels it; the reader and the sources are resumed behind it.
+  // Guards the state against the threads of the stream, the task of the loop and its canceller. Continuations and
+  // sources are resumed outside the lock.
   private let state = Locked(State())
 
   init(_ policy: PullPolicy, _ onDropped: (@Sendable (Element) -> Void)?) {
@@ -25,7 +26,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
 
   // MARK: The stream
 
-  /// Takes one element; called serially.
+  /// Receives one element; called serially.
   func receive(_ element: Element) {
     let (reader, dropped) = state.withLock { state -> (Reader?, Element?) in
       if let reader = state.reader.take() { return (reader, nil) }
@@ -39,7 +40,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   override func terminated(_ error: (any Error)?) { end(error.map { .failure($0) } ?? .success(())) }
 
   override func released() {
-    // Disposed, it has not ended before.
+    // No effect if the stream has terminated before.
     end(.success(()), dropsElements: true)
     let resumes = state.withLock { state in
       defer { state.resumes = [] }
@@ -52,7 +53,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     let (reader, elements) = state.withLock { state -> (Reader?, Queue<Element>) in
       guard state.end == nil else { return (nil, Queue()) }
       let reader = state.reader.take()
-      // Who waits takes the end at once, and whoever asks again finds that nothing follows it.
+      // A waiting loop receives the terminal event immediately; later calls return `nil`.
       state.end = reader == nil ? result : .success(())
       defer { if dropsElements { state.elements = Queue() } }
       return (reader, state.elements)
@@ -64,7 +65,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.reader != nil { return true }
-      // Behind the end, nobody would release it.
+      // After the terminal event, no call would release it.
       if !isStopped { state.resumes.append(resume) }
       return false
     }
@@ -72,7 +73,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
 
   // MARK: The loop
 
-  /// The next element, `nil` at the end or when the task is cancelled, which disposes.
+  /// Returns the next element, or `nil` after completion or when the task is cancelled, which also disposes.
   func next(isolation: isolated (any Actor)?) async throws -> Element? {
     if Task.isCancelled { cancel() }
     if let element = state.withLock({ $0.elements.popFirst() }) { return element }
@@ -83,7 +84,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     }
   }
 
-  /// Drops what has come, also an error, and disposes.
+  /// Drops all buffered elements and the error, and disposes.
   private func cancel() {
     let (reader, elements) = state.withLock { state -> (Reader?, Queue<Element>) in
       state.end = .success(())
@@ -106,7 +107,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
       defer { (state.reader, state.resumes) = (reader, []) }
       return (nil, state.resumes, state.reader)
     }
-    precondition(other == nil, "two tasks ask one iterator of values(); make an iterator for each")
+    precondition(other == nil, "two tasks use one iterator of values() concurrently; create an iterator for each task")
     if let result { reader.resume(with: result) }
     for resume in resumes { resume() }
   }
@@ -129,7 +130,7 @@ enum PullPolicy {
 }
 
 extension Queue where Element: Sendable {
-  /// Keeps `element` as `policy` says; returns the one that is dropped for it.
+  /// Appends `element` as `policy` specifies, and returns the element dropped in its place.
   fileprivate mutating func keep(_ element: Element, _ policy: PullPolicy) -> Element? {
     switch policy {
     case .oldest(let limit) where count >= limit: return element

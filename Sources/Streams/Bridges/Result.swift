@@ -1,5 +1,5 @@
 extension Result where Success: Sendable {
-  /// A single of this result.
+  /// Returns a single that emits this result.
   public func asSingle() -> Single<Success> {
     switch self {
     case .success(let element): .just(element)
@@ -9,7 +9,7 @@ extension Result where Success: Sendable {
 }
 
 extension Single {
-  /// The success or the failure as an element, so that an error does not end the stream.
+  /// Returns a single that emits the success or the failure as an element and never fails.
   public func asResult() -> Single<Result<Element, any Error>> {
     map { .success($0) }.catchError { .just(.failure($0)) }
   }

@@ -1,7 +1,8 @@
 extension Single {
-  /// The element, awaited: subscribes, and resumes exactly once (law 30).
+  /// The element of this single; reading it subscribes, and resumes exactly once (contract, law 30).
   ///
-  /// - Throws: the single's error, or `CancellationError` when the task is cancelled, which disposes the subscription.
+  /// - Throws: The error of the single, or `CancellationError` when the task is cancelled, which disposes the
+  ///   subscription.
   public var value: Element {
     get async throws {
       let awaiter = Awaiter<Element>()
@@ -21,9 +22,10 @@ extension Single {
 }
 
 extension Completable {
-  /// Waits for the end; subscribes, and resumes exactly once (law 30).
+  /// Waits for completion; reading it subscribes, and resumes exactly once (contract, law 30).
   ///
-  /// - Throws: the completable's error, or `CancellationError` when the task is cancelled, which disposes it.
+  /// - Throws: The error of the work, or `CancellationError` when the task is cancelled, which disposes the
+  ///   subscription.
   public var value: Void {
     get async throws {
       try await Single(trusted: observable.map { (_: Never) -> Void in }.concat(Observable<Void>.just(()))).value
@@ -32,8 +34,10 @@ extension Completable {
 }
 
 extension Single {
-  /// The result of `work`, which runs as a task of its own at each subscription; disposing cancels the task, and a task
-  /// that is cancelled from inside fails with its error.
+  /// Creates a single with the result of `work`, which runs in its own task for each subscription.
+  ///
+  /// Disposing cancels the task. If the task is cancelled from inside, the single fails with the error that `work`
+  /// throws.
   public static func from(
     priority: TaskPriority? = nil, _ work: @escaping @Sendable () async throws -> Element
   ) -> Single<Element> {
@@ -46,14 +50,15 @@ extension Single {
   }
 }
 
-/// Resumes a continuation with whichever result comes first.
+/// An object that resumes a continuation with the first result that it receives.
 private final class Awaiter<Element: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Element, any Error>?
     var cancelled = false
   }
 
-  // Guards the continuation, which whoever comes first takes out (stream or cancelling task) and resumes outside.
+  // Guards the continuation; the stream or the canceller takes it out, whichever is first, and resumes it outside the
+  // lock.
   private let state = Locked(State())
   private let subscription = SingleAssignmentDisposable()
 

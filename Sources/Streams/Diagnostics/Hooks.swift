@@ -1,18 +1,19 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
-// Counted by the `init` and `deinit` of every subscription.
+// Updated by the `init` and `deinit` of every subscription.
 let liveSubscriptions = Atomic<Int>(0)
 
-/// Process-wide hooks for what no stream can handle itself, and for tests.
+/// Process-wide hooks for unhandled errors and for leak tests.
 public enum Hooks {
-  /// Gets an error that reached a `subscribe` without an `onError`, with the place of that `subscribe`.
+  /// A closure that receives an unhandled error, with the file and line of the `subscribe` call that lacks `onError`.
   public typealias UnhandledErrorHandler = @Sendable (_ error: any Error, _ file: StaticString, _ line: UInt) -> Void
 
-  // Guards the handler, which is called outside.
+  // Guards the handler, which is called outside the lock.
   private static let handler = Locked<UnhandledErrorHandler>(Hooks.printToStandardError)
 
-  /// What happens to errors nobody handles; by default one line on stderr (law 6). Called on the failing thread.
+  /// The handler of unhandled errors; by default it prints one line to standard error (contract, law 6). It runs on the
+  /// failing thread.
   public static var onUnhandledError: UnhandledErrorHandler {
     get { handler.withLock { $0 } }
     set {
@@ -25,11 +26,12 @@ public enum Hooks {
     }
   }
 
-  /// How many subscriptions, operators' own included, are alive in this process: it returns to its former value when
-  /// what was subscribed has ended or been disposed (law 28).
+  /// The number of live subscriptions in this process, including those made by operators.
+  ///
+  /// It returns to its previous value when new subscriptions have terminated or been disposed (contract, law 28).
   public static var liveSubscriptionCount: Int { liveSubscriptions.load(ordering: .relaxed) }
 
   private static let printToStandardError: UnhandledErrorHandler = { error, file, line in
-    FileHandle.standardError.write(Data("Unhandled stream error, subscribed at \(file):\(line): \(error)\n".utf8))
+    StandardError.print("Unhandled stream error, subscribed at \(file):\(line): \(error)")
   }
 }

@@ -1,6 +1,9 @@
-/// Disposes its members together; members that come later are disposed at once, none under its lock (law 10).
+/// A disposable that disposes its members together.
+///
+/// Members inserted after the disposal are disposed immediately. No member is disposed while the lock is held
+/// (contract, law 10).
 public final class CompositeDisposable: Cancelable {
-  /// Names a member, so that it can leave the composite when it has finished.
+  /// A key that identifies a member, to remove it when it has finished.
   public struct Key: Hashable, Sendable {
     fileprivate let id: UInt64
   }
@@ -8,7 +11,7 @@ public final class CompositeDisposable: Cancelable {
   private struct State {
     var disposed = false
     var next: UInt64 = 0
-    // In ascending order of their ids, so that one is found by bisection; those that have left are `nil` until half are.
+    // In ascending order of IDs, for binary search. Removed members are `nil` until they make up half of the array.
     var members: [(id: UInt64, disposable: (any Disposable)?)] = []
     var count = 0
 
@@ -30,23 +33,25 @@ public final class CompositeDisposable: Cancelable {
     }
   }
 
-  // Guards the members; they are taken out and disposed outside.
+  // Guards the members; they are taken out and disposed outside the lock.
   private let state = Locked(State())
 
-  /// A composite of `members`.
+  /// Creates a composite of `members`.
   public init(_ members: [any Disposable] = []) {
     for member in members { insert(member) }
   }
 
-  /// A composite of `members`.
+  /// Creates a composite of `members`.
   public convenience init(_ members: any Disposable...) { self.init(members) }
 
-  /// Whether it has been disposed.
+  /// Whether the composite has been disposed.
   public var isDisposed: Bool { state.withLock { $0.disposed } }
 
-  /// Adds a member; disposes it at once when the composite already is. A subscription that ends leaves by itself.
+  /// Adds a member, or disposes it immediately if the composite has been disposed.
   ///
-  /// - Returns: the key for `remove(for:)`, or `nil` when it was disposed at once.
+  /// A subscription that terminates is removed automatically.
+  ///
+  /// - Returns: The key for `remove(for:)`, or `nil` if the member was disposed immediately.
   @discardableResult
   public func insert(_ member: any Disposable) -> Key? {
     let key: Key? = state.withLock { state in
@@ -67,7 +72,7 @@ public final class CompositeDisposable: Cancelable {
     return key
   }
 
-  /// Takes the member out and disposes it; does nothing when it is gone.
+  /// Removes and disposes the member; does nothing if it has been removed already.
   public func remove(for key: Key) {
     let member = state.withLock { $0.take(key.id) }
     member?.dispose()

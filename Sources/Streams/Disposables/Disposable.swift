@@ -1,12 +1,12 @@
-/// A subscription or resource that can be given up.
+/// A subscription or resource that can be released.
 ///
-/// `dispose()` may be called from any thread and any number of times (law 8).
+/// `dispose()` may be called from any thread, any number of times (contract, law 8).
 public protocol Disposable: AnyObject, Sendable {
-  /// Gives the resource up; calls after the first do nothing.
+  /// Releases the resource; calls after the first have no effect.
   func dispose()
 }
 
-/// A `Disposable` that tells whether it has been disposed.
+/// A `Disposable` with a property that tells whether it has been disposed.
 public protocol Cancelable: Disposable {
   /// Whether `dispose()` has been called.
   var isDisposed: Bool { get }

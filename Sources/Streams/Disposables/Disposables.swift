@@ -1,28 +1,29 @@
-/// The factories of disposables, spelled as in RxSwift.
+/// A namespace for functions that create disposables, with the names of RxSwift.
 public enum Disposables {
-  /// A disposable that does nothing.
+  /// Returns a disposable that does nothing.
   public static func create() -> any Disposable { NopDisposable.shared }
 
-  /// A disposable that runs `action` once, on the thread of the first `dispose()`, and releases it then (law 8).
+  /// Returns a disposable that runs `action` once, on the thread of the first `dispose()`, and then releases it
+  /// (contract, law 8).
   public static func create(with action: @escaping @Sendable () -> Void) -> any Cancelable {
     AnonymousDisposable(action)
   }
 
-  /// A disposable that disposes all `members`, in order.
+  /// Returns a disposable that disposes all `members`, in order.
   public static func create(_ members: any Disposable...) -> any Cancelable {
     CompositeDisposable(members)
   }
 }
 
-/// Does nothing when disposed.
+/// A disposable that does nothing.
 final class NopDisposable: Disposable {
   static let shared = NopDisposable()
   func dispose() {}
 }
 
-/// Runs an action once and lets go of it.
+/// A disposable that runs a closure once and then releases it.
 final class AnonymousDisposable: Cancelable {
-  // Guards the closure, which the first `dispose()` takes out and runs outside.
+  // Guards the closure; the first `dispose()` takes it out and runs it outside the lock.
   private let action: Locked<(@Sendable () -> Void)?>
 
   init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }

@@ -1,8 +1,9 @@
-/// Disposes what was put into it when it goes away: ties subscriptions to their owner's lifetime (article row 0.26).
+/// A collection that disposes its members when it is deallocated, which ties subscriptions to the lifetime of their
+/// owner.
 public final class DisposeBag: Sendable {
   private let members = CompositeDisposable()
 
-  /// An empty bag.
+  /// Creates an empty bag.
   public init() {}
 
   deinit { members.dispose() }
@@ -20,6 +21,6 @@ public final class DisposeBag: Sendable {
 }
 
 extension Disposable {
-  /// Lets `bag` dispose this when it goes away.
+  /// Adds this disposable to `bag`, which disposes it when the bag is deallocated.
   public func disposed(by bag: DisposeBag) { bag.insert(self) }
 }

@@ -1,20 +1,21 @@
-/// Holds one disposable at a time: setting another disposes the one before, outside the lock (law 10).
+/// A disposable whose content can be replaced; replacing it disposes the previous one outside the lock (contract, law
+/// 10).
 public final class SerialDisposable: Cancelable {
   private struct State {
     var disposed = false
     var current: (any Disposable)?
   }
 
-  // Guards what is held; it is taken out and disposed outside.
+  // Guards the content; it is taken out and disposed outside the lock.
   private let state = Locked(State())
 
-  /// Holds nothing yet.
+  /// Creates a disposable without content.
   public init() {}
 
   /// Whether it has been disposed.
   public var isDisposed: Bool { state.withLock { $0.disposed } }
 
-  /// The disposable held; assigning disposes the former one, and the new one at once if this is already disposed.
+  /// The current content. Assigning disposes the previous one, or the new one immediately if this has been disposed.
   public var disposable: any Disposable {
     get { state.withLock { $0.current } ?? Disposables.create() }
     set {
@@ -28,7 +29,7 @@ public final class SerialDisposable: Cancelable {
     }
   }
 
-  /// Disposes what is held, and whatever is assigned later.
+  /// Disposes the content, and every disposable that is assigned later.
   public func dispose() {
     let held = state.withLock { state in
       state.disposed = true

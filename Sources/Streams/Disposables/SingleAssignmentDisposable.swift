@@ -1,4 +1,5 @@
-/// Holds one disposable that is set later, once; when it is disposed before, the late one is disposed at once (law 9).
+/// A disposable whose content is set once, later; content that is set after the disposal is disposed immediately
+/// (contract, law 9).
 public final class SingleAssignmentDisposable: Cancelable {
   private enum State {
     case empty
@@ -6,10 +7,10 @@ public final class SingleAssignmentDisposable: Cancelable {
     case disposed(wasSet: Bool)
   }
 
-  // Guards what is held; it is taken out and disposed outside.
+  // Guards the content; it is taken out and disposed outside the lock.
   private let state = Locked(State.empty)
 
-  /// Holds nothing yet.
+  /// Creates a disposable without content.
   public init() {}
 
   /// Whether it has been disposed.
@@ -17,7 +18,7 @@ public final class SingleAssignmentDisposable: Cancelable {
     state.withLock { if case .disposed = $0 { true } else { false } }
   }
 
-  /// Sets the disposable; a second time is a programming error and traps (law 10).
+  /// Sets the content. Setting it a second time is a programming error and traps (contract, law 10).
   public func setDisposable(_ disposable: any Disposable) {
     let late = state.withLock { state in
       switch state {
@@ -28,13 +29,14 @@ public final class SingleAssignmentDisposable: Cancelable {
         state = .disposed(wasSet: true)
         return true
       case .set, .disposed(wasSet: true):
-        preconditionFailure("SingleAssignmentDisposable was set a second time; use SerialDisposable to replace")
+        preconditionFailure(
+          "SingleAssignmentDisposable was set a second time; use SerialDisposable to replace its content")
       }
     }
     if late { disposable.dispose() }
   }
 
-  /// Disposes what is held, or what will be set.
+  /// Disposes the content, or the one that is set later.
   public func dispose() {
     let held: (any Disposable)? = state.withLock { state in
       switch state {

@@ -1,51 +1,43 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
-/// Blocks the calling thread until a stream has ended: what `toBlocking()` and synchronous calls share.
+/// A wait that blocks the calling thread until a stream has terminated, for `toBlocking()` and synchronous calls.
 package enum BlockingWait {
-  /// Where limits are reached: never blocked.
+  /// The queue on which time limits are reached; it is never blocked.
   private static let limits = DispatchQueue(label: "Streams.blocking.limits")
 
-  /// The elements of `source` when it has ended; `nil` when `limit` has passed first.
+  /// Returns the elements of `source` after it has completed, or `nil` if `limit` passes first.
   ///
-  /// - Parameter runsMainLoop: whether the main thread runs its run loop while it waits, so that a stream which ends on the
-  ///   main queue can end.
-  /// - Throws: the stream's error.
+  /// - Parameter mainLoop: A replacement for the wait, on the main thread, that runs the main queue, so that streams that
+  ///   emit there can complete. An empty item on that queue wakes it.
+  /// - Throws: The error of the stream.
   package static func elements<Element: Sendable>(
-    of source: Observable<Element>, within limit: Duration?, runsMainLoop: Bool
+    of source: Observable<Element>, within limit: Duration?, mainLoop: ((DispatchSemaphore) -> Void)? = nil
   ) throws -> [Element]? {
-    // The stream's threads write, the waiting one reads behind the semaphore.
+    // Written by the threads of the stream, read by the waiting one after the semaphore.
     let state = Locked((elements: [Element](), end: Result<Void, any Error>?.none))
     let done = DispatchSemaphore(value: 0)
+    let runsMainLoop = mainLoop != nil
     let subscription = source.subscribe(
       onNext: { element in state.withLock { $0.elements.append(element) } },
       onError: { error in state.withLock { $0.end = .failure(error) } },
       onCompleted: { state.withLock { $0.end = .success(()) } },
       onDisposed: {
         done.signal()
-        // Wakes the run loop below.
         if runsMainLoop { DispatchQueue.main.async {} }
       })
     defer { subscription.dispose() }
-    // A timer wakes this thread, as timed waits of semaphores follow the wall clock on Linux, and last longer when that is
-    // set back.
+    // A timer wakes this thread. Timed waits of semaphores follow the wall clock on Linux and last longer if it is set
+    // back.
     let timer = DispatchWorkItem { done.signal() }
     defer { timer.cancel() }
     if let limit, limit < .seconds(1e9) { limits.asyncAfter(deadline: .now() + limit / .seconds(1), execute: timer) }
-    if runsMainLoop, Thread.isMainThread { runMainLoop(until: done) } else { done.wait() }
+    if let mainLoop { mainLoop(done) } else { done.wait() }
     return try state.withLock { state in
       try state.end.map { end in
         try end.get()
         return state.elements
       }
-    }
-  }
-
-  private static func runMainLoop(until done: DispatchSemaphore) {
-    while done.wait(timeout: .now()) != .success {
-      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
-      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return }
     }
   }
 }

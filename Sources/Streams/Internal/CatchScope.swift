@@ -1,7 +1,8 @@
-/// A scope that answers an error with something else, in a tail call so that a million of them need no stack (law 27).
+/// A scope that replaces an error with other events, in a tail call, so that a million replacements need no stack
+/// (contract, law 27).
 @usableFromInline
 package final class CatchScope: Scope, @unchecked Sendable {
-  // Safe: the handler is taken by the one thread that ends the scope.
+  // Safe: only the thread that ends the scope takes the handler.
   private var handler: (@Sendable (any Error) throws -> Void)?
 
   @usableFromInline

@@ -1,4 +1,4 @@
-/// State of one subscription that only its serial events touch (law 2), so it needs no lock.
+/// State of one subscription that only its serial events use (contract, law 2), so that it needs no lock.
 @usableFromInline
 final class Cell<Value>: @unchecked Sendable {  // safe: events of one subscription never overlap and are ordered
   @usableFromInline var value: Value

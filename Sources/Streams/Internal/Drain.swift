@@ -1,34 +1,35 @@
 import Synchronization
 
-/// Lets one thread at a time in and hands the work of the others to it: queue-drain, the serialiser of law 2.
+/// A queue drain: it admits one thread at a time and passes the work of other threads to it, as law 2 requires.
 ///
-/// Nobody waits and no lock is held over the work. Work that arrives while some is running, from another thread or
-/// re-entrantly, runs after it, in the order of arrival (law 3). Uncontended it costs two atomic operations.
+/// No thread waits, and no lock is held during the work. Work that arrives meanwhile, from another thread or
+/// reentrantly, runs afterwards, in order of arrival (contract, law 3). Without contention it costs two atomic
+/// operations.
 @usableFromInline
 struct Drain: ~Copyable, Sendable {
-  // The work inside plus the work queued; whoever takes it from 0 to 1 is inside.
+  // The number of running and queued jobs; the thread that raises it from 0 to 1 is inside.
   @usableFromInline let work = Atomic<Int>(0)
-  // Guards appending and taking; a job runs outside. `work` counts up inside: a job counted is a job queued.
+  // Guards the queue; jobs run outside the lock. `work` is raised inside it, so that every counted job is queued.
   private let queue = Locked(Queue<@Sendable () -> Void>())
 
   @inlinable init() {}
 
-  /// Goes inside if nobody is; each success is paired with one `exit()`.
+  /// Enters the drain if no thread is inside; each success must be paired with one `exit()`.
   @inlinable
   func tryEnter() -> Bool {
     work.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
   }
 
-  /// Leaves, after doing what has been queued meanwhile.
+  /// Leaves the drain after running the jobs queued meanwhile.
   @inlinable
   func exit() {
     if work.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0 { runQueued() }
   }
 
-  /// Whether nobody is inside; only of use to the sole thread that could enter.
+  /// Whether no thread is inside; reliable only for a thread that is the only one that could enter.
   @inlinable var isIdle: Bool { work.load(ordering: .acquiring) == 0 }
 
-  /// Queues `job` for whoever is inside, or runs it here when nobody is.
+  /// Queues `job` for the thread inside, or runs it immediately if there is none.
   @usableFromInline
   func enqueue(_ job: @escaping @Sendable () -> Void) {
     let before = queue.withLock { queue in
@@ -38,7 +39,7 @@ struct Drain: ~Copyable, Sendable {
     if before == 0 { runQueued() }
   }
 
-  /// Runs `job` inside: now if nobody is there, else later.
+  /// Runs `job` inside: immediately if no thread is there, otherwise later.
   @inlinable
   func run(_ job: @escaping @Sendable () -> Void) {
     if tryEnter() {
@@ -49,9 +50,9 @@ struct Drain: ~Copyable, Sendable {
     }
   }
 
-  /// Runs `job` inside on `owner` and `element`: now if nobody is there, else later.
+  /// Runs `job` inside with `owner` and `element`: immediately if no thread is there, otherwise later.
   ///
-  /// A `job` that captures nothing costs no reference count, as one that captures `owner` would.
+  /// A `job` that captures nothing avoids the reference count that capturing `owner` would cost.
   @inlinable
   func run<Owner: AnyObject & Sendable, Element: Sendable>(
     _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void

@@ -1,9 +1,9 @@
-/// The serialised entrance of a stream that several threads may feed: `create` and the replaying subjects.
+/// A serialized entry point for streams that several threads may feed, such as those of `create`.
 @usableFromInline
 final class Emitter<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription
   @usableFromInline let next: @Sendable (Element) throws -> Void
-  // Serializes the calls of `next` and the end.
+  // Serializes the calls of `next` and the terminal event.
   @usableFromInline let drain = Drain()
 
   @inlinable
@@ -14,7 +14,7 @@ final class Emitter<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    // Asked inside: before, the end could come in between.
+    // `isStopped` is checked inside the drain; before it, the stream could terminate in between.
     drain.run(self, element) { $0.subscription.deliverIfActive($1, to: $0.next) }
   }
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A flag that one thread raises and another asks for.
+/// A flag that one thread sets and another reads.
 @usableFromInline
 package final class Flag: Sendable {
-  // Guards nothing but itself.
+  // Guards only itself.
   private let raised = Atomic<Bool>(false)
 
   @usableFromInline
@@ -11,10 +11,10 @@ package final class Flag: Sendable {
 
   @usableFromInline var isRaised: Bool { raised.load(ordering: .acquiring) }
 
-  /// Returns whether this call was the one that raised it.
+  /// Sets the flag; returns whether this call changed it.
   @usableFromInline @discardableResult
   package func raise() -> Bool { !raised.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// Returns whether this call was the one that lowered it.
+  /// Clears the flag; returns whether this call changed it.
   func lower() -> Bool { raised.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -1,13 +1,13 @@
-/// A scope whose end goes to a handler; it is disposed together with its parent, which it leaves when it ends.
+/// A scope that passes its terminal event to a handler. Its parent disposes it, and it leaves the parent when it ends.
 @usableFromInline
 package final class HandlerScope: Subscription, @unchecked Sendable {
-  // Safe: the handler is taken by the one thread that ends the scope.
+  // Safe: only the thread that ends the scope takes the handler.
   private var handler: (@Sendable ((any Error)?) -> Void)?
   private let parent: Subscription?
   private let isOwned: Bool
   private let waits: Bool
 
-  /// - Parameter waits: whether a source that can wait waits for the parent; not where its elements only say when.
+  /// - Parameter waits: Whether backpressure of the parent applies to this scope; `false` for triggers.
   @usableFromInline
   package init(
     _ parent: Subscription, waits: Bool = true, _ handler: @escaping @Sendable ((any Error)?) -> Void
@@ -20,7 +20,7 @@ package final class HandlerScope: Subscription, @unchecked Sendable {
     parent.own(self)
   }
 
-  /// A scope that nobody owns yet; above `parent`, where there is one.
+  /// Creates a scope without an owner, optionally above `parent`.
   @usableFromInline
   package init(above parent: Subscription? = nil, _ handler: @escaping @Sendable ((any Error)?) -> Void) {
     self.handler = handler
@@ -33,7 +33,8 @@ package final class HandlerScope: Subscription, @unchecked Sendable {
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
     handler?(error)
-    // After the handler: when the parent has ended by it, that has released this scope before what it got later (law 5).
+    // After the handler: if the handler has ended the parent, the parent has already released this scope in order
+    // (contract, law 5).
     if isOwned, let parent, !parent.isStopped { parent.disown(self) }
   }
 

@@ -1,14 +1,14 @@
-/// What waits for several sources at once: the machinery of `zip` and `combineLatest`.
+/// A combination of several sources: the implementation of `zip` and `combineLatest`.
 ///
-/// Each source has a slot; its events enter one drain, inside which the slots change and the result goes downstream.
-class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is touched only inside the drain
+/// Each source has a slot. Events enter one drain, inside which the slots change and results are emitted.
+class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state is used only inside the drain
   private let downstream: Subscription
   private let next: Observable<Output>.Next
   final let takesOnce: Bool
-  // Guards the slots, and the numbers below.
+  // Guards the slots and the counters below.
   private let drain = Drain()
   private var slots: [Slot] = []
-  // The slots that have nothing, counted so that an element costs the same however many sources there are.
+  // The number of empty slots, so that the cost of an element does not depend on the number of sources.
   private var empty = 0
   private var open = 0
 
@@ -17,14 +17,14 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is tou
     self.takesOnce = takesOnce
   }
 
-  /// Adds a slot; all are added before the first is attached.
+  /// Adds a slot; all slots are added before the first is attached.
   final func add(_ slot: Slot) {
     slots.append(slot)
     empty += 1
     open += 1
   }
 
-  /// The next result; asked for when every slot has an element.
+  /// Returns the next result; called when every slot has an element.
   func take() -> Output? { nil }
 
   final func attach<Element: Sendable>(_ source: Observable<Element>, _ slot: SlotOf<Element>) {
@@ -42,13 +42,14 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is tou
     slot.put(element)
     guard empty == 0, let output = take() else { return }
     downstream.deliver(output, to: next)
-    // What is kept stays in its slot.
+    // Elements that are not consumed stay in their slots.
     guard takesOnce else { return }
     empty = slots.count(where: \.isEmpty)
     if slots.contains(where: \.isExhausted) { downstream.complete() }
   }
 
-  /// A source that has completed and has nothing left ends the whole, and so does the end of all (laws 11 and 12).
+  /// Handles the terminal event of a source. A completed source with an empty slot completes the result, as does the
+  /// completion of all (contract, laws 11 and 12).
   private func close(_ slot: Slot, _ error: (any Error)?) {
     if let error { return downstream.fail(error) }
     slot.isClosed = true
@@ -57,29 +58,30 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: what varies is tou
   }
 }
 
-/// Where the results of a join go. A value of its own, because compilers, some at 6.0 and others at 6.3, crash where a function takes
-/// a closure over a pack's tuple.
+/// Where a join sends its results.
+///
+/// Swift 6.0 and 6.3 crash on some functions that take a closure over a pack's tuple; this structure takes its place.
 struct JoinSink<Output: Sendable> {
   let downstream: Subscription
   let next: Observable<Output>.Next
 }
 
 extension Observable {
-  /// A stream whose subscriptions each call `start`, which starts a join.
+  /// Creates a stream that calls `start` for each subscription; `start` creates a join and attaches its sources.
   init(joining start: @escaping @Sendable (JoinSink<Element>) -> Void) {
     self.init(push: { start(JoinSink(downstream: $0, next: $1)) })
   }
 }
 
-/// What one source of a join has sent, and whether it has completed.
-class Slot: @unchecked Sendable {  // safe: touched only inside the drain of its join
+/// The elements of one source of a join, and whether it has completed.
+class Slot: @unchecked Sendable {  // safe: used only inside the drain of its join
   final var isEmpty = true
   final var isClosed = false
 
   final var isExhausted: Bool { isClosed && isEmpty }
 }
 
-/// A slot for elements of one type: a `zip` takes each once, a `combineLatest` the latest again and again.
+/// A slot for elements of one type: `zip` uses each element once, `combineLatest` reuses the latest one.
 final class SlotOf<Element: Sendable>: Slot, @unchecked Sendable {  // safe: as above
   private let takesOnce: Bool
   private var queue = Queue<Element>()

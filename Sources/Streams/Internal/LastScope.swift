@@ -1,7 +1,7 @@
-/// A scope that emits something of its own before it passes completion on.
+/// A scope that emits final elements before it forwards completion.
 @usableFromInline
 package final class LastScope: Scope, @unchecked Sendable {
-  // Safe: the closure is taken by the one thread that ends the scope.
+  // Safe: only the thread that ends the scope takes the closure.
   private var last: (@Sendable () throws -> Void)?
 
   @usableFromInline

@@ -1,10 +1,10 @@
-/// `combineLatest` of two sources, inlined into the caller.
+/// A `combineLatest` of two sources, inlined into the caller.
 @usableFromInline
 final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: what varies is touched only inside the drain.
+  // Safe: all mutable state is used only inside the drain.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
-  // Serializes both sources, and guards all that varies.
+  // Serializes both sources, and guards all mutable state.
   @usableFromInline let drain = Drain()
   @usableFromInline var first: First?
   @usableFromInline var second: Second?
@@ -44,7 +44,8 @@ final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
     do { try next(first, second) } catch { downstream.fail(error) }
   }
 
-  /// One that ends without an element ends the whole, and so does the last (law 12).
+  /// Handles the terminal event of a source. A source without an element completes the result, as does the last one
+  /// (contract, law 12).
   @usableFromInline
   func close(_ error: (any Error)?, hadElement: @escaping @Sendable () -> Bool) {
     drain.run { [self] in

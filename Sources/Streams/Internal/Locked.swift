@@ -1,27 +1,27 @@
 import Synchronization
 
 #if compiler(>=6.2)
-  /// State behind a mutex; the one lock of this package.
+  /// State behind a mutex; the only lock type of this package.
   ///
-  /// What leaves the state is released outside the lock with `withExtendedLifetime`, not with `_ =`: the optimiser may move
-  /// a last release up into the critical section, and a `deinit` may run user code.
+  /// Values removed from the state are released outside the lock with `withExtendedLifetime`, not with `_ =`: the
+  /// optimizer may move a final release into the critical section, and a `deinit` may run user code.
   ///
-  /// In debug builds it also orders its critical sections by an atomic: on Linux the contended path of `Mutex` runs in
-  /// the kernel, where Thread Sanitizer does not see it and so reports races that are none. Compilers before 6.3 reject the closure
-  /// that this takes.
+  /// In debug builds, an atomic also orders the critical sections. On Linux the contended path of `Mutex` runs in the
+  /// kernel, where Thread Sanitizer cannot see it and would report false races. Compilers before 6.3 reject the
+  /// closure that this takes.
   @usableFromInline
   package struct Locked<Value>: ~Copyable, Sendable {
-    // Whoever holds the state; closures under it must call nothing foreign.
+    // Guards the state; closures under it must not call code outside this package.
     @usableFromInline let mutex: Mutex<Value>
     #if DEBUG && compiler(>=6.3)
-      // Guards nothing: it shows the order of the sections to Thread Sanitizer.
+      // Guards nothing: it makes the order of the sections visible to Thread Sanitizer.
       @usableFromInline let order = Atomic<Bool>(false)
     #endif
 
     @usableFromInline
     package init(_ value: sending Value) { mutex = Mutex(value) }
 
-    /// Runs `body` alone on the state. It must be short and call nothing that is not ours.
+    /// Runs `body` with exclusive access to the state. It must be short and must not call code outside this package.
     @inlinable
     package borrowing func withLock<Result, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -38,17 +38,17 @@ import Synchronization
     }
   }
 #else
-  /// The same for older compilers, which reject correct closures with `sending`, and crash where a generic mutex is a property.
+  /// The same lock for older compilers, which reject correct `sending` closures and crash on a generic mutex in a structure.
   @usableFromInline
   package final class Locked<Value>: @unchecked Sendable {  // safe: newer compilers check what passes the lock
-    // Guards `value`; closures under it must call nothing foreign.
+    // Guards `value`; closures under it must not call code outside this package.
     @usableFromInline let mutex = Mutex<Void>(())
     @usableFromInline var value: Value
 
     @usableFromInline
     package init(_ value: sending Value) { self.value = value }
 
-    /// Runs `body` alone on the state. It must be short and call nothing that is not ours.
+    /// Runs `body` with exclusive access to the state. It must be short and must not call code outside this package.
     @inlinable
     package func withLock<Result, Failure: Error>(
       _ body: (inout Value) throws(Failure) -> Result
@@ -57,7 +57,7 @@ import Synchronization
     }
   }
 
-  /// What a closure under the lock returns.
+  /// The result of a closure under the lock.
   @usableFromInline
   struct LockedResult<Value>: @unchecked Sendable {  // safe: as above
     @usableFromInline let value: Value

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Flattens streams into one: the machinery of `flatMap`, `concatMap` and `merge` (laws 13, 14).
+/// Flattens streams into one: the implementation of `flatMap`, `concatMap` and `merge` (contract, laws 13, 14).
 ///
-/// It is the scope of the outer stream. Inners are counted before they are subscribed; values and ends of all sides go
-/// through one drain, so that they are serial and no end overtakes a value.
+/// It is the scope of the outer stream. Inner streams are counted before they are subscribed. Elements and terminal
+/// events of all streams pass through one drain, so that they are serial and no terminal event overtakes an element.
 @usableFromInline
 final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, an emitter and a mutex
   private struct Waiting {
     var running = 0
     var queue = Queue<Observable<Element>>()
-    /// Let those go on that send the outer stream, which may be several.
+    /// Closures that resume the paused sources of the outer stream.
     var resumes: [@Sendable () -> Void] = []
 
     func isFull(_ limit: Int) -> Bool { running + queue.count >= limit }
@@ -21,13 +21,13 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   }
 
   @usableFromInline let next: Observable<Element>.Next
-  // What all sides emit into; ends go through its drain, too.
+  // The entry point for the elements of all streams; terminal events pass through its drain, too.
   @usableFromInline let emitter: Emitter<Element>
-  // The outer stream and every inner that has not ended.
+  // The number of streams that have not terminated: the outer one and the inner ones.
   @usableFromInline let active = Atomic<Int>(1)
   @usableFromInline let limit: Int
   @usableFromInline let inners = SubscriptionSet()
-  // Guards the inner streams over the limit and the number of those that run; they are started outside.
+  // Guards the queued inner streams and the number of running ones; streams are started outside the lock.
   private let waiting = Locked(Waiting())
   private let starter = Trampoline()
 
@@ -40,14 +40,14 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     downstream.own(inners)
   }
 
-  /// Whether no inner stream is alive, so that only the outer one emits.
+  /// Whether no inner stream is active, so that only the outer one emits.
   @inlinable var isIdle: Bool { active.load(ordering: .acquiring) == 1 }
 
-  /// Takes one inner stream; called serially by the outer one.
+  /// Adds one inner stream; called serially by the outer one.
   @inlinable
   func add(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
-      // The outer stream is serial: nothing to serialise.
+      // The outer stream is serial, so nothing needs to be serialized.
       if isIdle, emitter.drain.isIdle {
         downstream.deliverIfActive(element, to: next)
         return
@@ -71,13 +71,14 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     startWaiting()
   }
 
-  /// The outer stream waits while as many inners run as may, if it can: those that it would send wait here without a limit.
+  /// Pauses the outer stream, if it supports backpressure, while the limit of inner streams is reached; otherwise they
+  /// would queue here without a limit.
   package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     let isFull =
       limit != .max
       && waiting.withLock { waiting in
         guard waiting.isFull(limit) else { return false }
-        // Behind the end, nobody would release it.
+        // After the terminal event, no call would release it.
         if !isStopped { waiting.resumes.append(resume) }
         return true
       }
@@ -90,7 +91,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     withExtendedLifetime(resumes) {}  // released outside the lock
   }
 
-  // The next inner is started by a loop, never from inside the end of the one before (law 14).
+  // A loop starts the next inner stream, never the terminal event of the previous one (contract, law 14).
   private func startWaiting() {
     starter.bounce {
       let inner: Observable<Element>? = waiting.withLock { waiting in
@@ -102,11 +103,11 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     }
   }
 
-  /// The outer stream has ended.
+  /// Handles the terminal event of the outer stream.
   @usableFromInline
   override func terminated(_ error: (any Error)?) { ended(error) }
 
-  /// An inner has ended.
+  /// Handles the terminal event of an inner stream.
   @usableFromInline
   func innerEnded(_ error: (any Error)?) {
     ended(error)
@@ -133,10 +134,10 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
 /// The scope of one inner stream.
 @usableFromInline
 final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
-  // Safe: `slot` is written before the inner stream runs, and read when that has ended.
+  // Safe: `slot` is written before the inner stream runs, and read after it has terminated.
   @usableFromInline let parent: Merge<Element>
   @usableFromInline var slot = -1
-  // The elements of this stream that wait in the drain for those of another; one thread at a time adds.
+  // The number of elements of this stream that wait in the drain; only one thread at a time adds to it.
   @usableFromInline let queued = Atomic<Int>(0)
 
   @usableFromInline
@@ -170,10 +171,10 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
     parent.innerEnded(error)
   }
 
-  /// What it would send while another stream's element is being dealt with would gather in the drain.
+  /// Pauses the source while its elements would queue in the drain behind an element of another stream.
   package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     guard queued.load(ordering: .acquiring) == 0 else {
-      // Behind what is queued, so that none of it is left when this runs; here and now if that has been dealt with.
+      // Behind the queued elements, so that none is left when this runs; inline if they have been processed already.
       parent.emitter.drain.enqueue(resume)
       return false
     }

@@ -1,4 +1,4 @@
-/// A first-in first-out queue in one ring of memory; appending and taking cost the same however long it is.
+/// A first-in first-out queue in a ring buffer; appending and removing take constant time.
 @usableFromInline
 struct Queue<Element> {
   @usableFromInline var ring: [Element?] = []
@@ -25,7 +25,7 @@ struct Queue<Element> {
     return element
   }
 
-  /// Appends `element` in place of the oldest, which it returns.
+  /// Appends `element`, and removes and returns the oldest one.
   @inlinable
   mutating func rotate(_ element: Element) -> Element? {
     guard count == 1 else {
@@ -44,14 +44,14 @@ struct Queue<Element> {
   /// The newest element.
   @inlinable var last: Element? { count > 0 ? ring[(head &+ count &- 1) & (ring.count &- 1)] : nil }
 
-  /// All elements, the oldest first.
+  /// All elements, oldest first.
   @inlinable var elements: [Element] {
     (0..<count).compactMap { ring[(head &+ $0) & (ring.count &- 1)] }
   }
 
   @inlinable
   mutating func grow() {
-    // The size stays a power of two, so that an index wraps with a mask.
+    // The size stays a power of two, so that a mask wraps the index.
     var larger: [Element?] = []
     larger.reserveCapacity(Swift.max(8, ring.count * 2))
     for offset in 0..<count { larger.append(ring[(head &+ offset) & (ring.count &- 1)]) }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// One scope of errors and termination: from an operator that reads or makes terminal events down to the next one.
+/// A scope of errors and termination: from an operator that handles or emits terminal events down to the next such
+/// operator.
 ///
-/// It is active until it finishes (with an error or not) or is disposed, whichever comes first; then it lets go of what
-/// it owns. Operators that pass terminal events through share their downstream's.
+/// It is active until it terminates or is disposed, whichever is first; then it releases everything that it owns.
+/// Operators that forward terminal events share the scope of their downstream.
 @usableFromInline
 package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
   private struct Owned {
@@ -13,11 +14,11 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     var inTail = false
   }
 
-  // Whoever raises it ends the scope; every emitter reads it.
+  // Ends the scope when it is set; every emitter reads it.
   @usableFromInline final let stopped = Atomic<Bool>(false)
-  // Whether anything has been owned, and whether that has been let go of; `owned` only says what it is.
+  // Whether the scope has owned anything, and whether it has released that; `owned` only lists the objects.
   private final let holding = Atomic<UInt8>(Holding.nothing)
-  // Guards what is disposed at the end, and the next tail call; both are taken out and run after.
+  // Guards the owned disposables and the next tail call; both are taken out and run outside the lock.
   private final let owned = Locked(Owned())
 
   private enum Holding {
@@ -31,26 +32,29 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
 
   deinit { liveSubscriptions.subtract(1, ordering: .relaxed) }
 
-  /// Whether it has finished or been disposed. Sources test it once per element.
+  /// Whether the scope has terminated or been disposed. Sources test it once per element.
   @inlinable package final var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
   @usableFromInline package final var isDisposed: Bool { isStopped }
 
-  /// Passes the end on; called at most once. `nil` is completion.
+  /// Forwards the terminal event (`nil` for completion); called at most once.
   @usableFromInline
   func terminated(_ error: (any Error)?) {}
 
-  /// Lets go of closures; called exactly once, after `terminated` if that is called.
+  /// Releases closures; called exactly once, after `terminated` if that is called.
   @usableFromInline
   func released() {}
 
-  /// Whether the subscriber takes another element now; `false` where a loop over `values()` has not asked for one, or a
-  /// `concatMap` is busy. `resume` is then called, once, when that changes, on any thread; never when the subscription ends.
+  /// Returns whether the subscriber accepts another element now.
   ///
-  /// Sources that can wait ask before each element, or before each batch. All others emit as they do.
+  /// Returns `false` if a loop over `values()` has not requested one, or a `concatMap` is busy. When that changes,
+  /// `resume` is called once, on any thread; it is not called after the subscription has ended.
+  ///
+  /// Sources that support backpressure call this before each element or batch. Others ignore it.
   package func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
 
-  /// Ends with `error`, or well with `nil`: first downstream hears of it, then upstream is disposed (law 5).
+  /// Terminates with `error`, or completes if it is `nil`: first the downstream receives it, then the upstream is
+  /// disposed (contract, law 5).
   @usableFromInline
   package final func finish(_ error: (any Error)?) {
     guard stop() else { return }
@@ -64,14 +68,16 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   @inlinable
   package final func fail(_ error: any Error) { finish(error) }
 
-  /// Ends without telling anybody. One that is just passing its end on lets go of what it owns already, so that its
-  /// downstream releases upstream before what came later, such as `do(onDispose:)` (law 5).
+  /// Stops without a terminal event.
+  ///
+  /// A scope that is forwarding its terminal event releases what it owns immediately. Its downstream thus releases the
+  /// upstream before later additions, such as `do(onDispose:)` (contract, law 5).
   @usableFromInline
   package final func dispose() {
     if !isStopped, stop() { release() } else { releaseOwned() }
   }
 
-  /// Ends the active state without telling anybody; the winner must call `release()`.
+  /// Ends the active state without a terminal event; the caller that succeeds must call `release()`.
   final func stop() -> Bool { !stopped.exchange(true, ordering: .acquiringAndReleasing) }
 
   final func release() {
@@ -92,7 +98,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     for disposable in taken.rest { disposable.dispose() }
   }
 
-  /// Disposes `disposable` together with this subscription: at once if that is over (law 9).
+  /// Disposes `disposable` together with this subscription, or immediately if that has ended (contract, law 9).
   @usableFromInline
   package final func own(_ disposable: any Disposable) {
     let late = owned.withLock { owned in
@@ -106,15 +112,17 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     if late { disposable.dispose() }
   }
 
-  /// Owns the item that `schedule` returns until that calls its argument: what has run leaves, so that streams which
-  /// replace themselves in this scope hold no more than one (law 27).
+  /// Owns the item that `schedule` returns until that calls its argument.
+  ///
+  /// Items that have run are released, so that streams that replace themselves in this scope hold at most one
+  /// (contract, law 27).
   package final func ownUntilRun(_ schedule: (_ leave: @escaping @Sendable () -> Void) -> any Disposable) {
     let slot = SingleAssignmentDisposable()
     own(slot)
     slot.setDisposable(schedule { [self] in disown(slot) })
   }
 
-  /// Forgets `disposable` without disposing it.
+  /// Removes `disposable` without disposing it.
   final func disown(_ disposable: any Disposable) {
     owned.withLock { owned in
       if let index = owned.rest.lastIndex(where: { $0 === disposable }) {
@@ -125,8 +133,10 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     }
   }
 
-  /// Runs `step` as the last thing that happens in this subscription for now: when called from inside such a step,
-  /// after it has returned, so that replacements that replace themselves need no stack (law 27).
+  /// Runs `step` as the last action of this subscription for now.
+  ///
+  /// A call from inside such a step runs after that has returned, so that nested replacements need no stack (contract,
+  /// law 27).
   final func tailCall(_ step: @escaping @Sendable () -> Void) {
     let mine = owned.withLock { owned in
       if owned.inTail {
@@ -148,21 +158,21 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     }
   }
 
-  /// Hands `element` to `next`; what that throws ends this subscription, and nothing above it hears of the error
-  /// (law 7).
+  /// Passes `element` to `next`; an error that it throws fails this subscription and does not travel upstream
+  /// (contract, law 7).
   @inlinable
   package final func deliver<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
     do { try next(element) } catch { fail(error) }
   }
 
-  /// Hands `element` to `next` unless this subscription is over.
+  /// Passes `element` to `next` unless this subscription has ended.
   @inlinable
   package final func deliverIfActive<Element>(_ element: Element, to next: @Sendable (Element) throws -> Void) {
     if !isStopped { deliver(element, to: next) }
   }
 }
 
-/// A scope that belongs to the one below it and passes its end down.
+/// A scope that its downstream owns, and that forwards its terminal event.
 @usableFromInline
 package class Scope: Subscription, @unchecked Sendable {  // safe: adds one constant
   @usableFromInline final let downstream: Subscription

@@ -1,5 +1,6 @@
-/// Subscribes one stream after another on behalf of its downstream, in a loop: none is started from inside the end of
-/// the one before (laws 14 and 27).
+/// A loop that subscribes to one stream after another for its downstream.
+///
+/// No stream is started from inside the terminal event of the previous one (contract, laws 14 and 27).
 @usableFromInline
 final class SubscriptionLoop: Sendable {
   @usableFromInline typealias Start = @Sendable (Subscription) -> Bool
@@ -12,8 +13,9 @@ final class SubscriptionLoop: Sendable {
   private let trampoline = Trampoline()
 
   /// - Parameters:
-  ///   - start: runs the next stream in the scope it is given; false if there is none, which completes the downstream.
-  ///   - ended: is told how each stream ended.
+  ///   - start: Runs the next stream in the given scope; returns `false` if there is none, which completes the
+  ///     downstream.
+  ///   - ended: Receives the terminal event of each stream.
   @usableFromInline
   init(_ downstream: Subscription, start: @escaping Start, ended: @escaping Ended) {
     self.downstream = downstream
@@ -32,7 +34,8 @@ final class SubscriptionLoop: Sendable {
     }
   }
 
-  /// The end of one in a sequence: an error ends all, completion starts the next.
+  /// Handles the terminal event of a stream in a sequence: an error fails the sequence, completion starts the next
+  /// stream.
   @usableFromInline
   static func inSequence(_ downstream: Subscription) -> Ended {
     { loop, error in if let error { downstream.fail(error) } else { loop.next() } }

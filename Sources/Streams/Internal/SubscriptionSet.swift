@@ -1,4 +1,4 @@
-/// The inner subscriptions of one operator: joining and leaving cost the same however many there are.
+/// The inner subscriptions of one operator; adding and removing take constant time.
 @usableFromInline
 final class SubscriptionSet: Disposable {
   private struct State {
@@ -7,12 +7,12 @@ final class SubscriptionSet: Disposable {
     var free: [Int] = []
   }
 
-  // Guards the members and the free slots; members are disposed and released outside.
+  // Guards the members and the free slots; members are disposed and released outside the lock.
   private let state = Locked(State())
 
   @usableFromInline init() {}
 
-  /// Adds `member`, or disposes it at once when the set is disposed; returns its slot for `remove`.
+  /// Adds `member` and returns its slot for `remove`, or disposes it immediately if the set has been disposed.
   @usableFromInline
   func insert(_ member: Subscription) -> Int {
     let slot: Int? = state.withLock { state in
@@ -31,7 +31,7 @@ final class SubscriptionSet: Disposable {
     return slot
   }
 
-  /// Forgets the member in `slot`, once.
+  /// Removes the member in `slot` without disposing it; must be called at most once per slot.
   @usableFromInline
   func remove(_ slot: Int) {
     let removed: Subscription? = state.withLock { state in

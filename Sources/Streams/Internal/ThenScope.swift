@@ -1,8 +1,10 @@
-/// The scope above a `flatMap` of a stream of one element: what takes that element's place runs when it has completed, in
-/// the subscription below, so that nothing needs to be merged.
+/// The scope above a `flatMap` of a stream of one element.
+///
+/// The following stream runs after that element has completed, in the subscription downstream, so that nothing needs to
+/// be merged.
 @usableFromInline
 final class ThenScope: Scope, @unchecked Sendable {
-  // Safe: written by the one element, taken by the one end that comes after it; disposal leaves it alone.
+  // Safe: written by the only element, taken by the terminal event after it; disposal does not touch it.
   @usableFromInline var following: (@Sendable () -> Void)?
 
   @usableFromInline
@@ -12,7 +14,8 @@ final class ThenScope: Scope, @unchecked Sendable {
   override func terminated(_ error: (any Error)?) {
     guard error == nil, let following = following.take() else { return downstream.finish(error) }
     following()
-    // After it: when the downstream has ended by it, that has released this scope before what it got later (law 5).
+    // Afterwards: if this has ended the downstream, the downstream has already released this scope in order (contract,
+    // law 5).
     if !downstream.isStopped { downstream.disown(self) }
   }
 }

@@ -1,14 +1,16 @@
-/// Holds the scheduled item that arms the next one of its kind.
+/// A holder of a scheduled item that schedules the next one of its kind.
 ///
-/// An item may run before `schedule` has returned it, on this thread or another, and arm its successor: the assignments
-/// go through a trampoline, so that the older item never replaces the newer, and items that run inline need no stack
-/// (law 27).
+/// An item may run before `schedule` has returned it, on this thread or another, and schedule its successor. The
+/// assignments pass through a trampoline, so that an older item never replaces a newer one, and items that run inline
+/// need no stack (contract, law 27).
 final class Turn: Disposable {
   private let held = SerialDisposable()
   private let trampoline = Trampoline()
 
-  /// Holds what `schedule` returns. A call from inside or beside a running one is made by that, with its own closure: all
-  /// calls must schedule the same.
+  /// Holds the item that `schedule` returns.
+  ///
+  /// A call that arrives during another one is made by that one, with its own closure, so all calls must schedule the
+  /// same work.
   func arm(_ schedule: () -> any Disposable) {
     trampoline.bounce { held.disposable = schedule() }
   }
@@ -17,7 +19,7 @@ final class Turn: Disposable {
 }
 
 extension SerialDisposable {
-  /// Holds what `schedule` returns, in a slot that is in place before the item can run and arm another.
+  /// Holds the item that `schedule` returns, in a slot that exists before the item can run and schedule another.
   func arm(_ schedule: () -> any Disposable) {
     let slot = SingleAssignmentDisposable()
     disposable = slot

@@ -1,10 +1,10 @@
-/// `zip` of two sources, inlined into the caller.
+/// A `zip` of two sources, inlined into the caller.
 @usableFromInline
 final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: the queues and flags are touched only inside the drain, so that no access needs to be checked at run time.
+  // Safe: the queues and flags are used only inside the drain, so no run-time exclusivity checks are needed.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
-  // Serializes both sources, and guards all that varies.
+  // Serializes both sources, and guards all mutable state.
   @usableFromInline let drain = Drain()
   @exclusivity(unchecked) @usableFromInline var firsts = Queue<First>()
   @exclusivity(unchecked) @usableFromInline var seconds = Queue<Second>()
@@ -44,7 +44,7 @@ final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
     completeIfExhausted()
   }
 
-  /// A completed source that has nothing queued ends the whole (law 11).
+  /// Completes the result if a completed source has no queued elements (contract, law 11).
   @inlinable
   func completeIfExhausted() {
     if (firstClosed && firsts.isEmpty) || (secondClosed && seconds.isEmpty) { downstream.complete() }

@@ -1,7 +1,8 @@
 import Synchronization
 
 extension ObservableType {
-  /// Becomes whichever of the two streams emits or ends first; the other is disposed at once (law 16).
+  /// Mirrors whichever of the two streams emits or terminates first; the other is disposed immediately (contract, law
+  /// 16).
   ///
   ///     first:  ---a--b-|
   ///     second: -1--2-|
@@ -13,8 +14,10 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// Becomes whichever of the streams emits or ends first; the others are disposed at once (law 16). Of nothing, never
-  /// ends.
+  /// Mirrors whichever of the streams emits or terminates first; the others are disposed immediately (contract, law
+  /// 16).
+  ///
+  /// Without sources, the stream never terminates.
   public static func amb<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
   where S.Element == Observable<Element> {
     let sources = Array(sources)
@@ -35,11 +38,11 @@ extension Observable {
   }
 }
 
-/// Who was first.
+/// The record of which source was first.
 private final class Amb: Sendable {
-  // -1 until one has won.
+  // The index of the winner, or -1 while there is none.
   private let winner = Atomic<Int>(-1)
-  // Guards the sources that have not lost; the winner takes the losers out and disposes them after.
+  // Guards the sources still in the race; the winner takes out the losers and disposes them outside the lock.
   private let runners: Locked<[Subscription?]>
 
   init(_ count: Int) { runners = Locked(Array(repeating: nil, count: count)) }

@@ -1,9 +1,9 @@
 extension ObservableType where Element == Never {
-  /// A stream without elements as a `Completable`.
+  /// Converts this stream, which emits no elements, to a `Completable`.
   public func asCompletable() -> Completable { Completable(trusted: asObservable()) }
 }
 
 extension Single {
-  /// The same without its element.
+  /// Converts this single to a `Completable`, dropping its element.
   public func asCompletable() -> Completable { observable.ignoreElements() }
 }

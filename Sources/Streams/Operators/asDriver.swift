@@ -1,5 +1,5 @@
 extension ObservableConvertibleType {
-  /// Converts the stream to a driver, which emits `element` in place of an error and completes.
+  /// Converts the stream to a driver that emits `element` instead of an error, and then completes.
   public func asDriver(onErrorJustReturn element: Element) -> Driver<Element> {
     Driver(trusted: asObservable().observeOn(MainScheduler.instance).catchErrorJustReturn(element))
   }

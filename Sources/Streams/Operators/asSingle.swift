@@ -1,10 +1,14 @@
 extension ObservableType {
-  /// The one element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none, and
-  /// with `StreamError.moreThanOneElement` at the second (law 29).
+  /// Converts the stream to a single of its only element, delivered on completion.
+  ///
+  /// Fails with `StreamError.noElements` if the stream is empty, and with `StreamError.moreThanOneElement` at the
+  /// second element (contract, law 29).
   public func asSingle() -> Single<Element> { lastAsSingle(isOnly: true) }
 
-  /// The last element of the stream, delivered on completion: fails with `StreamError.noElements` if there is none, and
-  /// if it must be the only one, with `StreamError.moreThanOneElement` at the second.
+  /// Converts the stream to a single of its last element, delivered on completion.
+  ///
+  /// Fails with `StreamError.noElements` if the stream is empty. If the element must be the only one, fails with
+  /// `StreamError.moreThanOneElement` at the second.
   package func lastAsSingle(isOnly: Bool = false) -> Single<Element> {
     let source = asObservable()
     return Single(

@@ -1,6 +1,9 @@
 extension ObservableType {
-  /// Gathers elements into arrays: each is emitted when it has `count` elements or `timeSpan` after the one before,
-  /// whichever is first, even if empty; on completion, what is there. With no time span only the count closes them.
+  /// Collects elements into arrays, each of which is emitted when it has `count` elements or after `timeSpan`,
+  /// whichever is first.
+  ///
+  /// Arrays that are emitted after `timeSpan` may be empty. On completion, the collected elements are emitted. If
+  /// `timeSpan` is zero or negative, only `count` applies.
   ///
   ///     source:             -a-b-c----d-|
   ///     buffer(4, count 2): ---A---B---C(D|)    A = [a, b], B = [c], C = [d], D = []
@@ -20,16 +23,16 @@ extension ObservableType {
 /// The scope above a `buffer`.
 @usableFromInline
 final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
-  // Safe: the state is touched inside the drain, so that no access needs to be checked at run time.
+  // Safe: the state is used only inside the drain, so no run-time exclusivity checks are needed.
   private let timeSpan: Duration
   @usableFromInline let count: Int
   private let scheduler: any SchedulerType
   private let next: Observable<[Element]>.Next
-  // Serializes source and timer, and guards all that varies.
+  // Serializes source and timer, and guards all mutable state.
   @usableFromInline let drain = Drain()
   private let timer = SerialDisposable()
   @exclusivity(unchecked) @usableFromInline var gathered: [Element] = []
-  // Numbers the arrays: a timer that lost its race finds another one and is ignored (law 22).
+  // The number of the current array: a timer that is late finds another number and is ignored (contract, law 22).
   private var id = 0
 
   @usableFromInline

@@ -1,9 +1,11 @@
 extension ObservableType {
-  /// Goes on with what `handler` makes of the error; what it throws goes downstream, and an error of the replacement
-  /// does not come back here (law 17).
+  /// Continues with the stream that `handler` returns for the error.
+  ///
+  /// An error thrown by `handler` is forwarded, as is an error of the replacement, which does not call `handler` again
+  /// (contract, law 17).
   ///
   ///     source:     -a--#
-  ///     catchError: -a---b-|    goes on with -b-|
+  ///     catchError: -a---b-|    continues with -b-|
   @inlinable
   public func catchError(
     _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>
@@ -19,8 +21,9 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// Emits the first of the streams that does not fail: each is subscribed when the one before has failed; the last
-  /// error is forwarded.
+  /// Emits the first of the streams that does not fail.
+  ///
+  /// Each stream is subscribed when the previous one has failed; the last error is forwarded.
   public static func catchError<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
   where S.Element == Observable<Element> {
     Observable(push: { subscription, next in

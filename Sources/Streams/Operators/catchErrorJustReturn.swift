@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits `element` in place of an error, and completes.
+  /// Emits `element` instead of an error, and then completes.
   ///
   ///     source:                  -a--#
   ///     catchErrorJustReturn(x): -a--(x|)

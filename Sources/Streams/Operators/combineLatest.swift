@@ -1,7 +1,8 @@
 extension Observable where Element == Never {
-  /// Emits the latest elements of all sources, as tuples, whenever one of them emits and all have.
+  /// Emits the latest elements of all sources as a tuple whenever one of them emits, as soon as each has emitted.
   ///
-  /// Completes when all have completed, or when one completes without an element (law 12); of nothing, at once.
+  /// Completes when all sources have completed, or when one completes without an element (contract, law 12). Without
+  /// sources, completes immediately.
   ///
   ///     first:         -a-----b-|
   ///     second:        ---1-2---|
@@ -22,10 +23,10 @@ extension Observable where Element == Never {
   }
 }
 
-// The same for two to five sources, spelled out: the compiler knows their tuples at once, where it solves the type of a
-// pack together with whatever closure follows (seconds for `.map { $0.0 + $0.1 + $0.2 }`).
+// Overloads for two to five sources. Their tuple types are known to the compiler immediately, whereas it solves the
+// type of a pack together with any closure that follows (which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`).
 extension Observable where Element == Never {
-  /// Emits the latest elements of two sources, as tuples; the common case, with code of its own for speed.
+  /// Emits the latest elements of two sources as tuples; optimized for this common case.
   @inlinable
   public static func combineLatest<A: ObservableConvertibleType, B: ObservableConvertibleType>(
     _ a: A, _ b: B
@@ -33,7 +34,7 @@ extension Observable where Element == Never {
     Observable<(A.Element, B.Element)>.combineLatest(a, b) { ($0, $1) }
   }
 
-  /// Emits the latest elements of three sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  /// Emits the latest elements of three sources as tuples; type-checks faster than the form for any number of sources.
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
   >(
@@ -42,7 +43,7 @@ extension Observable where Element == Never {
     latest(a, b, c)
   }
 
-  /// Emits the latest elements of four sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  /// Emits the latest elements of four sources as tuples; type-checks faster than the form for any number of sources.
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType
@@ -52,7 +53,7 @@ extension Observable where Element == Never {
     latest(a, b, c, d)
   }
 
-  /// Emits the latest elements of five sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  /// Emits the latest elements of five sources as tuples; type-checks faster than the form for any number of sources.
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType, E: ObservableConvertibleType
@@ -64,7 +65,7 @@ extension Observable where Element == Never {
 }
 
 extension Observable {
-  /// Emits what `combine` makes of the latest elements; what it throws becomes the error (law 7).
+  /// Emits the latest elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
   @inlinable
   public static func combineLatest<A: ObservableConvertibleType, B: ObservableConvertibleType>(
     _ a: A, _ b: B, resultSelector combine: @escaping @Sendable (A.Element, B.Element) throws -> Element
@@ -80,7 +81,7 @@ extension Observable {
     })
   }
 
-  /// Emits what `combine` makes of the latest elements; what it throws becomes the error (law 7).
+  /// Emits the latest elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
   >(
@@ -90,7 +91,7 @@ extension Observable {
     Observable<Never>.combineLatest(a, b, c).map { try combine($0.0, $0.1, $0.2) }
   }
 
-  /// Emits what `combine` makes of the latest elements; what it throws becomes the error (law 7).
+  /// Emits the latest elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType
@@ -103,7 +104,9 @@ extension Observable {
 }
 
 extension Observable {
-  /// The latest elements of all `sources` in one array, whenever one emits and all have; of nothing, completes (law 12).
+  /// Emits the latest elements of all `sources` as an array whenever one of them emits, as soon as each has emitted.
+  ///
+  /// Without sources, completes immediately (contract, law 12).
   public static func combineLatest<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>
   where S.Element: ObservableConvertibleType, S.Element.Element == Element {
     let sources = sources.map { $0.asObservable() }
@@ -111,7 +114,8 @@ extension Observable {
     return Observable<[Element]>(joining: { ArrayJoin($0, takesOnce: false).start(sources) })
   }
 
-  /// What `combine` makes of the latest elements of all `sources`; what it throws becomes the error (law 7).
+  /// Emits the latest elements of all `sources`, combined by `combine`; an error that it throws fails the stream
+  /// (contract, law 7).
   public static func combineLatest<S: Sequence & Sendable>(
     _ sources: S, resultSelector combine: @escaping @Sendable ([S.Element.Element]) throws -> Element
   ) -> Observable<Element> where S.Element: ObservableConvertibleType {

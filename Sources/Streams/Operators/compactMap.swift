@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits what `transform` makes of each element, leaving out `nil`; what it throws becomes the error (law 7).
+  /// Emits the non-`nil` results of `transform`; an error that it throws fails the stream (contract, law 7).
   ///
   ///     source:          -1--x--3-|
   ///     compactMap(Int): -1-----3-|

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits this stream, then `second`, which is subscribed when this one has completed.
+  /// Emits the elements of this stream, then those of `second`, which is subscribed when this stream has completed.
   ///
   ///     first:  -a--b-|
   ///     second: -c-|
@@ -12,20 +12,24 @@ extension ObservableType {
 }
 
 extension ObservableType where Element: ObservableConvertibleType {
-  /// Emits the inner streams one after the other, in order, each subscribed when the one before has completed (law 14);
-  /// the first error ends the whole.
+  /// Emits the elements of the inner streams, one stream after another, in order.
+  ///
+  /// Each inner stream is subscribed when the previous one has completed (contract, law 14); the first error fails the
+  /// result.
   @inlinable
   public func concat() -> Observable<Element.Element> { merge(maxConcurrent: 1) }
 }
 
 extension Observable {
-  /// Emits the streams one after the other, each subscribed when the one before has completed; an error ends all.
+  /// Emits the elements of the streams in order, subscribing to each when the previous one has completed; an error ends
+  /// the sequence.
   @inlinable
   public static func concat(_ sources: Observable<Element>...) -> Observable<Element> { concat(sources) }
 
-  /// Emits the streams one after the other, each subscribed when the one before has completed; an error ends all.
+  /// Emits the elements of the streams in order, subscribing to each when the previous one has completed; an error ends
+  /// the sequence.
   ///
-  /// The sequence may be lazy and without end: the next stream is asked for when it is needed.
+  /// The sequence may be lazy and infinite: the next stream is requested when it is needed.
   @inlinable
   public static func concat<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
   where S.Element == Observable<Element> {

@@ -1,5 +1,6 @@
 extension ObservableType {
-  /// Subscribes the stream that `selector` makes of each element, one after the other, in order (law 14).
+  /// Subscribes to the stream that `selector` returns for each element, one stream after another, in order (contract,
+  /// law 14).
   ///
   ///     source:    -ab------|
   ///     concatMap: -a-ab-b--|    each becomes x-x|

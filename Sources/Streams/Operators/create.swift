@@ -1,9 +1,9 @@
 extension Observable {
-  /// A stream whose events come from `subscribe`, which runs at each subscription.
+  /// Creates a stream that calls `subscribe` for each subscription, to produce its events.
   ///
-  /// The observer may be used from any thread, from several at once, and re-entrantly: events are serialised (laws 1
-  /// to 3). What `subscribe` returns is disposed when the stream ends or is given up; when that has already happened
-  /// while `subscribe` ran, at once (law 9).
+  /// The observer may be called from any thread, concurrently and reentrantly; it serializes the events (contract, laws
+  /// 1 to 3). The disposable that `subscribe` returns is disposed when the stream terminates or is disposed, or
+  /// immediately if that happened while `subscribe` ran (contract, law 9).
   @inlinable
   public static func create(
     _ subscribe: @escaping @Sendable (AnyObserver<Element>) -> any Disposable

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits an element when no other has followed it for `dueTime`; on completion, what is still waiting.
+  /// Emits an element when no other has followed it for `dueTime`; on completion, emits the pending element.
   ///
   ///     source:      -a-b----c|
   ///     debounce(2): -----b---(c|)
@@ -17,11 +17,11 @@ private final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  /
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
-  // Serializes source and timer, and guards all that varies.
+  // Serializes source and timer, and guards all mutable state.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting: Element?
-  // Numbers the elements: a timer that lost its race finds another one and is ignored (law 22).
+  // The number of the current element: a timer that is late finds another number and is ignored (contract, law 22).
   private var id = 0
 
   init(

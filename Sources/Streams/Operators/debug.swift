@@ -1,13 +1,13 @@
-import Foundation
+import PortableFoundation
 
 extension ObservableType {
-  /// Prints subscription, events and disposal to standard error, one line each with the time.
+  /// Prints the subscription, the events and the disposal to standard error, one line each, with the time.
   ///
   /// - Parameters:
-  ///   - identifier: what the lines are marked with; the place of this call, if there is none.
-  ///   - print: takes the lines instead of standard error.
-  ///   - file: the place of this call.
-  ///   - line: the place of this call.
+  ///   - identifier: The label of the lines; by default, the file and line of this call.
+  ///   - print: A closure that receives the lines instead of standard error.
+  ///   - file: The file of this call.
+  ///   - line: The line of this call.
   public func debug(
     _ identifier: String? = nil, print: (@Sendable (String) -> Void)? = nil, file: StaticString = #fileID,
     line: UInt = #line
@@ -16,7 +16,7 @@ extension ObservableType {
     let show: @Sendable (String) -> Void = { event in
       if let print { return print("\(name) -> \(event)") }
       let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
-      FileHandle.standardError.write(Data("\(time): \(name) -> \(event)\n".utf8))
+      StandardError.print("\(time): \(name) -> \(event)")
     }
     return self.do(
       onNext: { show("next(\($0))") }, onError: { show("error(\($0))") }, onCompleted: { show("completed") },

@@ -1,8 +1,8 @@
-import Foundation
+import PortableFoundation
 
-/// What makes values of bytes: `JSONDecoder`, `PropertyListDecoder`.
+/// A type that decodes values from bytes, such as `JSONDecoder` and `PropertyListDecoder`.
 public protocol DataDecoder: Sendable {
-  /// The value of `type` that `data` stands for.
+  /// Decodes a value of `type` from `data`.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
@@ -10,7 +10,7 @@ extension JSONDecoder: DataDecoder {}
 extension PropertyListDecoder: DataDecoder {}
 
 extension ObservableType where Element == Data {
-  /// Decodes each element, on the thread it comes on; a failure is the stream's error (law 7).
+  /// Decodes each element on the thread that delivers it; a decoding error fails the stream (contract, law 7).
   public func decode<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, using decoder: some DataDecoder
   ) -> Observable<Value> {

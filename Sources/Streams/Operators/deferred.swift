@@ -1,5 +1,6 @@
 extension Observable {
-  /// Asks `factory` for a stream at each subscription; what it throws becomes the error (law 7).
+  /// Creates a stream by calling `factory` for each subscription; an error that it throws fails the stream (contract,
+  /// law 7).
   public static func deferred(_ factory: @escaping @Sendable () throws -> Observable<Element>) -> Observable<Element> {
     Observable(push: { subscription, next in
       do { try factory().run(subscription, next) } catch { subscription.fail(error) }

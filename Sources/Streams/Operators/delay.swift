@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Shifts elements and completion by `dueTime`; an error comes at once and drops what is on its way.
+  /// Delays elements and completion by `dueTime`; an error is forwarded immediately and drops the pending elements.
   ///
   ///     source:   -a--b--|
   ///     delay(2): ---a--b--|
@@ -12,12 +12,12 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `delay`: events wait here for their time, in order, and one timer waits for the first of them.
+/// The scope above a `delay`: a queue of events in order, and one timer for the first of them.
 private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
-  // Serializes source and timer, and guards all that varies.
+  // Serializes source and timer, and guards all mutable state.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting = Queue<(event: Event<Element>, due: Duration)>()
@@ -39,7 +39,7 @@ private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // s
   }
 
   func push(_ event: Event<Element>) {
-    // Read here: the time inside the drain may be later.
+    // Read here, because the time inside the drain may be later.
     let due = scheduler.uptime + dueTime
     drain.run { [self] in
       waiting.append((event, due))
@@ -53,14 +53,14 @@ private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // s
     }
   }
 
-  /// Lets the first event go, and all that are due by the clock.
+  /// Delivers the first event, and all others that are due by the clock.
   private func letGo() {
     var time = scheduler.uptime
-    // The timer decides for the first, so that a clock that was set back does not hold it.
+    // The timer decides for the first event, so that setting the clock back does not hold it.
     if let first = waiting.first { time = Swift.max(time, first.due) }
     while let (event, due) = waiting.first {
       guard !downstream.isStopped else { return }
-      // A clock that was set back must not make the wait longer.
+      // Setting the clock back must not extend the wait.
       guard due <= time else { return arm(Swift.min(due - time, dueTime)) }
       _ = waiting.popFirst()
       switch event {

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Subscribes the source when `dueTime` has passed, on `scheduler`.
+  /// Subscribes to the source after `dueTime`, on `scheduler`.
   ///
   ///     source:               a-b|
   ///     delaySubscription(2): --a-b|

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Turns elements that are events into those events: the opposite of `materialize`.
+  /// Converts elements that are events into those events: the inverse of `materialize`.
   @inlinable
   public func dematerialize<Result: Sendable>() -> Observable<Result> where Element == Event<Result> {
     let source = asObservable()

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Leaves out elements that equal their predecessor.
+  /// Drops elements that are equal to the previous one.
   ///
   ///     source:               -a--a--b--a-|
   ///     distinctUntilChanged: -a-----b--a-|
@@ -8,7 +8,8 @@ extension ObservableType {
     distinctUntilChanged { $0 == $1 }
   }
 
-  /// Leaves out elements whose key equals their predecessor's; what `keySelector` throws becomes the error (law 7).
+  /// Drops elements whose key equals that of the previous one; an error thrown by `keySelector` fails the stream
+  /// (contract, law 7).
   @inlinable
   public func distinctUntilChanged<Key: Equatable & Sendable>(
     _ keySelector: @escaping @Sendable (Element) throws -> Key
@@ -25,7 +26,8 @@ extension ObservableType {
     })
   }
 
-  /// Leaves out elements that `comparer` finds equal to the last one emitted; what it throws is the error (law 7).
+  /// Drops elements that `comparer` considers equal to the last emitted one; an error that it throws fails the stream
+  /// (contract, law 7).
   @inlinable
   public func distinctUntilChanged(
     _ comparer: @escaping @Sendable (Element, Element) throws -> Bool

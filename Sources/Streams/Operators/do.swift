@@ -1,10 +1,12 @@
 extension ObservableType {
-  /// Lets closures watch the events without changing them; what `onNext`, `onError` or `onCompleted` (and their `after`
-  /// forms) throw becomes the stream's error (law 7).
+  /// Calls closures for the events without changing them.
   ///
-  /// The plain hooks run before the event goes downstream, the `after` ones behind it. `onSubscribe` runs before the
-  /// source is subscribed, `onSubscribed` after; `onDispose` once, after the end or the disposal (law 5). Errors thrown
-  /// below this operator do not reach `onError`: they never travel upwards.
+  /// The plain closures run before the event is forwarded, the `after` ones afterwards. An error that one of them
+  /// throws fails the stream (contract, law 7).
+  ///
+  /// `onSubscribe` runs before the source is subscribed, and `onSubscribed` afterwards. `onDispose` runs once, after
+  /// the terminal event or the disposal (contract, law 5). Errors thrown downstream do not reach `onError`, because
+  /// errors never travel upstream.
   @inlinable
   public func `do`(
     onNext: (@Sendable (Element) throws -> Void)? = nil, afterNext: (@Sendable (Element) throws -> Void)? = nil,

@@ -1,6 +1,8 @@
 extension ObservableType {
-  /// Emits the element with the number `index`, from 0, and completes; a shorter stream fails with
-  /// `StreamError.noElements`, and so does a negative `index`, without subscribing the source.
+  /// Emits the element at `index`, counted from 0, and completes.
+  ///
+  /// Fails with `StreamError.noElements` if the stream is shorter, or if `index` is negative; in that case the source
+  /// is not subscribed.
   ///
   ///     source:       -a--b--c-|
   ///     elementAt(1): ----(b|)

@@ -1,5 +1,5 @@
 extension Observable {
-  /// Completes at once.
+  /// Creates a stream that completes immediately.
   ///
   ///     empty: |
   @inlinable

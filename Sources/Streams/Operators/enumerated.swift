@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits each element with its number, from 0.
+  /// Emits each element with its index, counted from 0.
   ///
   ///     source:     -a--b-|
   ///     enumerated: -A--B-|    A = (0, a), B = (1, b)

@@ -1,5 +1,5 @@
 extension Observable {
-  /// Fails at once with `error`.
+  /// Creates a stream that fails with `error` immediately.
   ///
   ///     error: #
   @inlinable

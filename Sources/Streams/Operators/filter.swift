@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits the elements for which `predicate` is true; what it throws becomes the stream's error (law 7).
+  /// Emits the elements that satisfy `predicate`; an error that it throws fails the stream (contract, law 7).
   ///
   ///     source:       -1--2--3--4-|
   ///     filter(even): ----2-----4-|

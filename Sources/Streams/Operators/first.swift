@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// The first element, or `nil` of a stream without any; the source is disposed with it.
+  /// Emits the first element and disposes the source, or emits `nil` if the stream is empty.
   ///
   ///     source:  -a--b-|
   ///     first(): -(a|)

@@ -1,11 +1,12 @@
 extension ObservableType {
-  /// Subscribes the stream that `selector` makes of each element, and emits what all of them emit, as it comes.
+  /// Subscribes to the stream that `selector` returns for each element, and emits the elements of all of them in order
+  /// of arrival.
   ///
-  /// A `selector` that makes streams with a `flatMap` of their own nests one stack frame or more a level (law 27): write long
-  /// recursions, such as pages of a list, as a loop with `concat`.
+  /// If `selector` returns streams that apply `flatMap` recursively, each level uses at least one stack frame
+  /// (contract, law 27). Write long recursions, such as the pages of a list, as a loop with `concat`.
   ///
-  /// The first error, of the source, an inner or `selector`, ends the whole and disposes every other inner; completion
-  /// needs the source and every inner (law 13).
+  /// The first error, of the source, an inner stream or `selector`, fails the result and disposes all inner streams.
+  /// The result completes when the source and all inner streams have completed (contract, law 13).
   ///
   ///     source:  -a--b----|
   ///     flatMap: -a-ab-b--|    each becomes x-x|

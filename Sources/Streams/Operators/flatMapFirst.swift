@@ -1,6 +1,6 @@
 extension ObservableType {
-  /// Subscribes the stream that `selector` makes of an element, and ignores the elements that come while it lives
-  /// (law 14).
+  /// Subscribes to the stream that `selector` returns for an element, and ignores elements that arrive while that
+  /// stream is active (contract, law 14).
   ///
   ///     source:       -ab--c---|
   ///     flatMapFirst: -a-a-c-c-|    each becomes x-x|

@@ -1,7 +1,8 @@
 import Synchronization
 
 extension ObservableType {
-  /// Subscribes the stream that `selector` makes of each element, and gives the one before up first (law 14).
+  /// Subscribes to the stream that `selector` returns for each element, after disposing the previous one (contract, law
+  /// 14).
   ///
   ///     source:        -a-b-----|
   ///     flatMapLatest: -a-b-b-b-|    each becomes x-x-x|
@@ -20,14 +21,14 @@ extension ObservableType {
 /// The scope of the outer stream of a `flatMapLatest`.
 @usableFromInline
 final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
-  // Safe: atomics and a drain; `lastID` is touched by the outer stream only, whose events are serial.
+  // Safe: atomics and a drain; only the outer stream, whose events are serial, uses `lastID`.
   @usableFromInline let next: Observable<Element>.Next
   // Serializes the events of the outer and the inner streams.
   @usableFromInline let drain = Drain()
   @usableFromInline let current = SerialDisposable()
-  // The inner stream that may emit; 0 is none.
+  // The ID of the inner stream that may emit, or 0 if there is none.
   @usableFromInline let active = Atomic<Int>(0)
-  // Raised inside the drain, read by whoever ends an inner stream there.
+  // Set inside the drain, and read there when an inner stream terminates.
   @usableFromInline let outerEnded = Atomic<Bool>(false)
   @usableFromInline var lastID = 0
 
@@ -42,7 +43,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   func switchTo(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
-      // What is inside the drain now is stale; nothing else can emit but this thread.
+      // Work inside the drain is stale now, and only this thread can emit.
       if drain.isIdle { return downstream.deliverIfActive(element, to: next) }
       return drain.run(self, element) { $0.downstream.deliverIfActive($1, to: $0.next) }
     }

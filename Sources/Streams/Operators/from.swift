@@ -1,7 +1,7 @@
 extension Observable {
-  /// Emits the elements of `sequence` in a plain loop on the subscribing thread, then completes (law 23).
+  /// Emits the elements of `sequence` in a plain loop on the subscribing thread, then completes (contract, law 23).
   ///
-  /// Infinite sequences are fine when something downstream, such as `take`, ends the subscription.
+  /// An infinite sequence is allowed if an operator downstream, such as `take`, ends the subscription.
   ///
   ///     from([a, b, c]): (abc|)
   @inlinable
@@ -19,7 +19,7 @@ extension Observable {
     })
   }
 
-  /// Emits the elements of `sequence`, one for each item that it schedules on `scheduler`, then completes (law 23).
+  /// Emits the elements of `sequence`, each in a separate item on `scheduler`, then completes (contract, law 23).
   public static func from<S: Sequence & Sendable>(
     _ sequence: S, scheduler: any ImmediateSchedulerType
   ) -> Observable<Element> where S.Element == Element {
@@ -37,13 +37,13 @@ extension Observable {
     })
   }
 
-  /// Emits what is in `optional`, if anything, and completes.
+  /// Emits the value of `optional`, unless it is `nil`, and completes.
   @inlinable
   public static func from(optional: Element?) -> Observable<Element> {
     optional.map { .just($0) } ?? .empty()
   }
 
-  /// Emits what is in `optional`, if anything, and completes, in an item that it schedules on `scheduler`.
+  /// Emits the value of `optional`, unless it is `nil`, and completes, on `scheduler`.
   public static func from(optional: Element?, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     Observable.from(optional: optional).subscribeOn(scheduler)
   }

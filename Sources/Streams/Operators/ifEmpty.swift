@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits `element` when the source completes without any.
+  /// Emits `element` if the source completes without an element.
   ///
   ///     source:           --|
   ///     ifEmpty(default): --(a|)
@@ -8,10 +8,10 @@ extension ObservableType {
     ifEmpty(switchTo: .just(element))
   }
 
-  /// Goes on with `other` when the source completes without an element.
+  /// Continues with `other` if the source completes without an element.
   ///
   ///     source:            --|
-  ///     ifEmpty(switchTo): ---a-|    goes on with -a-|
+  ///     ifEmpty(switchTo): ---a-|    continues with -a-|
   @inlinable
   public func ifEmpty(switchTo other: Observable<Element>) -> Observable<Element> {
     let source = asObservable()

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// The end of the stream, without its elements.
+  /// Converts the stream to a `Completable`, dropping its elements.
   ///
   ///     source:         -a--b-|
   ///     ignoreElements: ------|

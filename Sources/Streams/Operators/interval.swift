@@ -1,5 +1,5 @@
 extension Observable where Element: FixedWidthInteger & Sendable {
-  /// Counts from 0, one number after each `period`, without end, on `scheduler`.
+  /// Creates a stream that counts from 0, emitting one number per `period`, forever, on `scheduler`.
   ///
   ///     interval(2): --0-1-2-
   public static func interval(_ period: Duration, scheduler: any SchedulerType) -> Observable<Element> {

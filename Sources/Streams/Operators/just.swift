@@ -1,5 +1,5 @@
 extension Observable {
-  /// Emits `element` and completes.
+  /// Creates a stream that emits `element` and completes.
   ///
   ///     just(a): (a|)
   @inlinable
@@ -7,7 +7,7 @@ extension Observable {
     Observable(source: .scalar(element))
   }
 
-  /// Emits `element` and completes, in an item that it schedules on `scheduler`.
+  /// Creates a stream that emits `element` and completes, on `scheduler`.
   public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     Observable.just(element).subscribeOn(scheduler)
   }

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits what `transform` makes of each element; what it throws becomes the stream's error (law 7).
+  /// Emits the result of `transform` for each element; an error that it throws fails the stream (contract, law 7).
   ///
   ///     source:   -1--2--3-|
   ///     map(×10): -A--B--C-|    A = 10, B = 20, C = 30

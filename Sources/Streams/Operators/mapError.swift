@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Fails with what `transform` makes of the error, or with what it throws.
+  /// Replaces the error with the one that `transform` returns or throws.
   ///
   ///     source:   -a--#
   ///     mapError: -a--#    with another error

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits every event as an element; after the terminal one, completes.
+  /// Emits every event as an element; completes after the terminal event.
   ///
   ///     source:      -a--#
   ///     materialize: -A--(B|)    A = next(a), B = error

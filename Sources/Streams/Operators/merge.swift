@@ -1,10 +1,12 @@
 extension ObservableType where Element: ObservableConvertibleType {
-  /// Emits what all the inner streams emit, as it comes; the first error ends the whole (law 13).
+  /// Emits the elements of all inner streams in order of arrival; the first error fails the result (contract, law 13).
   @inlinable
   public func merge() -> Observable<Element.Element> { flatMap { $0 } }
 
-  /// Emits what the inner streams emit, at most `maxConcurrent` of them subscribed at a time, the others waiting in
-  /// order; `concat` is `maxConcurrent: 1` (law 14). Less than 1 counts as 1.
+  /// Emits the elements of the inner streams, subscribing to at most `maxConcurrent` of them at a time; the others wait
+  /// in order.
+  ///
+  /// `concat` is the same as `maxConcurrent: 1` (contract, law 14). Values below 1 count as 1.
   @inlinable
   public func merge(maxConcurrent: Int) -> Observable<Element.Element> {
     flatMap(limit: Swift.max(1, maxConcurrent)) { $0 }
@@ -12,7 +14,7 @@ extension ObservableType where Element: ObservableConvertibleType {
 }
 
 extension Observable {
-  /// Emits what all the streams emit, as it comes; the first error ends the whole (law 13).
+  /// Emits the elements of all streams in order of arrival; the first error fails the result (contract, law 13).
   ///
   ///     first:  -a---c-|
   ///     second: --b---|
@@ -20,7 +22,7 @@ extension Observable {
   @inlinable
   public static func merge(_ sources: Observable<Element>...) -> Observable<Element> { merge(sources) }
 
-  /// Emits what all the streams emit, as it comes; the first error ends the whole (law 13).
+  /// Emits the elements of all streams in order of arrival; the first error fails the result (contract, law 13).
   @inlinable
   public static func merge<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
   where S.Element == Observable<Element> {

@@ -5,7 +5,8 @@ extension ObservableType {
     ConnectableObservable(Sharing(asObservable(), keepsHub: true) { Hub(subject) })
   }
 
-  /// Shares one subscription to the source, made by `connect()`, through a subject that `makeSubject` makes for each.
+  /// Shares one subscription to the source, made by `connect()`, through a subject that `makeSubject` creates for each
+  /// connection.
   public func multicast<Subject: SubjectType>(
     makeSubject: @escaping @Sendable () -> Subject
   ) -> ConnectableObservable<Element> where Subject.Element == Element {

@@ -1,5 +1,5 @@
 extension Observable {
-  /// Emits nothing and never ends.
+  /// Creates a stream that never emits and never terminates.
   ///
   ///     never: -
   @inlinable

@@ -1,11 +1,12 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
 extension ObservableType {
-  /// Delivers the events on `scheduler`, in order, errors included, one at a time even if that is concurrent; what is
-  /// queued when the subscription is disposed is dropped (law 20).
+  /// Delivers the events on `scheduler`, in order and one at a time, including errors, even if the scheduler is
+  /// concurrent.
   ///
-  /// Events move in batches: one hop for all that have gathered.
+  /// Queued events are dropped when the subscription is disposed (contract, law 20). Events are delivered in batches,
+  /// with one scheduled item per batch.
   @inlinable
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
@@ -16,12 +17,14 @@ extension ObservableType {
   }
 }
 
-/// The scope above an `observeOn`: a queue between two threads, of which one appends and one takes, without a lock.
+/// The scope above an `observeOn`: a lock-free queue between the thread that appends and the thread that removes.
 ///
-/// The source's events are serial (law 2), and so are the runs: the next is scheduled when the one before has taken all.
+/// The events of the source are serial (contract, law 2), and so are the runs: the next is scheduled after the previous
+/// one has emptied the queue.
 @usableFromInline
 final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
-  // Safe: `inlet` and `end` belong to the source, `outlet` to the run; what one has written the other reads behind `waiting`.
+  // Safe: the source uses `inlet` and `end`, the run uses `outlet`; `waiting` orders writes of one before reads of the
+  // other.
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
@@ -30,7 +33,8 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
   private let apart = CacheLine()
   @exclusivity(unchecked) @usableFromInline var inlet: Slots<Element>
   private let apartAsWell = CacheLine()
-  // Twice the elements that wait, and one more at the end; whoever raises it from 0 schedules a run, which lowers it again.
+  // Twice the number of queued elements, plus one after the terminal event. The thread that raises it from 0 schedules
+  // a run, which lowers it again.
   @usableFromInline let waiting = Atomic<Int>(0)
   private let apartOnceMore = CacheLine()
   @exclusivity(unchecked) @usableFromInline var outlet: Slots<Element>
@@ -93,9 +97,9 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
         outlet.advance()
         downstream.deliver(element, to: next)
       }
-      // All elements came before the end.
+      // All elements precede the terminal event.
       if seen & 1 == 1 { return finish() }
-      // The source may be about to send more: less than a new run costs.
+      // The source may be about to send more; yielding costs less than a new run.
       taken &+= seen
       if taken >= 128 { pause() }
       seen = waiting.wrappingSubtract(seen, ordering: .acquiringAndReleasing).newValue
@@ -110,7 +114,7 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
   func finish() { downstream.finish(end) }
 }
 
-/// Memory for some elements, in a chain.
+/// A chunk of memory for elements, in a linked list.
 @usableFromInline
 final class Block<Element> {
   @usableFromInline let slots: UnsafeMutablePointer<Element>
@@ -126,12 +130,12 @@ final class Block<Element> {
   deinit { slots.deallocate() }
 }
 
-/// A place in a chain of blocks.
+/// A position in a linked list of blocks.
 @usableFromInline
 struct Slots<Element> {
   @usableFromInline var block: Block<Element>
   @usableFromInline var first: UnsafeMutablePointer<Element>
-  // How many are left in the block.
+  // The number of slots left in the block.
   @usableFromInline var count: Int
 
   @inlinable
@@ -149,7 +153,7 @@ struct Slots<Element> {
 
   /// Releases the elements from here to `end`.
   @inlinable
-  // Unlinks each block, as a chain of many would be freed one inside the other.
+  // Unlinks each block, because freeing a long list recursively would overflow the stack.
   consuming func drop(upTo end: Slots<Element>) {
     while block !== end.block, let next = block.next.take() {
       first.deinitialize(count: count)
@@ -159,7 +163,7 @@ struct Slots<Element> {
   }
 }
 
-/// Room between what two threads write, so that neither takes the other's memory out of its cache.
+/// Padding between fields that two threads write, to avoid false sharing of a cache line.
 @usableFromInline
 struct CacheLine {
   private let room = (0, 0, 0, 0, 0, 0, 0, 0)

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits each element with the one before it; nothing for the first.
+  /// Emits each element together with the previous one; emits nothing for the first.
   ///
   ///     source:   -a--b--c-|
   ///     pairwise: ----A--B-|    A = (a, b), B = (b, c)

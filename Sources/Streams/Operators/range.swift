@@ -1,7 +1,8 @@
 extension Observable where Element: FixedWidthInteger & Sendable {
-  /// Emits `count` integers from `start` upwards in a plain loop on the subscribing thread, then completes (law 23).
+  /// Emits `count` integers, starting at `start`, in a plain loop on the subscribing thread, then completes (contract,
+  /// law 23).
   ///
-  /// A `count` of zero or less emits nothing; a range that leaves the integer type stops at its greatest value.
+  /// Emits nothing if `count` is zero or negative. Stops at the maximum of the integer type if the range exceeds it.
   ///
   ///     range(1, count 3): (123|)
   @inlinable
@@ -24,7 +25,8 @@ extension Observable where Element: FixedWidthInteger & Sendable {
     })
   }
 
-  /// Emits `count` integers from `start` upwards, one for each item that it schedules on `scheduler` (law 23).
+  /// Emits `count` integers, starting at `start`, each in a separate item on `scheduler`, then completes (contract, law
+  /// 23).
   public static func range(
     start: Element, count: Element, scheduler: any ImmediateSchedulerType
   ) -> Observable<Element> {
@@ -32,7 +34,7 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   }
 }
 
-/// The integers from `next` to `last`; unlike `ClosedRange` it needs no `Stride` conformance of the element.
+/// The integers from `following` to `last`; unlike `ClosedRange`, it needs no `Stride` conformance of the element.
 @usableFromInline
 struct IntegerRun<Element: FixedWidthInteger & Sendable>: Sequence, IteratorProtocol, Sendable {
   @usableFromInline var following: Element?

@@ -1,5 +1,6 @@
 extension ObservableType {
-  /// Emits the result of folding all elements into `seed`, on completion; what `accumulator` throws is the error.
+  /// Emits, on completion, the result of accumulating all elements into `seed`; an error thrown by `accumulator` fails
+  /// the stream.
   ///
   ///     source:       -1--2--3-|
   ///     reduce(0, +): ---------(6|)

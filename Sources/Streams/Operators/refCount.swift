@@ -1,4 +1,4 @@
 extension ConnectableObservable {
-  /// Connects with the first observer and disconnects with the last (law 24).
+  /// Connects for the first observer and disconnects after the last one has been disposed (contract, law 24).
   public func refCount() -> Observable<Element> { sharing.refCounted() }
 }

@@ -1,5 +1,5 @@
 extension Observable {
-  /// Emits `element` again and again in a plain loop, until something downstream ends it (law 19).
+  /// Emits `element` repeatedly in a plain loop, until an operator downstream ends the subscription (contract, law 19).
   ///
   ///     repeatElement(a), take(4): (aaaa|)
   @inlinable
@@ -7,7 +7,7 @@ extension Observable {
     .from(Swift.repeatElement(element, count: .max))
   }
 
-  /// Emits `element` again and again, once for each item that it schedules on `scheduler`.
+  /// Emits `element` repeatedly, each time in a separate item on `scheduler`.
   public static func repeatElement(_ element: Element, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     .from(Swift.repeatElement(element, count: .max), scheduler: scheduler)
   }

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Shares one subscription to the source, made by `connect()`; those who come later get the last `bufferSize` elements
+  /// Shares one subscription to the source, made by `connect()`; later observers receive the last `bufferSize` elements
   /// first.
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
     ConnectableObservable(

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Shares one subscription to the source, made by `connect()`; those who come later get all elements so far first.
+  /// Shares one subscription to the source, made by `connect()`; later observers receive all previous elements first.
   public func replayAll() -> ConnectableObservable<Element> {
     replay(.max)
   }

@@ -1,13 +1,16 @@
 extension ObservableType {
-  /// Subscribes again after each error, without end; a `take` below stops it (law 19).
+  /// Subscribes again after each error, without a limit; a `take` downstream stops it (contract, law 19).
   ///
   ///     source: -a-#
   ///     retry:  -a--a--a--a-
   @inlinable
   public func retry() -> Observable<Element> { retry(.max) }
 
-  /// Subscribes again after an error until there have been `maxAttemptCount` attempts in all; then the last error is
-  /// forwarded (law 18, RxSwift's count). With 0 or less nothing is attempted and the stream completes.
+  /// Subscribes again after an error, up to `maxAttemptCount` attempts in total; then the last error is forwarded
+  /// (contract, law 18).
+  ///
+  /// As in RxSwift, the first attempt counts. If `maxAttemptCount` is 0 or less, the stream completes without
+  /// subscribing.
   ///
   ///     source:   -a-#
   ///     retry(2): -a--a-#
@@ -31,7 +34,8 @@ extension ObservableType {
     })
   }
 
-  /// Subscribes again after errors as `policy` says, waiting between the attempts; the last error is forwarded (law 18).
+  /// Subscribes again after errors, as `policy` specifies, with delays between attempts; the last error is forwarded
+  /// (contract, law 18).
   public func retry(_ policy: RetryPolicy) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in

@@ -1,8 +1,9 @@
 extension ObservableType {
-  /// Subscribes again when, after an error, the stream that `notificationHandler` makes of the errors emits; its error or
-  /// completion ends the stream (law 18).
+  /// Subscribes again after an error when the stream returned by `notificationHandler` emits (contract, law 18).
   ///
-  /// What that stream emits while the source runs is ignored: only the first element after each error counts.
+  /// `notificationHandler` receives the stream of errors. When the stream that it returns completes or fails, so does
+  /// the result. Only its first element after each error counts; elements that it emits while the source is running are
+  /// ignored.
   ///
   ///     source:    -a#
   ///     retryWhen: -a---a--|    after a pause of 2, once
@@ -12,7 +13,7 @@ extension ObservableType {
     let source = asObservable()
     return Observable(push: { subscription, next in
       let errors = PublishSubject<any Error>()
-      // The triggers may come from another thread than the elements.
+      // Triggers and elements may arrive on different threads.
       let gate = Emitter(subscription, next)
       let hasFailed = Flag()
       let loop = SubscriptionLoop(

@@ -1,8 +1,8 @@
 extension ObservableType {
-  /// Emits the latest element, if there is a new one, each time `sampler` emits.
+  /// Emits the latest element each time `sampler` emits, if there is a new one.
   ///
-  /// When the source has completed, what is left is emitted at the next tick, and the stream completes; it also completes
-  /// with the sampler, since nothing can come any more (law 16).
+  /// After the source has completed, the pending element is emitted at the next sample, and the stream completes. It
+  /// also completes when the sampler does (contract, law 16).
   ///
   ///     source:  -a-b---c-|
   ///     sampler: ----x-x-x--x
@@ -21,10 +21,10 @@ extension ObservableType {
 }
 
 /// The latest element of a `sample`.
-private final class Sample<Element: Sendable>: @unchecked Sendable {  // safe: the state is touched inside the drain
+private final class Sample<Element: Sendable>: @unchecked Sendable {  // safe: the state is used only inside the drain
   private let downstream: Subscription
   private let next: Observable<Element>.Next
-  // Serializes source and sampler, and guards all that varies.
+  // Serializes source and sampler, and guards all mutable state.
   private let drain = Drain()
   private var latest: Element?
   private var sourceHasEnded = false

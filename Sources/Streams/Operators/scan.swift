@@ -1,5 +1,6 @@
 extension ObservableType {
-  /// Emits each intermediate result of folding the elements into `seed`; what `accumulator` throws is the error.
+  /// Emits each intermediate result of accumulating the elements into `seed`; an error thrown by `accumulator` fails
+  /// the stream.
   ///
   ///     source:     -1--2--3-|
   ///     scan(0, +): -1--3--6-|
@@ -17,8 +18,10 @@ extension ObservableType {
     })
   }
 
-  /// Emits each intermediate result of folding the elements into `seed` in place; what `accumulator` throws is the
-  /// error. For collections, which then are not copied for each element.
+  /// Emits each intermediate result of accumulating the elements into `seed` in place; an error thrown by `accumulator`
+  /// fails the stream.
+  ///
+  /// Use it for collections, to avoid copying them for each element.
   @inlinable
   public func scan<Result: Sendable>(
     into seed: Result, accumulator: @escaping @Sendable (inout Result, Element) throws -> Void

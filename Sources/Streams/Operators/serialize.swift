@@ -1,6 +1,8 @@
 extension ObservableType {
-  /// The same stream through a serialiser of its own (laws 1 to 3): for sources from outside that may emit from several
-  /// threads at once. What this library makes is serial already.
+  /// Serializes the events of this stream (contract, laws 1 to 3).
+  ///
+  /// Use it for external sources that may emit from several threads concurrently. The streams of this library are
+  /// serial already.
   public func serialize() -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in

@@ -1,20 +1,22 @@
-/// What happens to the remembered elements of a shared stream between two connections.
+/// The lifetime of the replay buffer of a shared stream.
 public enum SubjectLifetimeScope: Sendable {
-  /// Each connection begins with nothing remembered.
+  /// The buffer lasts as long as the connection; each connection begins with an empty buffer.
   case whileConnected
-  /// They are kept, and so is the end: what comes after it gets that.
+  /// The buffer and the terminal event are kept forever, and later observers receive them.
   case forever
 }
 
 extension ObservableType {
-  /// One subscription to the source for all observers: made for the first, released when the last has left (law 24).
+  /// Shares one subscription to the source among all observers, from the first observer until the last is disposed
+  /// (contract, law 24).
   ///
-  /// Those who come later get the last `replay` elements first (law 25).
+  /// Later observers receive the last `replay` elements first (contract, law 25).
   ///
   /// - Parameters:
-  ///   - replay: how many elements are remembered; 0 or less is none.
-  ///   - scope: with `whileConnected`, the next observer after the source's end, or after everybody has left, starts the
-  ///     source anew with nothing remembered; with `forever`, the remembered elements and the end are kept.
+  ///   - replay: The number of elements in the replay buffer; 0 or less disables replay.
+  ///   - scope: The lifetime of the replay buffer. With `whileConnected`, an observer that arrives after the stream has
+  ///     terminated, or after all others have been disposed, subscribes to the source again with an empty buffer. With
+  ///     `forever`, the buffer and the terminal event are kept.
   @inlinable
   public func share(replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected) -> Observable<Element> {
     Sharing(asObservable(), keepsHub: scope == .forever) {

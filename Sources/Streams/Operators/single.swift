@@ -1,9 +1,9 @@
 extension ObservableType {
-  /// The only element as a stream: fails with `StreamError.noElements` or `.moreThanOneElement` when there is not exactly
-  /// one (law 29).
+  /// Emits the only element; fails with `StreamError.noElements` or `.moreThanOneElement` if the count is not exactly
+  /// one (contract, law 29).
   public func single() -> Observable<Element> { asSingle().asObservable() }
 
-  /// The only element that `predicate` accepts; fails as `single()` does.
+  /// Emits the only element that satisfies `predicate`; fails as `single()` does.
   public func single(_ predicate: @escaping @Sendable (Element) throws -> Bool) -> Observable<Element> {
     filter(predicate).single()
   }

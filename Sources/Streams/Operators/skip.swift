@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Leaves out the first `count` elements.
+  /// Drops the first `count` elements.
   ///
   ///     source:  -a--b--c-|
   ///     skip(2): -------c-|
@@ -14,7 +14,7 @@ extension ObservableType {
     })
   }
 
-  /// Leaves out what comes within `duration` of the subscription.
+  /// Drops elements that arrive within `duration` of the subscription.
   ///
   ///     source:      -a--b--c-|
   ///     skip(for 5): -------c-|

@@ -1,7 +1,9 @@
 extension ObservableType {
-  /// Leaves out elements until `other` emits, which is disposed then (law 16); its error is the stream's.
+  /// Drops elements until `other` emits; `other` is then disposed (contract, law 16). An error of `other` fails the
+  /// stream.
   ///
-  /// When `other` completes without an element, nothing is ever emitted; the source still ends the stream.
+  /// If `other` completes without an element, no element is ever emitted; the terminal event of the source is still
+  /// forwarded.
   ///
   ///     source:    -a--b--c-|
   ///     other:     ---x

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Leaves out elements until `predicate` is false for one; from then on all are emitted.
+  /// Drops elements until one does not satisfy `predicate`; emits that element and all later ones.
   ///
   ///     source:        -1--2--3--1-|
   ///     skipWhile(<2): ----2--3--1-|

@@ -1,17 +1,18 @@
 extension ObservableType {
-  /// Starts the stream and handles its events.
+  /// Subscribes to the stream and calls the closures for its events.
   ///
-  /// The handlers run one at a time, on whatever thread the stream emits; use `observeOn` to choose. An error without
-  /// `onError` goes to `Hooks.onUnhandledError` with the place of this call (law 6).
+  /// The closures run one at a time, on the thread on which the stream emits; use `observeOn` to choose another one.
+  /// Without `onError`, an error goes to `Hooks.onUnhandledError` with the file and line of this call (contract, law
+  /// 6).
   ///
   /// - Parameters:
-  ///   - onNext: gets each element.
-  ///   - onError: gets the error that ended the stream.
-  ///   - onCompleted: is called when the stream ended well.
-  ///   - onDisposed: is called once, after the end or the disposal (law 5).
-  ///   - file: the place to name for an error nobody handles.
-  ///   - line: the place to name for an error nobody handles.
-  /// - Returns: the subscription; `dispose()` it to stop, or hand it to a bag with `disposed(by:)`.
+  ///   - onNext: A closure that receives each element.
+  ///   - onError: A closure that receives the error if the stream fails.
+  ///   - onCompleted: A closure that is called if the stream completes.
+  ///   - onDisposed: A closure that is called once, after the terminal event or the disposal (contract, law 5).
+  ///   - file: The file to report with an unhandled error.
+  ///   - line: The line to report with an unhandled error.
+  /// - Returns: The subscription. Call `dispose()` to stop, or add it to a bag with `disposed(by:)`.
   @inlinable
   public func subscribe(
     onNext: (@Sendable (Element) -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
@@ -28,7 +29,7 @@ extension ObservableType {
     return subscription
   }
 
-  /// Starts the stream and hands every event to `on`, on whatever thread the stream emits.
+  /// Subscribes to the stream and passes every event to `on`, on the thread on which the stream emits.
   @inlinable
   public func subscribe(
     _ on: @escaping @Sendable (Event<Element>) -> Void, file: StaticString = #fileID, line: UInt = #line
@@ -37,7 +38,7 @@ extension ObservableType {
       onNext: { on(.next($0)) }, onError: { on(.error($0)) }, onCompleted: { on(.completed) }, file: file, line: line)
   }
 
-  /// Starts the stream and hands every event to `observer`, on whatever thread the stream emits.
+  /// Subscribes to the stream and passes every event to `observer`, on the thread on which the stream emits.
   @inlinable
   public func subscribe(
     _ observer: some ObserverType<Element>, file: StaticString = #fileID, line: UInt = #line
@@ -47,8 +48,10 @@ extension ObservableType {
       file: file, line: line)
   }
 
-  /// Starts the stream and handles its events with `object`, which is not kept alive: when it is gone, events are
-  /// dropped. An error without `onError` goes to `Hooks.onUnhandledError` (law 6).
+  /// Subscribes to the stream and passes its events to closures together with `object`, which is held weakly.
+  ///
+  /// When `object` has been deallocated, events are dropped. Without `onError`, an error goes to
+  /// `Hooks.onUnhandledError` (contract, law 6).
   public func subscribe<Object: AnyObject & Sendable>(
     with object: Object, onNext: (@Sendable (Object, Element) -> Void)? = nil,
     onError: (@Sendable (Object, any Error) -> Void)? = nil, onCompleted: (@Sendable (Object) -> Void)? = nil,
@@ -67,10 +70,10 @@ extension ObservableType {
   }
 }
 
-/// The end of every chain: the user's handlers.
+/// The subscription at the end of every chain, which calls the user's closures.
 @usableFromInline
 final class FinalSubscription: Subscription, @unchecked Sendable {
-  // Safe: written by init, then only by the one thread that ended the subscription.
+  // Safe: written by `init`, then only by the thread that ends the subscription.
   private var onError: (@Sendable (any Error) -> Void)?
   private var onCompleted: (@Sendable () -> Void)?
   private var onDisposed: (@Sendable () -> Void)?

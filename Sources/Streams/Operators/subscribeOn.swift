@@ -1,7 +1,7 @@
 extension ObservableType {
-  /// Subscribes the source on `scheduler`; where its events arrive is the source's affair (see `observeOn`).
+  /// Subscribes to the source on `scheduler`; to choose where events are delivered, use `observeOn`.
   ///
-  /// Disposal runs on the thread that disposes, not on `scheduler` (RxSwift disposes there).
+  /// Disposal runs on the disposing thread, not on `scheduler` (as it would in RxSwift).
   public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable(push: { subscription, next in

@@ -1,8 +1,8 @@
 extension ObservableType {
-  /// Starts the stream and handles its events on the main actor, for user interfaces (law 31).
+  /// Subscribes to the stream and calls the closures on the main actor, for user interfaces (contract, law 31).
   ///
-  /// Events hop to the main queue first, in order; when they come from there with nothing queued, they are handled at
-  /// once. An error without `onError` goes to `Hooks.onUnhandledError` (law 6).
+  /// Events are delivered on the main queue, in order. Events that arrive on that queue while it is empty are handled
+  /// immediately. Without `onError`, an error goes to `Hooks.onUnhandledError` (contract, law 6).
   public func subscribeOnMain(
     onNext: (@MainActor (Element) -> Void)? = nil, onError: (@MainActor (any Error) -> Void)? = nil,
     onCompleted: (@MainActor () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -20,7 +20,7 @@ extension ObservableType {
 }
 
 extension Single {
-  /// Starts the work and handles its result on the main actor, for user interfaces (law 31).
+  /// Starts the work and calls the closure for its result on the main actor, for user interfaces (contract, law 31).
   public func subscribeOnMain(
     onSuccess: (@MainActor (Element) -> Void)? = nil, onError: (@MainActor (any Error) -> Void)? = nil,
     file: StaticString = #fileID, line: UInt = #line

@@ -1,5 +1,5 @@
 extension ObservableType where Element: ObservableConvertibleType {
-  /// Emits what the latest inner stream emits (law 14).
+  /// Emits the elements of the latest inner stream (contract, law 14).
   @inlinable
   public func switchLatest() -> Observable<Element.Element> { flatMapLatest { $0 } }
 }

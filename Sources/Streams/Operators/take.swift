@@ -1,5 +1,6 @@
 extension ObservableType {
-  /// Emits the first `count` elements, then completes and disposes the source; with 0 or less it does not subscribe.
+  /// Emits the first `count` elements, then completes and disposes the source; if `count` is 0 or less, it does not
+  /// subscribe.
   ///
   ///     source:  -a--b--c-|
   ///     take(2): -a--(b|)
@@ -11,7 +12,7 @@ extension ObservableType {
       let scope = Scope(subscription)
       let left = Cell(count)
       source.run(scope) {
-        // Counted down first: what the element sets off may come back here.
+        // Decremented before delivery, because the element may cause a reentrant call.
         left.value &-= 1
         let last = left.value == 0
         subscription.deliver($0, to: next)
@@ -20,7 +21,7 @@ extension ObservableType {
     })
   }
 
-  /// Emits for `duration`, then completes and disposes the source.
+  /// Emits elements for `duration`, then completes and disposes the source.
   ///
   ///     source:      -a--b--c-|
   ///     take(for 6): -a--b-|

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits the last `count` elements, on completion.
+  /// Emits the last `count` elements on completion.
   ///
   ///     source:      -a--b--c-|
   ///     takeLast(2): ---------(bc|)

@@ -1,7 +1,8 @@
 extension ObservableType {
-  /// Emits until `other` emits, then completes; `other` completing changes nothing, its error is the stream's.
+  /// Emits elements until `other` emits, then completes. Completion of `other` has no effect; its error fails the
+  /// stream.
   ///
-  /// Whichever side ends the stream, the other is disposed at once (law 16).
+  /// When one side ends the stream, the other is disposed immediately (contract, law 16).
   ///
   ///     source:    -a--b--c--d-|
   ///     other:     -------x

@@ -1,13 +1,13 @@
-/// Whether the element that ends a `takeWhile` is emitted.
+/// The treatment of the element that ends a `takeWhile`.
 public enum TakeBehavior: Sendable {
-  /// It is not.
+  /// The element is dropped.
   case exclusive
-  /// It is.
+  /// The element is emitted.
   case inclusive
 }
 
 extension ObservableType {
-  /// Emits until `predicate` is false, then completes and disposes the source.
+  /// Emits elements as long as they satisfy `predicate`, then completes and disposes the source.
   ///
   ///     source:                   -1--2--3-|
   ///     takeWhile(<2):            -1--|

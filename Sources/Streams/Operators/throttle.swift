@@ -1,7 +1,9 @@
 extension ObservableType {
-  /// Emits at most one element in each `dueTime`: the first at once; with `latest`, also the last of those that came
-  /// meanwhile, when the time is over. The time is measured by the scheduler's clock: an element that comes when it is
-  /// over is emitted even if the timer is late.
+  /// Emits at most one element per `dueTime`: the first immediately and, with `latest`, the last one that arrived
+  /// meanwhile, at the end of the period.
+  ///
+  /// The clock of the scheduler measures the period: an element that arrives after its end is emitted even if the timer
+  /// is late.
   ///
   ///     source:                  -abc-----d-|
   ///     throttle(3):             -a--c----d-|
@@ -24,13 +26,13 @@ private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  /
   private let latest: Bool
   private let scheduler: any SchedulerType
   private let next: Observable<Element>.Next
-  // Serializes source and timer, and guards all that varies.
+  // Serializes source and timer, and guards all mutable state.
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting: Element?
-  // When the time in which nothing is emitted is over, by the clock: the timer may be late.
+  // The end of the current period according to the clock, because the timer may be late.
   private var reopening: Duration?
-  // Numbers those times: a timer that lost its race finds another one and is ignored (law 22).
+  // The number of the current period: a timer that is late finds another number and is ignored (contract, law 22).
   private var id = 0
   private var isEnding = false
 
@@ -66,7 +68,7 @@ private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  /
 
   private func arm(_ wait: Duration) {
     let armed = id
-    // A clock that was set back must not make the wait longer.
+    // Setting the clock back must not extend the wait.
     timer.disposable = scheduler.scheduleRelative(Swift.min(wait, dueTime)) { [self] in
       drain.run { [self] in if id == armed { reopen() } }
     }
@@ -79,7 +81,7 @@ private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  /
 
   override func terminated(_ error: (any Error)?) {
     drain.run { [self] in
-      // The last element keeps its time, and the completion follows it.
+      // The last element is emitted at the end of its period, followed by the completion.
       if error == nil && waiting != nil { isEnding = true } else { downstream.finish(error) }
     }
   }

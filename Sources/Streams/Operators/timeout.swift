@@ -1,10 +1,11 @@
 import Synchronization
 
 extension ObservableType {
-  /// Fails with `StreamError.timeout` when the first event, or the next after any element, takes longer than `dueTime`.
+  /// Fails with `StreamError.timeout` if the first event, or the next event after an element, takes longer than
+  /// `dueTime`.
   ///
-  /// A source that can wait for a loop over `values()` does not wait for it through this operator: its silence would count. What
-  /// the loop has not taken gathers in memory.
+  /// This operator does not pass backpressure of a loop over `values()` to the source, because the pause would count as
+  /// silence. The elements that the loop has not requested are buffered in memory.
   ///
   ///     source:     -a--b-------c-|
   ///     timeout(4): -a--b---#
@@ -23,10 +24,10 @@ extension ObservableType {
 }
 
 extension ObservableType {
-  /// Goes on with `other` when the first event, or the next after any element, takes longer than `dueTime`.
+  /// Continues with `other` if the first event, or the next event after an element, takes longer than `dueTime`.
   ///
   ///     source:            -a--b-------c-|
-  ///     timeout(4, other): -a--b----x-|    goes on with -x-|
+  ///     timeout(4, other): -a--b----x-|    continues with -x-|
   public func timeout(
     _ dueTime: Duration, other: Observable<Element>, scheduler: any SchedulerType
   ) -> Observable<Element> {
@@ -39,8 +40,8 @@ extension ObservableType {
 }
 
 extension ObservableType {
-  /// Goes on with `other`, such as a `Single`, when the first event, or the next after any element, takes longer than
-  /// `dueTime`.
+  /// Continues with `other`, such as a `Single`, if the first event, or the next event after an element, takes longer
+  /// than `dueTime`.
   public func timeout<Other: ObservableConvertibleType>(
     _ dueTime: Duration, other: Other, scheduler: any SchedulerType
   ) -> Observable<Element> where Other.Element == Element {
@@ -48,7 +49,7 @@ extension ObservableType {
   }
 }
 
-/// Tells this operator's time-out from one of the source.
+/// An error that distinguishes a timeout of this operator from one of the source.
 private struct TimedOut: Error {}
 
 /// The scope above a `timeout`.
@@ -57,7 +58,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
   private let scheduler: any SchedulerType
   private let error: any Error
   private let emitter: Emitter<Element>
-  // Counts the elements: a timer that lost its race finds another number and is ignored (law 22).
+  // The number of elements so far: a timer that is late finds another number and is ignored (contract, law 22).
   private let round = Atomic<Int>(0)
   private let timer = SerialDisposable()
 
@@ -88,7 +89,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     if !downstream.isStopped { arm() }
   }
 
-  // A source that waited for the loop below would be silent, and time out.
+  // A source that paused for the loop downstream would be silent, and time out.
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
 
   override func terminated(_ error: (any Error)?) {

@@ -1,7 +1,7 @@
 extension Observable where Element: FixedWidthInteger & Sendable {
-  /// Emits 0 after `dueTime`, then completes; with a `period`, goes on counting without end.
+  /// Emits 0 after `dueTime`, then completes; with a `period`, continues counting forever.
   ///
-  /// Ticks are timed from the subscription, so that they do not drift. Delivered on `scheduler`.
+  /// Each tick is timed from the subscription, to avoid drift. Elements are delivered on `scheduler`.
   ///
   ///     timer(3, period 2): ---0-1-2-
   public static func timer(
@@ -20,8 +20,8 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   }
 }
 
-/// Fires again and again at fixed distances from its start.
-private final class Timer: @unchecked Sendable {  // safe: `fired` is touched by one scheduled item at a time
+/// A timer that fires repeatedly at fixed intervals from its start.
+private final class Timer: @unchecked Sendable {  // safe: only one scheduled item at a time uses `fired`
   private let subscription: Subscription
   private let period: Duration?
   private let dueTime: Duration
@@ -29,7 +29,7 @@ private final class Timer: @unchecked Sendable {  // safe: `fired` is touched by
   private let start: Duration
   private let turn = Turn()
   private var fired = 0
-  // How far the ticks have been moved by sleep and by clocks that were set.
+  // The total by which sleep and clock changes have shifted the ticks.
   private var skew = Duration.zero
 
   init(_ subscription: Subscription, dueTime: Duration, period: Duration?, scheduler: any SchedulerType) {
@@ -56,8 +56,8 @@ private final class Timer: @unchecked Sendable {  // safe: `fired` is touched by
     guard let period, fired > 0 else { return dueTime }
     let elapsed = scheduler.uptime - start
     let wait = dueTime + period * fired - elapsed + skew
-    // More than a period off: the machine slept, the clock was set, or the observer was slow. Go on from now, instead of
-    // making up for missed ticks or waiting for the clock.
+    // More than a period off: the machine slept, the clock was set, or the observer was slow. Continue from now,
+    // instead of emitting the missed ticks or waiting for the clock.
     guard wait > period || wait < .zero - period else { return Swift.max(.zero, wait) }
     skew += period - wait
     return period

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// All elements in one array, on completion.
+  /// Emits all elements as one array, on completion.
   ///
   ///     source:  -1--2--3-|
   ///     toArray: ---------(A|)    A = [1, 2, 3]

@@ -1,7 +1,8 @@
 extension Observable {
-  /// Makes a resource for each subscription, streams from it, and disposes it after the end or the disposal.
+  /// Creates a resource for each subscription, emits the stream that uses it, and disposes the resource after the
+  /// terminal event or the disposal.
   ///
-  /// What either factory throws becomes the stream's error (law 7).
+  /// An error thrown by either factory fails the stream (contract, law 7).
   public static func using<Resource: Disposable>(
     _ resourceFactory: @escaping @Sendable () throws -> Resource,
     observableFactory: @escaping @Sendable (Resource) throws -> Observable<Element>
@@ -9,7 +10,7 @@ extension Observable {
     Observable(push: { subscription, next in
       do {
         let resource = try resourceFactory()
-        // Owned before the resource, so given up before it: the stream may use it until its own end.
+        // Owned, and therefore disposed, before the resource: the stream may use it until it ends.
         let scope = Scope(subscription)
         subscription.own(resource)
         try observableFactory(resource).run(scope) { subscription.deliver($0, to: next) }

@@ -1,7 +1,9 @@
 extension ObservableType {
-  /// Emits what `resultSelector` makes of each element and the latest of `second`; nothing before that has emitted.
+  /// Emits each element combined with the latest one of `second`; drops elements that arrive before `second` has
+  /// emitted.
   ///
-  /// The source ends the stream, and `second` is disposed with it (law 16); an error of either is the stream's.
+  /// The terminal event of the source ends the stream and disposes `second` (contract, law 16); an error of either
+  /// fails it.
   ///
   ///     source:         -a----b-c-|
   ///     second:         ---1---2
@@ -21,17 +23,17 @@ extension ObservableType {
     })
   }
 
-  /// Emits the latest element of `second` for each element of this; nothing before that has emitted.
+  /// Emits the latest element of `second` for each element of this stream; drops elements before `second` has emitted.
   @inlinable
   public func withLatestFrom<Second: ObservableConvertibleType>(_ second: Second) -> Observable<Second.Element> {
     withLatestFrom(second) { $1 }
   }
 }
 
-/// What a `withLatestFrom` knows of its second stream.
+/// The state of a `withLatestFrom`: the latest element of its second stream.
 @usableFromInline
 final class WithLatest<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: the latest element is touched only inside the drain, so that no access needs to be checked at run time.
+  // Safe: the latest element is used only inside the drain, so no run-time exclusivity checks are needed.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
   // Serializes both streams, and guards the latest element.

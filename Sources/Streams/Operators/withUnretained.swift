@@ -1,11 +1,12 @@
 extension ObservableType {
-  /// Emits each element with `object`, which is not kept alive; completes when that is gone.
+  /// Emits each element together with `object`, which is held weakly; completes when `object` has been deallocated.
   public func withUnretained<Object: AnyObject & Sendable>(_ object: Object) -> Observable<(Object, Element)> {
     withUnretained(object) { ($0, $1) }
   }
 
-  /// Emits what `resultSelector` makes of `object` and each element; `object` is not kept alive, and the stream completes
-  /// when it is gone.
+  /// Emits `object` and each element, combined by `resultSelector`.
+  ///
+  /// `object` is held weakly; the stream completes when it has been deallocated.
   public func withUnretained<Object: AnyObject & Sendable, Result: Sendable>(
     _ object: Object, resultSelector: @escaping @Sendable (Object, Element) throws -> Result
   ) -> Observable<Result> {

@@ -1,7 +1,8 @@
 extension Observable where Element == Never {
-  /// Pairs the first elements of all sources, then the second, and so on, as tuples.
+  /// Emits the first elements of all sources as a tuple, then the second ones, and so on.
   ///
-  /// Completes as soon as a completed source has nothing queued (law 11, ReactiveX); an error ends it at once.
+  /// Completes as soon as a completed source has no queued elements (contract, law 11, as in ReactiveX); an error fails
+  /// it immediately.
   ///
   ///     first:  -a---b---c-|
   ///     second: --1-2--|
@@ -22,10 +23,10 @@ extension Observable where Element == Never {
   }
 }
 
-// The same for three to five sources, spelled out: the compiler knows their tuples at once, where it solves the type of a
-// pack together with whatever closure follows (seconds for `.map { $0.0 + $0.1 + $0.2 }`).
+// Overloads for three to five sources. Their tuple types are known to the compiler immediately, whereas it solves the
+// type of a pack together with any closure that follows (which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`).
 extension Observable where Element == Never {
-  /// Pairs the elements of three sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  /// Emits the elements of three sources as tuples; type-checks faster than the form for any number of sources.
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
   >(
@@ -34,7 +35,7 @@ extension Observable where Element == Never {
     zipped(a, b, c)
   }
 
-  /// Pairs the elements of four sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  /// Emits the elements of four sources as tuples; type-checks faster than the form for any number of sources.
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType
@@ -44,7 +45,7 @@ extension Observable where Element == Never {
     zipped(a, b, c, d)
   }
 
-  /// Pairs the elements of five sources, as tuples: the form for any number, with a type that the compiler knows at once.
+  /// Emits the elements of five sources as tuples; type-checks faster than the form for any number of sources.
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType, E: ObservableConvertibleType
@@ -56,7 +57,7 @@ extension Observable where Element == Never {
 }
 
 extension Observable {
-  /// Emits what `combine` makes of the paired elements; what it throws becomes the error (law 7).
+  /// Emits the zipped elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
   @inlinable
   public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType>(
     _ a: A, _ b: B, resultSelector combine: @escaping @Sendable (A.Element, B.Element) throws -> Element
@@ -72,7 +73,7 @@ extension Observable {
     })
   }
 
-  /// Emits what `combine` makes of the elements zipped; what it throws becomes the error (law 7).
+  /// Emits the zipped elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
   public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType>(
     _ a: A, _ b: B, _ c: C,
     resultSelector combine: @escaping @Sendable (A.Element, B.Element, C.Element) throws -> Element
@@ -80,7 +81,7 @@ extension Observable {
     Observable<Never>.zip(a, b, c).map { try combine($0.0, $0.1, $0.2) }
   }
 
-  /// Emits what `combine` makes of the elements zipped; what it throws becomes the error (law 7).
+  /// Emits the zipped elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType
@@ -93,7 +94,7 @@ extension Observable {
 }
 
 extension Observable where Element == Never {
-  /// Pairs the elements of two sources as tuples; the common case, with code of its own for speed.
+  /// Emits the elements of two sources as tuples; optimized for this common case.
   @inlinable
   public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType>(
     _ a: A, _ b: B
@@ -103,7 +104,9 @@ extension Observable where Element == Never {
 }
 
 extension Observable {
-  /// The first elements of all `sources` in one array, then the second, and so on; of nothing, completes (law 11).
+  /// Emits the first elements of all `sources` as an array, then the second ones, and so on.
+  ///
+  /// Without sources, completes immediately (contract, law 11).
   public static func zip<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>
   where S.Element: ObservableConvertibleType, S.Element.Element == Element {
     let sources = sources.map { $0.asObservable() }
@@ -111,7 +114,8 @@ extension Observable {
     return Observable<[Element]>(joining: { ArrayJoin($0, takesOnce: true).start(sources) })
   }
 
-  /// What `combine` makes of the zipped elements of all `sources`; what it throws becomes the error (law 7).
+  /// Emits the zipped elements of all `sources`, combined by `combine`; an error that it throws fails the stream
+  /// (contract, law 7).
   public static func zip<S: Sequence & Sendable>(
     _ sources: S, resultSelector combine: @escaping @Sendable ([S.Element.Element]) throws -> Element
   ) -> Observable<Element> where S.Element: ObservableConvertibleType {

@@ -1,26 +1,26 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
-/// Runs work in parallel on a concurrent dispatch queue.
+/// A scheduler that runs work concurrently on a concurrent dispatch queue.
 public final class ConcurrentDispatchQueueScheduler: SchedulerType {
   let base: DispatchQueueScheduler
 
-  /// A scheduler on `queue`.
+  /// Creates a scheduler for `queue`.
   public init(queue: DispatchQueue) { base = DispatchQueueScheduler(queue: queue) }
 
-  /// A scheduler on the global queue of the given quality of service.
+  /// Creates a scheduler for the global queue with quality of service `qos`.
   public convenience init(qos: DispatchQoS) { self.init(queue: .global(qos: qos.qosClass)) }
 
-  /// The system's clock.
+  /// The current time of the system clock.
   public var now: Date { Date() }
 
-  /// The system's monotonic clock, the one Dispatch's timers run by; it stands still while the machine sleeps.
+  /// The time of the system's monotonic clock, which Dispatch timers use; it does not advance while the machine sleeps.
   public var uptime: Duration { DispatchQueueScheduler.uptime }
 
   /// Runs `action` on the queue.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { base.schedule(action) }
 
-  /// Runs `action` on the queue when `dueTime` has passed.
+  /// Runs `action` on the queue after `dueTime`.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
     base.scheduleRelative(dueTime, action)
   }

@@ -1,32 +1,35 @@
-import Foundation
+import PortableFoundation
 
-/// Runs work on the calling thread: at once, or after the item that is running there (a trampoline).
+/// A scheduler that runs work on the calling thread, immediately or after the item that is running there (a
+/// trampoline).
 public final class CurrentThreadScheduler: ImmediateSchedulerType {
-  /// The scheduler.
+  /// The shared instance.
   public static let instance = CurrentThreadScheduler()
 
   private final class Items {
     var queue = Queue<ScheduledItem>()
   }
 
-  private static let key = "Streams.CurrentThreadScheduler"
+  // The items of the thread that is running some, alive in `schedule`.
+  private static let running = ThreadPointer()
 
   private init() {}
 
-  /// Runs `action` on this thread: now, if no item of this scheduler is running here, else when those before it are
-  /// done.
+  /// Runs `action` on this thread: before returning if no item of this scheduler is running on it, otherwise after the
+  /// items scheduled before.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
-    let storage = Thread.current.threadDictionary
-    if let items = storage[Self.key] as? Items {
-      items.queue.append(item)
+    if let items = Self.running.value {
+      Unmanaged<Items>.fromOpaque(items).takeUnretainedValue().queue.append(item)
       return item
     }
     let items = Items()
-    storage[Self.key] = items
-    item.run()
-    while let next = items.queue.popFirst() { next.run() }
-    storage.removeObject(forKey: Self.key)
+    Self.running.value = Unmanaged.passUnretained(items).toOpaque()
+    withExtendedLifetime(items) {
+      item.run()
+      while let next = items.queue.popFirst() { next.run() }
+    }
+    Self.running.value = nil
     return item
   }
 }

@@ -1,7 +1,7 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
-/// What the schedulers on top of a dispatch queue share.
+/// The common implementation of the schedulers that use a dispatch queue.
 struct DispatchQueueScheduler: Sendable {
   let queue: DispatchQueue
 
@@ -19,9 +19,9 @@ struct DispatchQueueScheduler: Sendable {
   }
 }
 
-/// Work that a dispatch timer runs.
+/// A unit of work that a dispatch timer runs.
 private final class TimerItem: Disposable, @unchecked Sendable {  // safe: Dispatch sources may be used from any thread
-  // A timer source rather than `asyncAfter`: cancelling it frees it at once, not when it would have fired.
+  // A timer source instead of `asyncAfter`: cancelling it frees it immediately, not at its deadline.
   private let timer: any DispatchSourceTimer
   private let item: ScheduledItem
 
@@ -43,7 +43,7 @@ private final class TimerItem: Disposable, @unchecked Sendable {  // safe: Dispa
 }
 
 extension Duration {
-  /// The same span for Dispatch, in whole nanoseconds, at most 292 years.
+  /// The same duration for Dispatch, in whole nanoseconds, at most 292 years.
   var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

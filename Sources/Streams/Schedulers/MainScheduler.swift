@@ -1,18 +1,18 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Synchronization
 
-/// Runs work on the main queue: at once when called there with nothing queued, else in order behind what is queued.
+/// A scheduler that runs work on the main queue: immediately if called there with an empty queue, otherwise in order.
 ///
-/// The main queue is recognised by a key, not by the thread, so it works under `RunLoop.main`, under `dispatchMain()`
-/// and under an async `main` (law 21).
+/// It identifies the main queue by a queue-specific key, not by the thread. It therefore works under `RunLoop.main`,
+/// under `dispatchMain()` and under an async `main` (contract, law 21).
 public final class MainScheduler: SchedulerType {
-  /// The scheduler.
+  /// The shared instance.
   public static let instance = MainScheduler()
 
   private static let mark = QueueMark()
   private let base = DispatchQueueScheduler(queue: .main)
-  // The items queued on main, which go before what could run inline; any thread counts.
+  // The number of items queued on main, from any thread. An action runs inline only if there are none.
   private let queued = Atomic<Int>(0)
 
   private init() { Self.mark.put(on: .main) }
@@ -23,13 +23,13 @@ public final class MainScheduler: SchedulerType {
     return mark.isHere
   }
 
-  /// The system's clock.
+  /// The current time of the system clock.
   public var now: Date { Date() }
 
-  /// The system's monotonic clock, the one Dispatch's timers run by; it stands still while the machine sleeps.
+  /// The time of the system's monotonic clock, which Dispatch timers use; it does not advance while the machine sleeps.
   public var uptime: Duration { DispatchQueueScheduler.uptime }
 
-  /// Runs `action` on the main queue; before it returns when already there with nothing queued.
+  /// Runs `action` on the main queue: before returning if called there with an empty queue.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let before = queued.add(1, ordering: .acquiringAndReleasing).oldValue
     if before == 0, Self.isOnMainQueue {
@@ -40,7 +40,7 @@ public final class MainScheduler: SchedulerType {
     return enqueue(action)
   }
 
-  /// Runs `action` behind what is queued; it has been counted.
+  /// Enqueues `action`, which `queued` counts already.
   private func enqueue(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
     DispatchQueue.main.async { [self] in
@@ -50,7 +50,7 @@ public final class MainScheduler: SchedulerType {
     return item
   }
 
-  /// Runs `action` on the main queue when `dueTime` has passed; never before this returns.
+  /// Runs `action` on the main queue after `dueTime`; never before this call returns.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
     if dueTime > .zero { return base.scheduleRelative(dueTime, action) }
     // Not inline: an item that schedules itself again would never return.

@@ -1,6 +1,6 @@
-/// Work that runs once unless it is disposed first; either way its closure is released.
+/// A unit of work that runs once unless it is disposed first; its closure is released in both cases.
 final class ScheduledItem: Cancelable {
-  // Guards the closure, which the queue or the disposer takes out, to run or release it outside.
+  // Guards the closure; the queue or the disposer takes it out, and runs or releases it outside the lock.
   private let action: Locked<(@Sendable () -> Void)?>
 
   init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }

@@ -1,42 +1,42 @@
-import Foundation
+import PortableFoundation
 
-/// A span of time, under RxSwift's name.
+/// A duration, under its RxSwift name.
 public typealias RxTimeInterval = Duration
 
-/// Runs work, now or soon.
+/// A scheduler that runs work as soon as possible.
 public protocol ImmediateSchedulerType: Sendable {
   /// Runs `action` as soon as the scheduler can.
   ///
-  /// - Returns: a disposable that keeps `action` from starting and releases it.
+  /// - Returns: A disposable that prevents `action` from starting, and releases it.
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable
 }
 
 extension ImmediateSchedulerType {
-  /// `schedule` for work that is never taken back: on a queue without the object that could.
+  /// The function `schedule` for work that is never cancelled; on a queue, it allocates no object for cancellation.
   package var submit: @Sendable (@escaping @Sendable () -> Void) -> Void {
     guard let scheduler = self as? ConcurrentDispatchQueueScheduler else { return { [self] in _ = schedule($0) } }
     return { [queue = scheduler.base.queue] in queue.async(execute: $0) }
   }
 }
 
-/// Runs work now or at a later time.
+/// A scheduler that runs work as soon as possible or after a delay.
 public protocol SchedulerType: ImmediateSchedulerType {
-  /// The scheduler's idea of the current time; virtual for a test scheduler.
+  /// The current time of the scheduler; virtual for a test scheduler.
   var now: Date { get }
 
-  /// The time since some fixed moment, for measuring spans: it never goes back, however the clock is set. Virtual for a
-  /// test scheduler.
+  /// The time since a fixed moment, for measuring durations. It never decreases, even if the clock is set back; virtual
+  /// for a test scheduler.
   ///
-  /// The default implementation follows `now`; implement it with a monotonic clock where `now` can be set.
+  /// The default implementation follows `now`. If `now` can be set back, implement it with a monotonic clock.
   var uptime: Duration { get }
 
-  /// Runs `action` when `dueTime` has passed; zero or less is as soon as it can.
+  /// Runs `action` after `dueTime`, or as soon as possible if that is zero or negative.
   ///
-  /// - Returns: a disposable that keeps `action` from starting and releases it.
+  /// - Returns: A disposable that prevents `action` from starting, and releases it.
   func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable
 }
 
 extension SchedulerType {
-  /// The time since the reference date by `now`.
+  /// The time since the reference date, according to `now`.
   public var uptime: Duration { .seconds(now.timeIntervalSinceReferenceDate) }
 }

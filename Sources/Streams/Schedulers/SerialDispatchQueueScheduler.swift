@@ -1,35 +1,35 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
-/// Runs work one item at a time, in order, on a serial dispatch queue.
+/// A scheduler that runs one item at a time, in order, on a serial dispatch queue.
 public final class SerialDispatchQueueScheduler: SchedulerType {
   private let base: DispatchQueueScheduler
 
-  /// A scheduler on a new queue named `internalSerialQueueName`.
+  /// Creates a scheduler for a new queue with the label `internalSerialQueueName`.
   public init(internalSerialQueueName: String, qos: DispatchQoS = .unspecified) {
     base = DispatchQueueScheduler(queue: DispatchQueue(label: internalSerialQueueName, qos: qos))
   }
 
-  /// A scheduler on a new queue of the given quality of service.
+  /// Creates a scheduler for a new queue with quality of service `qos`.
   public convenience init(qos: DispatchQoS) {
     self.init(internalSerialQueueName: "streams.serial", qos: qos)
   }
 
-  /// A scheduler on a new serial queue that runs on top of `queue`, which may be concurrent.
+  /// Creates a scheduler for a new serial queue that targets `queue`, which may be concurrent.
   public init(queue: DispatchQueue, internalSerialQueueName: String) {
     base = DispatchQueueScheduler(queue: DispatchQueue(label: internalSerialQueueName, target: queue))
   }
 
-  /// The system's clock.
+  /// The current time of the system clock.
   public var now: Date { Date() }
 
-  /// The system's monotonic clock, the one Dispatch's timers run by; it stands still while the machine sleeps.
+  /// The time of the system's monotonic clock, which Dispatch timers use; it does not advance while the machine sleeps.
   public var uptime: Duration { DispatchQueueScheduler.uptime }
 
-  /// Runs `action` on the queue, after what was scheduled before.
+  /// Runs `action` on the queue, after the items scheduled before.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { base.schedule(action) }
 
-  /// Runs `action` on the queue when `dueTime` has passed.
+  /// Runs `action` on the queue after `dueTime`.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
     base.scheduleRelative(dueTime, action)
   }

@@ -1,34 +1,34 @@
-/// A stream fed by hand that remembers its last element: each observer gets that first, then what is sent later.
+/// A subject that stores its last element: each observer receives that element first, then the elements sent later.
 ///
-/// The remembered element is delivered inside `subscribe`, outside any lock, and strictly before live ones, none lost
-/// and none twice (law 25). May be fed from several threads at once and re-entrantly (laws 2 and 3). After its end,
-/// observers get that end only (law 26).
+/// The stored element is delivered inside `subscribe`, outside any lock and before all live elements, with no loss or
+/// duplicate (contract, law 25). The subject accepts events from several threads concurrently, and reentrant ones
+/// (contract, laws 2 and 3). After it has terminated, new observers receive only the terminal event (contract, law 26).
 ///
-/// A call that delivers also delivers what other threads send meanwhile; `PublishSubject` says what that means for the main
-/// thread.
+/// A call that delivers an event also delivers those that other threads send meanwhile. `PublishSubject` describes the
+/// consequences for the main thread.
 public final class BehaviorSubject<Element: Sendable>: SubjectType {
   @usableFromInline let core: SubjectCore<Element>
   private let initial: Element
 
-  /// A subject that remembers `value`.
+  /// Creates a subject with the initial element `value`.
   public init(value: Element) {
     core = SubjectCore([value], capacity: 1)
     initial = value
   }
 
-  /// Whether anybody is subscribed.
+  /// Whether the subject has observers.
   public var hasObservers: Bool { core.hasObservers }
 
-  /// The element accepted last, even if a thread has yet to deliver it (contract, law 32).
+  /// The last accepted element, even if it has not been delivered yet (contract, law 32).
   ///
-  /// - Throws: the error with which the subject ended, if it did.
+  /// - Throws: The error with which the subject failed, if it did.
   public func value() throws -> Element {
     let (element, _, end) = core.latest
     if case .some(.some(let error)) = end { throw error }
     return element ?? initial
   }
 
-  /// Takes one event.
+  /// Receives one event.
   @inlinable
   public func on(_ event: Event<Element>) { core.on(event) }
 
@@ -36,7 +36,7 @@ public final class BehaviorSubject<Element: Sendable>: SubjectType {
   @inlinable
   public func onNext(_ element: Element) { core.onNext(element) }
 
-  /// The subject as a stream that cannot be fed.
+  /// Returns the subject as a read-only stream.
   @inlinable
   public func asObservable() -> Observable<Element> { core.asObservable() }
 }

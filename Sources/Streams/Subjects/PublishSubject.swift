@@ -1,24 +1,26 @@
-/// A stream fed by hand: each observer gets what is sent after it has subscribed.
+/// A subject that sends each event to the observers subscribed at that time.
 ///
-/// May be fed from several threads at once and re-entrantly: events are delivered one at a time, in the order of
-/// arrival, to those subscribed when each is delivered (laws 2 and 3). After its end, observers get that end (law 26).
+/// It accepts events from several threads concurrently, and reentrant ones. It delivers them one at a time, in order of
+/// arrival, to the observers subscribed at delivery (contract, laws 2 and 3). After it has terminated, new observers
+/// receive the terminal event (contract, law 26).
 ///
-/// No sender waits for another: an event sent while a thread is delivering is delivered by that thread, and the call that
-/// sent it returns immediately. Conversely, a call that delivers also delivers what other threads send meanwhile, and
-/// returns when nothing is left. From the main thread, do not send into a subject that a busy thread feeds: the call lasts
-/// as long as that thread keeps sending faster than the observers take. Give each producer a subject of its own, and
-/// `merge` them after an `observeOn`, which lets go of the sender as soon as its event is queued.
+/// No sender waits for another. If a thread is delivering, it also delivers the events of other threads, whose calls
+/// return immediately. Conversely, a call that delivers returns only when no event is left.
+///
+/// Do not send from the main thread into a subject that a busy thread feeds: the call lasts as long as that thread
+/// sends faster than the observers process. Instead, create a subject for each producer and `merge` them after an
+/// `observeOn`, which releases the sender as soon as its event is queued.
 public final class PublishSubject<Element: Sendable>: SubjectType {
   @usableFromInline let core = SubjectCore<Element>(capacity: 0)
 
-  /// A subject without observers.
+  /// Creates a subject without observers.
   @inlinable
   public init() {}
 
-  /// Whether anybody is subscribed.
+  /// Whether the subject has observers.
   public var hasObservers: Bool { core.hasObservers }
 
-  /// Takes one event.
+  /// Receives one event.
   @inlinable
   public func on(_ event: Event<Element>) { core.on(event) }
 
@@ -26,7 +28,7 @@ public final class PublishSubject<Element: Sendable>: SubjectType {
   @inlinable
   public func onNext(_ element: Element) { core.onNext(element) }
 
-  /// The subject as a stream that cannot be fed.
+  /// Returns the subject as a read-only stream.
   @inlinable
   public func asObservable() -> Observable<Element> { core.asObservable() }
 }

@@ -1,20 +1,21 @@
-/// A `ReplaySubject` that never ends.
+/// A `ReplaySubject` that never terminates.
 public final class ReplayRelay<Element: Sendable>: ObservableType {
   @usableFromInline let subject: ReplaySubject<Element>
 
   private init(_ subject: ReplaySubject<Element>) { self.subject = subject }
 
-  /// A relay that remembers the last `bufferSize` elements; 0 or less remembers none.
+  /// Creates a relay that stores the last `bufferSize` elements; 0 or less stores none.
   public static func create(bufferSize: Int) -> ReplayRelay<Element> { ReplayRelay(.create(bufferSize: bufferSize)) }
 
-  /// A relay that remembers all elements, for as long as it lives.
+  /// Creates a relay that stores all elements for its lifetime, without a limit.
   public static func createUnbounded() -> ReplayRelay<Element> { ReplayRelay(.createUnbounded()) }
 
-  /// Remembers `element` and sends it to all observers (laws 2 and 3).
+  /// Stores `element` and sends it to all observers (contract, laws 2 and 3).
   @inlinable
   public func accept(_ element: Element) { subject.onNext(element) }
 
-  /// The relay as a stream that cannot be fed: the remembered elements first, then what is accepted later (law 25).
+  /// Returns the relay as a read-only stream that emits the stored elements first, then the elements accepted later
+  /// (contract, law 25).
   @inlinable
   public func asObservable() -> Observable<Element> { subject.asObservable() }
 }

@@ -1,29 +1,30 @@
-/// A stream fed by hand that remembers its last elements, or all: each observer gets those first, then what is sent
+/// A subject that stores its last elements, or all of them: each observer receives those first, then the elements sent
 /// later.
 ///
-/// The remembered elements are delivered inside `subscribe`, outside any lock, and strictly before live ones, none lost
-/// and none twice (law 25). May be fed from several threads at once and re-entrantly (laws 2 and 3). After its end,
-/// observers get the remembered elements and that end (law 26).
+/// The stored elements are delivered inside `subscribe`, outside any lock and before all live elements, with no loss or
+/// duplicate (contract, law 25). The subject accepts events from several threads concurrently, and reentrant ones
+/// (contract, laws 2 and 3). After it has terminated, new observers receive the stored elements and the terminal event
+/// (contract, law 26).
 ///
-/// A call that delivers also delivers what other threads send meanwhile; `PublishSubject` says what that means for the main
-/// thread.
+/// A call that delivers an event also delivers those that other threads send meanwhile. `PublishSubject` describes the
+/// consequences for the main thread.
 public final class ReplaySubject<Element: Sendable>: SubjectType {
   @usableFromInline let core: SubjectCore<Element>
 
   private init(capacity: Int) { core = SubjectCore(capacity: capacity, replaysAfterEnd: true) }
 
-  /// A subject that remembers the last `bufferSize` elements; 0 or less remembers none.
+  /// Creates a subject that stores the last `bufferSize` elements; 0 or less stores none.
   public static func create(bufferSize: Int) -> ReplaySubject<Element> {
     ReplaySubject(capacity: Swift.max(0, bufferSize))
   }
 
-  /// A subject that remembers all elements, for as long as it lives.
+  /// Creates a subject that stores all elements for its lifetime, without a limit.
   public static func createUnbounded() -> ReplaySubject<Element> { ReplaySubject(capacity: .max) }
 
-  /// Whether anybody is subscribed.
+  /// Whether the subject has observers.
   public var hasObservers: Bool { core.hasObservers }
 
-  /// Takes one event.
+  /// Receives one event.
   @inlinable
   public func on(_ event: Event<Element>) { core.on(event) }
 
@@ -31,7 +32,7 @@ public final class ReplaySubject<Element: Sendable>: SubjectType {
   @inlinable
   public func onNext(_ element: Element) { core.onNext(element) }
 
-  /// The subject as a stream that cannot be fed.
+  /// Returns the subject as a read-only stream.
   @inlinable
   public func asObservable() -> Observable<Element> { core.asObservable() }
 }

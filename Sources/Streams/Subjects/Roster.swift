@@ -1,14 +1,14 @@
-/// Who is subscribed to a subject, and how it ended; an array copied on write, so a snapshot costs one reference.
+/// The observers of a subject and its terminal event; the array is copied on write, so a snapshot costs one reference.
 @usableFromInline
 struct Roster<Member> {
-  // In ascending order of their ids, so that one is found by bisection.
+  // In ascending order of IDs, for binary search.
   @usableFromInline var members: [(id: UInt64, value: Member)] = []
   @usableFromInline var nextID: UInt64 = 0
   @usableFromInline var ended: (any Error)??
 
   @inlinable init() {}
 
-  /// Returns the id to leave with, or `nil` after the end.
+  /// Adds `member` and returns its ID for `leave`, or `nil` after the terminal event.
   @inlinable
   mutating func join(_ member: Member) -> UInt64? {
     guard ended == nil else { return nil }
@@ -29,7 +29,7 @@ struct Roster<Member> {
     return members.remove(at: low).value
   }
 
-  /// Notes the first end and returns those who must hear of it.
+  /// Records the first terminal event and returns the members that must receive it.
   mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
     guard ended == nil else { return [] }
     ended = .some(error)

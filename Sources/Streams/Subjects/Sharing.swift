@@ -1,10 +1,10 @@
-/// One subscription to a source, through a hub, for all who want it: the machinery of `share`, `publish`, `refCount`.
+/// One subscription to a source, shared through a hub: the implementation of `share`, `publish` and `refCount`.
 @usableFromInline
 final class Sharing<Element: Sendable>: Sendable {
   private struct State {
     var hub: Hub<Element>?
     var connection: Connection<Element>?
-    // The observers that hold the connection by reference count.
+    // The number of observers that hold the connection by reference count.
     var observers = 0
   }
 
@@ -12,7 +12,7 @@ final class Sharing<Element: Sendable>: Sendable {
   private let makeHub: @Sendable () -> Hub<Element>
   // Whether the hub outlives its connections.
   let keepsHub: Bool
-  // Guards the present connection; hubs are made before, and connecting and disposing come after.
+  // Guards the current connection. Hubs are created before taking the lock; connecting and disposing happen after it.
   private let state = Locked(State())
 
   @usableFromInline
@@ -22,11 +22,11 @@ final class Sharing<Element: Sendable>: Sendable {
     self.makeHub = makeHub
   }
 
-  /// The hub of the present connection, or of the next.
+  /// Returns the hub of the current connection, or of the next one.
   @usableFromInline
   func hub() -> Hub<Element> {
     if let hub = state.withLock({ $0.hub }) { return hub }
-    // Made outside the lock, as it may be the user's own; when two race, one is thrown away.
+    // Created outside the lock, because `makeHub` may be user code; if two threads race, one hub is discarded.
     let fresh = makeHub()
     return state.withLock { state in
       let hub = state.hub ?? fresh
@@ -35,7 +35,7 @@ final class Sharing<Element: Sendable>: Sendable {
     }
   }
 
-  /// The present connection, or a new one that the caller must start.
+  /// Returns the current connection, or a new one that the caller must start.
   @usableFromInline
   func connect(counting: Bool) -> (Connection<Element>, isNew: Bool) {
     let hub = hub()
@@ -54,25 +54,25 @@ final class Sharing<Element: Sendable>: Sendable {
     source.run(connection) { connection.hub.onNext($0) }
   }
 
-  /// An observer that was counted has left; the last one gives the connection up.
+  /// Removes an observer that was counted; the last one disposes the connection.
   @usableFromInline
   func leave(_ connection: Connection<Element>) {
     let isLast = state.withLock { state in
       guard state.connection === connection else { return false }
       state.observers -= 1
-      // In one step: an observer that comes after this gets a connection of its own.
+      // In one step, so that an observer that arrives later gets a new connection.
       if state.observers == 0 { forget(&state) }
       return state.observers == 0
     }
     if isLast { connection.dispose() }
   }
 
-  /// Gives the connection up; a later one starts the source anew.
+  /// Disposes the connection; a later one subscribes to the source again.
   func disconnect(_ connection: Connection<Element>) {
     if forget(connection) { connection.dispose() }
   }
 
-  /// Makes room for the next connection; false if it was gone already.
+  /// Makes room for the next connection; returns `false` if the connection was removed already.
   @discardableResult
   func forget(_ connection: Connection<Element>) -> Bool {
     state.withLock { state in
@@ -89,7 +89,8 @@ final class Sharing<Element: Sendable>: Sendable {
   }
 }
 
-/// One subscription to a shared source; an object, so that one that has ended is never mistaken for the next (law 24).
+/// One subscription to a shared source. An object, so that a terminated connection is never mistaken for the next
+/// (contract, law 24).
 @usableFromInline
 final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: adds two constants
   @usableFromInline let hub: Hub<Element>
@@ -102,7 +103,7 @@ final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  
 
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
-    // A hub that is kept must have ended before there can be another connection on it.
+    // A kept hub must have terminated before another connection can use it.
     if !owner.keepsHub { owner.forget(self) }
     hub.finish(error)
     owner.forget(self)
@@ -110,7 +111,7 @@ final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  
 }
 
 extension Sharing {
-  /// The stream that connects with its first observer and disconnects with its last.
+  /// Returns a stream that connects with its first observer and disconnects with its last.
   @inlinable
   func refCounted() -> Observable<Element> {
     Observable(push: { [self] subscription, next in
@@ -122,10 +123,10 @@ extension Sharing {
   }
 }
 
-/// The subject that a shared stream goes through.
+/// The subject behind a shared stream.
 @usableFromInline
 struct Hub<Element: Sendable>: Sendable {
-  // The common one, called without a witness table.
+  // The common case, called without a witness table.
   @usableFromInline let core: SubjectCore<Element>?
   @usableFromInline let other: (any SubjectType<Element>)?
 
@@ -142,7 +143,7 @@ struct Hub<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    // Unretained: whoever calls this holds the hub.
+    // Unretained, because the caller holds the hub.
     if let core = core.map({ Unmanaged.passUnretained($0) }) {
       core._withUnsafeGuaranteedRef { $0.onNext(element) }
     } else {

@@ -1,36 +1,36 @@
 import Synchronization
 
-/// The machinery of the subjects: what has been accepted, who listens, and who delivers.
+/// The implementation of the subjects: the accepted events, the observers, and the choice of the delivering thread.
 ///
-/// One lock orders everything: an element that is accepted enters the buffer and gets a number. One thread at a time
-/// sends, outside the lock; what others accept meanwhile waits in `queued` for it. A listener gets the buffer as it was
-/// when the listener joined, and on its own thread whatever is accepted until it has caught up; it is live then, and the
-/// sender delivers to it what has a later number (law 25).
+/// One lock orders everything: an accepted element enters the buffer and gets a number. One thread at a time sends,
+/// outside the lock; events accepted meanwhile wait for it in `queued`. A new listener receives the buffer as of its
+/// subscription, then, on its own thread, all events accepted until it has caught up. From then on it is live, and the
+/// sender delivers the events with later numbers to it (contract, law 25).
 @usableFromInline
-final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `audience` belongs to the thread that sends
+final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only the sending thread uses `audience`
   @usableFromInline
   struct State {
     @usableFromInline var buffer = Queue<Element>()
     @usableFromInline var roster = Roster<Listener>()
-    // How many of the roster still get the buffer.
+    // The number of listeners in the roster that are still replaying the buffer.
     @usableFromInline var replaying = 0
-    // Accepted while a thread is sending.
+    // The events accepted while a thread is sending.
     @usableFromInline var queued = Queue<Event<Element>>()
-    // The number of the last event accepted.
+    // The number of the last accepted event.
     @usableFromInline var accepted = 0
-    // The end as accepted; the roster ends when that is sent.
+    // The terminal event as accepted; the roster records it when it is sent.
     @usableFromInline var end: (any Error)??
 
     @inlinable init() {}
   }
 
-  /// An observer, and the events that wait while it gets the buffer.
+  /// An observer, and the events that wait while it replays the buffer.
   @usableFromInline
-  final class Listener: @unchecked Sendable {  // safe: `waiting` is touched under the core's lock
+  final class Listener: @unchecked Sendable {  // safe: `waiting` is used only under the lock of the core
     @usableFromInline let subscription: Subscription
     @usableFromInline let next: Observable<Element>.Next
-    // The number of the last event that is not the sender's to deliver: all while the buffer is replayed. Written under
-    // the core's lock, read by the sender.
+    // The number of the last event that the sender must not deliver to this listener; `.max` during the replay. Written
+    // under the lock of the core, read by the sender.
     @usableFromInline let covered: Atomic<Int>
     @usableFromInline var waiting: [Event<Element>] = []
 
@@ -55,7 +55,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     }
   }
 
-  /// Those who listened when the roster was last looked at; an object, so that sending counts no references.
+  /// A snapshot of the roster. An object, so that sending changes no reference counts.
   @usableFromInline
   final class Audience: Sendable {
     @usableFromInline let members: [(id: UInt64, value: Listener)]
@@ -64,27 +64,27 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     init(_ members: [(id: UInt64, value: Listener)]) { self.members = members }
   }
 
-  /// What the caller has to do for an event that it brought.
+  /// The task that remains for the caller after its event has been accepted.
   @usableFromInline
   enum Turn {
     case nothing
-    /// It is the sender, of this event.
+    /// The caller is the sender, of this event.
     case send
-    /// It is the sender, of what is queued.
+    /// The caller is the sender, of the queued events.
     case runQueued
   }
 
-  // Guards the state and the listeners' `waiting`; events are sent outside.
+  // Guards the state and the `waiting` of the listeners; events are sent outside the lock.
   @usableFromInline let state = Locked(State())
-  // The event that is being sent, those queued, and the departures meanwhile; whoever raises it from 0 is the sender. With a
-  // buffer it is raised under the lock only.
+  // The number of events being sent or queued, plus removals meanwhile; the thread that raises it from 0 is the sender.
+  // If there is a buffer, it is raised only under the lock.
   @usableFromInline let pending = Atomic<Int>(0)
-  // Whether the roster has changed since the audience was taken from it; raised under the lock, lowered by the sender.
+  // Whether the roster has changed since the audience was copied from it; set under the lock, cleared by the sender.
   @usableFromInline let isStale = Atomic<Bool>(false)
-  // Not checked at run time: only the sender, or the lock's holder when there is none, touches it.
+  // Without run-time exclusivity checks: only the sender uses it, or the lock's holder if there is no sender.
   @exclusivity(unchecked) @usableFromInline var audience: Audience?
   @usableFromInline let capacity: Int
-  // Whether observers that come after the end still get the buffer before that.
+  // Whether observers that subscribe after the terminal event receive the buffer before it.
   @usableFromInline let replaysAfterEnd: Bool
 
   @inlinable
@@ -98,7 +98,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
 
   var hasObservers: Bool { state.withLock { !$0.roster.members.isEmpty } }
 
-  /// The element accepted last, the number of the last event, and how the subject has ended, if it has.
+  /// The last accepted element, the number of the last event, and the terminal event, if there is one.
   var latest: (element: Element?, number: Int, end: (any Error)??) {
     state.withLock { ($0.buffer.last, $0.accepted, $0.end) }
   }
@@ -112,10 +112,10 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     }
   }
 
-  /// Accepts `element`, and sends it or leaves that to the thread that is sending; does nothing after the end.
+  /// Accepts `element` and sends it, or leaves that to the sending thread; does nothing after the terminal event.
   @inlinable
   func onNext(_ element: Element) {
-    // With nothing to remember there is no need of the lock either.
+    // Without a buffer, no lock is needed.
     guard capacity == 0, pending.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged else {
       _ = accept(element, after: nil)
       return
@@ -125,7 +125,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     leave()
   }
 
-  /// Accepts `element` if the last event still has the given number, or whatever that is for `nil`.
+  /// Accepts `element` if the last event has the number `number`; `nil` accepts it in any case.
   @inlinable
   func accept(_ element: Element, after number: Int?) -> Bool {
     let (isAccepted, turn, accepted, dropped) = state.withLock { state -> (Bool, Turn, Int, Element?) in
@@ -168,12 +168,12 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     }
   }
 
-  /// Numbers `event`, gives it to those that still get the buffer, and queues it if a thread is sending.
+  /// Numbers `event`, passes it to replaying listeners, and queues it if a thread is sending.
   @inlinable @inline(__always)
   func enter(_ state: inout State, _ event: Event<Element>) -> Turn {
     state.accepted += 1
     if state.replaying > 0 { Self.leaveToReplaying(&state, event) }
-    // Only the lock's holder raises it from 0.
+    // Only the holder of the lock raises it from 0.
     if capacity > 0, pending.load(ordering: .acquiring) == 0 {
       pending.store(1, ordering: .relaxed)
       return .send
@@ -189,7 +189,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     }
   }
 
-  /// Takes the audience from the roster; called by the sender.
+  /// Copies the audience from the roster; called by the sender.
   @inlinable @inline(never)
   func refresh() {
     let members = state.withLock { state in
@@ -201,7 +201,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
 
   @inlinable
   func send(_ element: Element, _ number: Int) {
-    // The audience stays as it is while this thread is the sender, so that no call needs to retain anything.
+    // The audience cannot change while this thread is the sender, so no call needs to retain anything.
     guard let audience = audience.map({ Unmanaged.passUnretained($0) }) else { return }
     audience._withUnsafeGuaranteedRef { audience in
       for index in audience.members.indices {
@@ -218,7 +218,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     }
   }
 
-  /// Ceases to be the sender, unless something has come meanwhile.
+  /// Stops being the sender, or sends the events queued meanwhile.
   @inlinable
   func leave() {
     if pending.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0 { runQueued() }
@@ -236,7 +236,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
       case .next(let element): send(element, number)
       case .error(let error): end(error)
       case .completed: end(nil)
-      case nil: break  // somebody has left
+      case nil: break  // an observer was removed
       }
     } while pending.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0
   }
@@ -248,7 +248,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
 
   @inlinable
   func add(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next) {
-    // Without a buffer there is nothing to wait for, and even what is queued is still to come.
+    // Without a buffer there is nothing to replay, and queued events are still to be delivered.
     let listener = Listener(subscription, next, covered: capacity > 0 ? .max : 0)
     let (id, elements, end) = state.withLock { state -> (UInt64?, [Element], (any Error)??) in
       if let end = capacity > 0 ? state.end : state.roster.ended {
@@ -269,7 +269,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
     if capacity > 0 { catchUp(listener) }
   }
 
-  /// Delivers what has been accepted during the replay; when nothing is left, the listener is live.
+  /// Delivers the events accepted during the replay; when none is left, the listener is live.
   @usableFromInline
   func catchUp(_ listener: Listener) {
     while !listener.subscription.isStopped {
@@ -294,14 +294,14 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
   @inlinable
   func remove(_ id: UInt64) {
     let (listener, former) = state.withLock { state -> (Listener?, Audience?) in
-      // Nobody is sending, or the sender looks at the roster when it is done.
+      // No thread is sending, or the sender checks the roster when it has finished.
       let isSender = pending.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0
       let former = isSender ? audience.take() : nil
       isStale.store(true, ordering: .releasing)
       let listener = state.roster.leave(id)
       if let listener { goLive(listener, &state) }
-      // Nobody can have queued meanwhile, as that takes the lock: a sender that came now would find its element sent by
-      // whoever leaves.
+      // No event can have been queued meanwhile, because that requires the lock. Otherwise the removal would have to
+      // send it.
       if isSender { pending.store(0, ordering: .releasing) }
       return (listener, former)
     }
@@ -309,8 +309,10 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: `aud
   }
 }
 
-/// Takes a listener off the roster of a subject. Weak: a subject that goes away releases its observers, whether they were
-/// disposed or not. Not generic, with a closure that is: that one is specialized, where a method of a generic class is not.
+/// A disposable that removes a listener from the roster of a subject.
+///
+/// The reference is weak: a subject that is deallocated releases its observers. The class is not generic but holds a
+/// generic closure: the compiler specializes the closure, but not a method of a generic class.
 @usableFromInline
 final class Departure: Disposable, @unchecked Sendable {  // safe: a weak reference is read atomically
   private weak var core: AnyObject?

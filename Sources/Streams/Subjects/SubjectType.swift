@@ -1,2 +1,2 @@
-/// A stream that is fed from outside: an observer and an observable in one.
+/// A stream that accepts events from outside: both an observer and an observable.
 public protocol SubjectType<Element>: ObservableType, ObserverType {}

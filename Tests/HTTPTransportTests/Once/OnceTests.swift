@@ -68,7 +68,8 @@
         return "processed \(processed) times, and failed: \(error)"
       }
       print("\(lost.withLock { $0 }) of these calls were lost with connections that libcurl has given up")
-      XCTAssertLessThan(lost.withLock { $0 }, count / 100, "lost with connections that libcurl has given up")
+      XCTAssertLessThanOrEqual(
+        lost.withLock { $0 }, max(1, count / 20_000), "lost with connections that libcurl has given up")
       XCTAssertGreaterThan(connections, count / 200, "connections were to be retired")
     }
 

@@ -2,20 +2,20 @@ import XCTest
 
 @testable import JSONText
 
-/// Our decoder beside Foundation's over more than 100,000 generated texts: the same value, or an error of the same case at
-/// the same place. What differs is decided and listed in `docs/decisions/0007-own-json-decoder.md`.
+/// Compares the decoder with Foundation's on more than 100,000 generated texts: the same value, or an error of the same
+/// case at the same path. `docs/decisions/0007-own-json-decoder.md` lists the intended differences.
 final class DifferentialTests: XCTestCase {
-  /// What became of a decode.
+  /// The outcome of a decode.
   private enum Outcome<Model: Equatable>: Equatable {
     case value(Model)
     case failure(Failure)
-    /// A text that is no JSON.
+    /// The text is not valid JSON.
     case malformed(JSONError)
   }
 
   private struct Failure: Equatable {
     var name: String
-    /// `nil` where Foundation does not say: of numbers that do not fit, and of bad dates.
+    /// `nil` where Foundation has no path: for numbers that do not fit, and for invalid dates.
     var path: String?
 
     init(_ error: any Error) {
@@ -66,12 +66,12 @@ final class DifferentialTests: XCTestCase {
     let a = ours(type, data, JSONModelDecoder(configure))
     let b = foundations(type, data, foundation)
     if a == b { return }
-    // Malformed text fails Foundation when it comes to it, and in some ways not at all.
+    // Foundation reports malformed text when it reaches it, and accepts some kinds of it.
     if !isValid, case .malformed(let error) = a {
       if case .failure = b { return }
       if isOverlooked(error, in: data) { return }
     }
-    // A string that is not Unicode fails Foundation also where it is a key, or not read at all.
+    // Foundation also rejects a string that is not Unicode if it is a key or is never read.
     if !isValid, case .failure = b, (try? JSON(data)).map(hasBadString) == true { return }
     differences += 1
     if differences < 5 {
@@ -84,10 +84,10 @@ final class DifferentialTests: XCTestCase {
       || json.members?.contains { $0.key.contains("\u{FFFD}") || hasBadString($0.value) } == true
   }
 
-  /// Whether Foundation takes what this error is about.
+  /// Returns whether Foundation accepts the text that causes this error.
   private func isOverlooked(_ error: JSONError, in data: Data) -> Bool {
     switch error.kind {
-    // In members that nobody reads, strings and numbers are not looked at.
+    // Strings and numbers in members that are never read are not checked.
     case .controlCharacter, .invalidEscape, .invalidNumber: return true
     case .unexpectedCharacter:
       let before = data.prefix(error.offset)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Random JSON from a seed, the same on every machine (SplitMix64).
+/// A generator of random JSON from a seed, identical on every machine (SplitMix64).
 struct Generator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -16,7 +16,7 @@ struct Generator: RandomNumberGenerator {
 
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
   mutating func one<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
-  /// True once in `times`.
+  /// Returns `true` once in `times`, on average.
   mutating func rarely(_ times: Int) -> Bool { below(times) == 0 }
 
   mutating func double() -> Double {
@@ -31,7 +31,7 @@ struct Generator: RandomNumberGenerator {
     }
   }
 
-  /// A number in one of the ways to write it; not as `0e5`, which Foundation refuses.
+  /// Returns a number in a random notation, except `0e5`, which Foundation rejects.
   mutating func number() -> String {
     switch below(12) {
     case 0: return "\(below(300))"
@@ -69,7 +69,7 @@ struct Generator: RandomNumberGenerator {
 
   mutating func space() -> String { rarely(6) ? one([" ", "\n", "\t", "\r\n", "  "]) : "" }
 
-  /// Any value at most `depth` levels deep.
+  /// Returns any value at most `depth` levels deep.
   mutating func value(depth: Int) -> String {
     switch below(depth > 0 ? 10 : 6) {
     case 0: return "null"
@@ -90,7 +90,7 @@ struct Generator: RandomNumberGenerator {
     return "{" + space() + members.joined(separator: "," + space()) + "}"
   }
 
-  /// A key as it is, or with one character as an escape.
+  /// Returns a key, unchanged or with one escaped character.
   private mutating func escaped(_ key: String) -> String {
     guard rarely(30), let first = key.unicodeScalars.first, first.isASCII else { return key }
     return "\\u00" + String(first.value, radix: 16) + String(key.unicodeScalars.dropFirst())

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A model of everything that back ends send. Its texts are made by `Generator.sample`.
+/// A model of everything that backends send. `Generator.sample` creates its texts.
 struct Sample: Decodable, Equatable {
   enum Color: String, Decodable { case red, green }
   enum Shape: Decodable, Equatable {
@@ -63,7 +63,7 @@ struct Sample: Decodable, Equatable {
   var set: Set<Int>?
 }
 
-/// A tree of whatever comes.
+/// A tree of arbitrary values.
 indirect enum Tree: Decodable, Equatable {
   case null, bool(Bool), number(Double), string(String), array([Tree]), object([String: Tree])
 
@@ -85,18 +85,18 @@ indirect enum Tree: Decodable, Equatable {
   }
 }
 
-/// Objects in arrays in objects.
+/// A model with objects nested in arrays and objects.
 struct Links: Decodable, Equatable {
   var a: [Links]?
 }
 
-/// Arrays in arrays.
+/// A model with nested arrays.
 struct Lists: Decodable, Equatable {
   var lists: [Lists]
   init(from decoder: any Decoder) throws { lists = try decoder.singleValueContainer().decode([Lists].self) }
 }
 
-/// The names that a keyed container shows.
+/// The names that a keyed container reports.
 struct Names: Decodable, Equatable {
   var names: Set<String>
 
@@ -115,7 +115,7 @@ struct Names: Decodable, Equatable {
 }
 
 extension Generator {
-  /// A text for `Sample`, right in most places.
+  /// Returns a text for `Sample` that is valid in most places.
   mutating func sample() -> String {
     var members = [
       ("i", number(fits: true)), ("d", number()), ("b", one(["true", "false"])), ("s", string()),

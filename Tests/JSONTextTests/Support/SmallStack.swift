@@ -1,9 +1,9 @@
 import Foundation
 
-// Safe: written before the semaphore is signalled, read after it was waited for.
+// Safe: written before the semaphore is signaled, read after the wait for it.
 private final class Slot<Value>: @unchecked Sendable { var value: Value? }
 
-/// Runs `work` where Dispatch's worker threads run things: on 512 KB of stack.
+/// Runs `work` on 512 KB of stack, like that of Dispatch's worker threads.
 func onSmallStack<Value>(_ work: @escaping @Sendable () -> Value) -> Value {
   let slot = Slot<Value>()
   let done = DispatchSemaphore(value: 0)

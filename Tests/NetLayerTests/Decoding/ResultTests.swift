@@ -160,7 +160,7 @@ final class ResultTests: XCTestCase {
     ] {
       let json: JSON = ["at": JSON(stringLiteral: text)]
       XCTAssertThrowsError(try json.decode([String: Date].self, using: JSONModelDecoder.iso8601), text) { error in
-        XCTAssertTrue("\(error)".contains("\(text.debugDescription) is no ISO 8601 date"), "\(error)")
+        XCTAssertTrue("\(error)".contains("\(text.debugDescription) is not an ISO 8601 date"), "\(error)")
       }
     }
     for (text, seconds) in [

@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class AsyncAwaitTests: StreamsTestCase {
-  func test_asyncClosureGivesItsResultOrError() async throws {
+  func test_asyncClosureEmitsItsResultOrError() async throws {
     let value = try await withTimeLimit { try await Single.from { () async throws -> Int in 3 }.value }
     XCTAssertEqual(value, 3)
     let failing = Single<Int>.from { throw TestError("async") }

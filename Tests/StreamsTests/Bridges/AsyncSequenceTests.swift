@@ -15,7 +15,7 @@ final class AsyncSequenceTests: StreamsTestCase {
     }
   }
 
-  func test_asyncSequenceThatIgnoresCancellationIsLeftAfterDisposal() {
+  func test_asyncSequenceThatIgnoresCancellationIsAbandonedAfterDisposal() {
     var token: Token? = Token()
     weak var held: Token?
     held = token
@@ -29,7 +29,7 @@ final class AsyncSequenceTests: StreamsTestCase {
   }
 }
 
-/// Counts without end and never looks at cancellation.
+/// A sequence that counts forever and ignores cancellation.
 private struct EndlessCounter: AsyncSequence, AsyncIteratorProtocol, Sendable {
   let token: Token?
   var count = 0

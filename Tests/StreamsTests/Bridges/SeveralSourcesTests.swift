@@ -4,14 +4,14 @@ import XCTest
 
 @testable import Streams
 
-/// Streams of several sources that can wait, each of which waits for itself.
+/// Streams of several sources that support backpressure, each of which pauses separately.
 final class SeveralSourcesTests: StreamsTestCase {
   private let first = Tap()
   private let second = Tap()
 
   // MARK: Merged
 
-  func test_concatMapLetsAllSourcesGoOnThatWaitForIt() {
+  func test_concatMapResumesAllPausedSources() {
     let scheduler = TestScheduler()
     let seen = Log<Int>()
     let merged = Observable.merge(first.elements.take(5), second.elements.take(5).map { -$0 })
@@ -26,14 +26,14 @@ final class SeveralSourcesTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_concatMapInALoopLetsAllSourcesGoOnThatWaitForIt() async throws {
+  func test_concatMapInALoopResumesAllPausedSources() async throws {
     let merged = Observable.merge(first.elements.take(100), second.elements.take(100).map { -$0 })
     let values = merged.concatMap { element in Single.from { element }.asObservable() }.values()
     let seen = try await withTimeLimit { try await values.reduce(into: []) { $0.append($1) } }
     XCTAssertEqual(seen.sorted(), (-100...100).filter { $0 != 0 })
   }
 
-  func test_aSourceWaitsWhileAnElementOfAnotherIsDealtWith() async throws {
+  func test_aSourcePausesWhileAnElementOfAnotherIsProcessed() async throws {
     let (first, second) = (first, second)
     let isDealtWith = DispatchSemaphore(value: 0)
     let isThere = expectation(description: "the first element is being dealt with")
@@ -61,7 +61,7 @@ final class SeveralSourcesTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_mergedSourcesOfManyThreadsLoseNothing() async throws {
+  func test_mergedSourcesOnManyThreadsLoseNoElements() async throws {
     for _ in 0..<20 {
       let sources = (0..<4).map { _ in
         Tap().elements(burst: 3).take(500).subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility))
@@ -71,9 +71,9 @@ final class SeveralSourcesTests: StreamsTestCase {
     }
   }
 
-  // MARK: Those that only say when
+  // MARK: Triggers
 
-  func test_aTriggerDoesNotWaitForTheLoop() {
+  func test_aTriggerIsNotPausedByTheLoop() {
     let endless = PublishSubject<Int>()
     for (name, stream) in [
       ("takeUntil", endless.takeUntil(first.elements.filter { $0 == 3 })),
@@ -97,7 +97,7 @@ final class SeveralSourcesTests: StreamsTestCase {
     withExtendedLifetime(iterator) {}
   }
 
-  func test_aLoopOverElementsWithTheLatestOfASourceThatCanWaitGetsTheLatest() async throws {
+  func test_withLatestFromDoesNotPauseItsSecondSource() async throws {
     let elements = first.elements.withLatestFrom(second.elements.take(7)) { ($0, $1) }
     try await withTimeLimit {
       var iterator = elements.values().makeAsyncIterator()

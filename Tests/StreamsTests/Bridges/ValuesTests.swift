@@ -6,13 +6,13 @@ import XCTest
 final class ValuesTests: StreamsTestCase {
   private let source = Tap()
 
-  // MARK: Sources that can wait
+  // MARK: Sources with backpressure
 
-  func test_aSourceThatCanWaitEmitsOnlyWhatTheLoopAsksFor() async throws {
+  func test_aSourceWithBackpressureEmitsOnlyWhatTheLoopRequests() async throws {
     try await expectPulling(source.elements)
   }
 
-  func test_waitingReachesThroughOperators() async throws {
+  func test_backpressurePassesThroughOperators() async throws {
     let elements = source.elements
     try await expectPulling(elements.map { $0 }.filter { _ in true }.scan(0) { $1 })
     try await expectPulling(
@@ -27,7 +27,7 @@ final class ValuesTests: StreamsTestCase {
     try await expectPulling(Observable.zip(elements, Observable.from(1...1000)) { first, _ in first })
   }
 
-  func test_waitingEndsAtAnOperatorThatHandsOverToAThread() async throws {
+  func test_backpressureEndsAtAnOperatorThatChangesThreads() async throws {
     let values = source.elements.take(1000).observeOn(SerialDispatchQueueScheduler(qos: .utility)).values()
     let source = source
     try await withTimeLimit {
@@ -38,7 +38,7 @@ final class ValuesTests: StreamsTestCase {
     }
   }
 
-  func test_concatMapTakesTheNextElementWhenItsStreamHasEnded() {
+  func test_concatMapRequestsTheNextElementWhenItsStreamHasCompleted() {
     let scheduler = TestScheduler()
     let subscription = source.elements
       .concatMap { element in Observable<Int>.timer(.seconds(10), scheduler: scheduler).map { _ in element } }
@@ -51,14 +51,14 @@ final class ValuesTests: StreamsTestCase {
     XCTAssertEqual(source.count, 2)
   }
 
-  func test_concatMapQueuesNoMoreThanItsSourceSendsAtATime() {
+  func test_concatMapQueuesAtMostOneStepOfItsSource() {
     let first = PublishSubject<Int>()
     let largest = Locked(0)
     let source = source
     let subscription = source.elements(burst: 3).take(30_000)
       .concatMap { element -> Observable<Int> in
         if element == 1 { return first.asObservable() }
-        // One that is not known beforehand, and ends at once.
+        // A stream that is not known in advance, and completes immediately.
         return Observable.deferred {
           largest.withLock { $0 = max($0, source.count - element) }
           return .empty()
@@ -72,7 +72,7 @@ final class ValuesTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_concatMapThatIsDisposedReleasesTheSourceThatWaitsForIt() {
+  func test_disposingAConcatMapReleasesThePausedSource() {
     weak var held: Token?
     do {
       let token = Token()
@@ -117,7 +117,7 @@ final class ValuesTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  /// Takes three elements of what is made of `source`, and finds that no more has been emitted.
+  /// Takes three elements of a stream derived from `source`, and checks that the source has emitted no others.
   private func expectPulling(_ elements: Observable<Int>, line: UInt = #line) async throws {
     source.reset()
     let source = source
@@ -132,14 +132,14 @@ final class ValuesTests: StreamsTestCase {
     waitUntil("the source is left") { self.source.isLeft }
   }
 
-  // MARK: All other sources
+  // MARK: Sources without backpressure
 
   func test_theBufferKeepsAllByDefault() async throws {
     let seen = try await withTimeLimit { try await Observable.range(start: 0, count: 10_000).values().reduce(0, +) }
     XCTAssertEqual(seen, 49_995_000)
   }
 
-  func test_aLimitedBufferSaysWhatItDrops() async throws {
+  func test_aLimitedBufferReportsDroppedElements() async throws {
     for (policy, kept) in [
       (AsyncThrowingStream<Int, any Error>.Continuation.BufferingPolicy.bufferingNewest(2), [8, 9]),
       (.bufferingOldest(3), [1, 2, 3]), (.bufferingOldest(0), []), (.bufferingNewest(0), []),
@@ -153,7 +153,7 @@ final class ValuesTests: StreamsTestCase {
     }
   }
 
-  func test_anElementForALoopThatWaitsIsNotDroppedByABufferOfNone() async throws {
+  func test_anElementForAWaitingLoopIsNotDroppedByAnEmptyBuffer() async throws {
     let subject = PublishSubject<Int>()
     let task = Task {
       try await subject.values(buffering: .bufferingNewest(0)).first { _ in true }
@@ -169,7 +169,7 @@ final class ValuesTests: StreamsTestCase {
     XCTAssertEqual(first, 7)
   }
 
-  func test_anErrorComesOnceAndBehindWhatWasBuffered() async throws {
+  func test_anErrorIsDeliveredOnceAfterTheBufferedElements() async throws {
     try await withTimeLimit {
       var iterator = Observable.of(1, 2).concat(Observable.error(TestError("x"))).values().makeAsyncIterator()
       var seen: [Int] = []
@@ -185,12 +185,12 @@ final class ValuesTests: StreamsTestCase {
     }
   }
 
-  func test_anErrorComesOnceToALoopThatWaits() async throws {
+  func test_anErrorIsDeliveredOnceToAWaitingLoop() async throws {
     let subject = PublishSubject<Int>()
     try await withTimeLimit {
       var iterator = subject.values().makeAsyncIterator()
       let sender = Task {
-        // Sent behind the loop's question or before it: both are tried, over many runs.
+        // Sent before or after the loop's request: many runs try both.
         await Task.yield()
         subject.onError(TestError("x"))
       }
@@ -208,9 +208,9 @@ final class ValuesTests: StreamsTestCase {
     }
   }
 
-  // MARK: Leaving
+  // MARK: Ending the loop
 
-  func test_cancellingALoopThatWaitsDisposesAndEndsIt() async throws {
+  func test_cancellingAWaitingLoopDisposesAndEndsIt() async throws {
     let disposed = expectation(description: "disposed")
     let subscribed = expectation(description: "subscribed")
     let source = Observable<Int>.create { _ in
@@ -225,7 +225,7 @@ final class ValuesTests: StreamsTestCase {
     XCTAssertEqual(sum, 0)
   }
 
-  func test_cancellingALoopAtWorkDropsWhatItHasNotTaken() async throws {
+  func test_cancellingARunningLoopDropsBufferedElements() async throws {
     let disposals = Log<Int>()
     let source = Observable<Int>.create { observer in
       for value in 1...5 { observer.onNext(value) }
@@ -244,7 +244,7 @@ final class ValuesTests: StreamsTestCase {
     XCTAssertEqual(disposals.all, [1])
   }
 
-  func test_cancellingALoopWhoseSourceHasEndedDropsWhatItHasNotTaken() async throws {
+  func test_cancellingALoopWhoseSourceHasCompletedDropsBufferedElements() async throws {
     let task = Task {
       var seen: [Int] = []
       for try await value in Observable.range(start: 0, count: 100_000).values() {
@@ -274,13 +274,13 @@ final class ValuesTests: StreamsTestCase {
     }
   }
 
-  func test_anIteratorThatIsLetGoOfBeforeItsFirstElementDisposes() {
+  func test_releasingAnIteratorBeforeItsFirstElementDisposes() {
     do { _ = source.elements.values().makeAsyncIterator() }
     XCTAssertTrue(source.isLeft)
     XCTAssertEqual(source.count, 0)
   }
 
-  func test_elementsAndCancellationRaceWithoutLossOfTheEnd() async throws {
+  func test_elementsAndCancellationRaceWithoutLosingTheTerminalEvent() async throws {
     for _ in 0..<200 {
       let subject = PublishSubject<Int>()
       let task = Task { try await subject.values().reduce(0) { sum, _ in sum + 1 } }

@@ -2,7 +2,7 @@ import Streams
 import XCTest
 
 final class HooksTests: StreamsTestCase {
-  /// Asks for the handler while it goes away, as user code may in a `deinit`.
+  /// An object that reads the handler in its `deinit`, as user code may.
   private final class Asker: Sendable {
     let hasGone: XCTestExpectation
 
@@ -17,7 +17,7 @@ final class HooksTests: StreamsTestCase {
   func test_replacedHandlerIsReleasedOutsideTheLock() {
     let former = Hooks.onUnhandledError
     let hasGone = expectation(description: "the handler's object has gone")
-    // On a thread of its own: a lock taken twice would hang here for ever.
+    // On a separate thread: taking the lock twice would hang here forever.
     Thread.detachNewThread {
       Hooks.onUnhandledError = { [asker = Asker(hasGone)] _, _, _ in withExtendedLifetime(asker) {} }
       Hooks.onUnhandledError = former

@@ -4,7 +4,7 @@ import XCTest
 
 /// Laws 11 to 16: combining.
 final class CombiningLawsTests: StreamsTestCase {
-  func test_law11_zipCompletesAsSoonAsACompletedSourceHasNothingQueued() {
+  func test_law11_zipCompletesAsSoonAsACompletedSourceHasNoQueuedElements() {
     let time = TestScheduler()
     let short = time.cold("a-b|")
     let long = time.cold("1---2---3---|")
@@ -21,7 +21,7 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(time.record(three.map { $0.0 }).map(\.value), [.completed])
   }
 
-  func test_law11_zipErrorEndsAtOnceAndDisposesTheOthers() {
+  func test_law11_zipErrorFailsImmediatelyAndDisposesTheOthers() {
     let time = TestScheduler()
     let left = time.cold("ab-#")
     let right = time.cold("-------1|")
@@ -37,7 +37,7 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(other.subscriptions, [TestSubscription(0, 2)])
   }
 
-  func test_law12_threeSourcesAndCollectionsCompleteJustSo() {
+  func test_law12_threeSourcesAndCollectionsCompleteInTheSameWay() {
     let time = TestScheduler()
     let never = Observable<Int>.never()
     let three = Observable.combineLatest(never, Observable<Int>.empty(), never).map { $0.0 }
@@ -72,12 +72,12 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(outer.subscriptions, [TestSubscription(0, 3)])
   }
 
-  func test_law13_synchronousInnersDoNotCompleteTheWholeEarly() throws {
+  func test_law13_synchronousInnersDoNotCompleteTheResultEarly() throws {
     let merged = Observable.from([Observable.of(1), Observable.empty(), Observable.of(2, 3)]).merge()
     XCTAssertEqual(try merged.toBlocking().toArray(), [1, 2, 3])
   }
 
-  func test_law14_concatMapSubscribesTheNextInnerWhenTheOneBeforeHasCompleted() {
+  func test_law14_concatMapSubscribesToTheNextInnerWhenThePreviousHasCompleted() {
     let time = TestScheduler()
     let inner = time.cold("x-x-|")
     let outer = time.cold("ab|")
@@ -87,7 +87,7 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(inner.subscriptions, [TestSubscription(0, 4), TestSubscription(4, 8)])
   }
 
-  func test_law14_nextInnerIsNotStartedFromInsideTheCompletionOfTheOneBefore() {
+  func test_law14_nextInnerIsNotStartedFromInsideTheCompletionOfThePreviousOne() {
     let log = Log<String>()
     let inners = ["a", "b"].map { name in
       Observable<String>.create { observer in
@@ -124,7 +124,7 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(subscribed.all, [])
   }
 
-  func test_law16_takeUntilDisposesTheLosingSideAtOnce() {
+  func test_law16_takeUntilDisposesTheLosingSideImmediately() {
     let time = TestScheduler()
     let source = time.cold("a--b--c|")
     let trigger = time.cold("----x---|")

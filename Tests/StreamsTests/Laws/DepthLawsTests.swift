@@ -49,7 +49,7 @@ final class DepthLawsTests: StreamsTestCase {
     XCTAssertEqual(try nested(1000).toBlocking().toArray(), [7])
   }
 
-  func test_law28_theCounterSeesALeakAndItsEnd() {
+  func test_law28_theCounterDetectsALeakAndItsRelease() {
     let before = Hooks.liveSubscriptionCount
     let subject = PublishSubject<Int>()
     let subscription = subject.take(5).subscribe()
@@ -58,7 +58,7 @@ final class DepthLawsTests: StreamsTestCase {
     XCTAssertEqual(Hooks.liveSubscriptionCount, before + 1, "the disposable that is kept here")
   }
 
-  func test_law27_recursiveCatchErrorsHoldNoMoreThanOneRound() {
+  func test_law27_recursiveCatchErrorsHoldAtMostOneRound() {
     for delayed in [true, false] {
       let clock = ManualScheduler()
       @Sendable func attempt(_ left: Int) -> Observable<Int> {
@@ -78,7 +78,7 @@ final class DepthLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law27_recursiveAndThenHoldsNoMoreThanOneRoundAndNeedsNoStack() {
+  func test_law27_recursiveAndThenHoldsAtMostOneRoundAndNeedsNoStack() {
     let before = Hooks.liveSubscriptionCount
     let most = Locked(0)
     @Sendable func loop(_ left: Int) -> Completable {
@@ -92,7 +92,7 @@ final class DepthLawsTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law27_streamsNestOnASmallStackAsDeepAsStated() {
+  func test_law27_streamsNestOnASmallStackToTheDocumentedDepth() {
     let levels = 40
     @Sendable func page(_ left: Int) -> Observable<Int> {
       Observable.of(left).take(1).flatMap { left -> Observable<Int> in

@@ -24,7 +24,7 @@ final class DisposingLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law08_handlersAreReleasedWhenTheSubscriptionIsDisposedThoughTheDisposableIsKept() {
+  func test_law08_handlersAreReleasedOnDisposalThoughTheDisposableIsKept() {
     var token: Token? = Token()
     weak var weakToken: Token?
     weakToken = token
@@ -47,12 +47,12 @@ final class DisposingLawsTests: StreamsTestCase {
     XCTAssertEqual(disposed.load(ordering: .relaxed), 1)
   }
 
-  func test_law10_serialDisposableDisposesTheOldOneAndLateOnes() {
+  func test_law10_serialDisposableDisposesPreviousAndLateContent() {
     let log = Log<String>()
     let serial = SerialDisposable()
     serial.disposable = Disposables.create {
       log.add("first")
-      // Re-enters the same disposable: would deadlock if the lock were held.
+      // Disposes the same disposable reentrantly: would deadlock if the lock were held.
       XCTAssertFalse(serial.isDisposed)
     }
     serial.disposable = Disposables.create { log.add("second") }
@@ -76,7 +76,7 @@ final class DisposingLawsTests: StreamsTestCase {
     XCTAssertEqual(log.all, ["late", "set"])
   }
 
-  func test_law10_compositeDisposesMembersOutsideItsLockAndLateInsertionsAtOnce() {
+  func test_law10_compositeDisposesMembersOutsideItsLockAndLateInsertionsImmediately() {
     let log = Log<Int>()
     let composite = CompositeDisposable()
     composite.insert(
@@ -112,7 +112,7 @@ final class DisposingLawsTests: StreamsTestCase {
     XCTAssertEqual(log.all, [3, 0, 1, 2, 4])
   }
 
-  func test_law10_bagDisposesItsMembersWhenItGoesAway() {
+  func test_law10_bagDisposesItsMembersWhenItIsDeallocated() {
     let log = Log<Int>()
     var bag: DisposeBag? = DisposeBag()
     if let bag { Disposables.create { log.add(1) }.disposed(by: bag) }

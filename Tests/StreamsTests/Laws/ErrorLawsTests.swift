@@ -24,7 +24,7 @@ final class ErrorLawsTests: StreamsTestCase {
     XCTAssertEqual(events.all, [.error(TestError("second"))])
   }
 
-  func test_law18_retryCountsAttemptsInAllAndForwardsTheLastError() {
+  func test_law18_retryCountsAllAttemptsAndForwardsTheLastError() {
     let time = TestScheduler()
     let source = time.cold("a#")
     XCTAssertEqual(time.record(source.retry(3)), [.next(0, "a"), .next(1, "a"), .next(2, "a"), .error(3)])

@@ -37,7 +37,7 @@ final class EventLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law01_nothingOfAFailedSourceComesAfterItsReplacementHasBegun() {
+  func test_law01_aFailedSourceEmitsNothingAfterItsReplacementHasStarted() {
     for _ in 0..<500 {
       let observers = Locked<AnyObserver<Int>?>(nil)
       let referee = Referee<Int>()
@@ -58,7 +58,7 @@ final class EventLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law02_createSerialisesEightThreads() {
+  func test_law02_createSerializesEightThreads() {
     for _ in 0..<100 {
       let observers = Log<AnyObserver<Int>>()
       let referee = Referee<Int>()
@@ -83,7 +83,7 @@ final class EventLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law02_subjectsMergeAndCombineLatestSerialiseEightThreads() {
+  func test_law02_subjectsMergeAndCombineLatestSerializeEightThreads() {
     for _ in 0..<50 {
       let subjects = (0..<8).map { _ in PublishSubject<Int>() }
       let behavior = BehaviorSubject(value: -1)
@@ -197,7 +197,7 @@ final class EventLawsTests: StreamsTestCase {
     let log = Log<Int>()
     let subscription = SingleAssignmentDisposable()
     let source = Observable.from(1...1_000_000).do(onNext: { log.add($0) })
-    // Held until the subscription is there to be disposed.
+    // Held until the subscription exists, so that it can be disposed.
     let queue = DispatchQueue(label: "law04", attributes: .initiallyInactive)
     let scheduler = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "law04.serial")
     subscription.setDisposable(
@@ -229,7 +229,7 @@ final class EventLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law06_unhandledErrorReachesTheHookWithThePlaceOfTheSubscription() {
+  func test_law06_unhandledErrorReachesTheHookWithTheLineOfTheSubscription() {
     let seen = Log<String>()
     let former = Hooks.onUnhandledError
     Hooks.onUnhandledError = { error, file, line in seen.add("\(error) \(file) \(line)") }
@@ -273,7 +273,7 @@ final class EventLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law07_errorThrownBelowNeverShowsUpAbove() {
+  func test_law07_errorThrownDownstreamNeverTravelsUpstream() {
     let above = Log<String>()
     let below = Log<String>()
     let throwing: @Sendable (Int) throws -> Int = { _ in throw TestError("below") }
@@ -301,7 +301,7 @@ final class EventLawsTests: StreamsTestCase {
     XCTAssertEqual(below.count, scopes.count)
   }
 
-  func test_law01_elementsBehindTheEndAreDroppedAlsoWhenTheyWaitedForADelivery() {
+  func test_law01_elementsAfterTheTerminalEventAreDroppedEvenIfQueued() {
     for waits in [false, true] {
       let made = Locked<AnyObserver<Int>?>(nil)
       let source = Observable<Int>.create { observer in
@@ -309,7 +309,8 @@ final class EventLawsTests: StreamsTestCase {
         return Disposables.create()
       }
       let log = Log<Int>()
-      // What follows keeps the subscription open, so that only the source's end can stop the element.
+      // The following stream keeps the subscription open, so that only the termination of the source can stop the
+      // element.
       let subscription = source.concat(Observable.never()).subscribe(onNext: { element in
         log.add(element)
         guard waits, element == 1 else { return }

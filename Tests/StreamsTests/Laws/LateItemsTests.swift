@@ -4,7 +4,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// Law 22, for every operator that schedules: what it leaves behind, and what an item does that lost its race.
+/// Law 22, for every operator that schedules: items left behind, and items that run late.
 final class LateItemsTests: StreamsTestCase {
   private typealias Operation = @Sendable (Observable<Int>, ManualScheduler) -> Observable<Int>
 
@@ -35,7 +35,7 @@ final class LateItemsTests: StreamsTestCase {
     ("timeout(other:)", { $0.timeout(.seconds(5), other: .never(), scheduler: $1) }),
   ]
 
-  func test_law22_disposedStreamsLeaveNoItemBehind() {
+  func test_law22_disposedStreamsLeaveNoScheduledItem() {
     for (name, apply) in Self.operations {
       for elements in 0...2 {
         let clock = ManualScheduler()
@@ -48,7 +48,7 @@ final class LateItemsTests: StreamsTestCase {
     }
   }
 
-  func test_law22_streamsThatHaveEndedLeaveNoItemBehind() {
+  func test_law22_terminatedStreamsLeaveNoScheduledItem() {
     for (name, apply) in Self.operations {
       for ending in [Event<Int>.completed, .error(TestError())] {
         let clock = ManualScheduler()
@@ -81,7 +81,7 @@ final class LateItemsTests: StreamsTestCase {
     waitUntil("the timer is released") { timer == nil }
   }
 
-  func test_law22_debounceIgnoresATimerThatLostItsRace() {
+  func test_law22_debounceIgnoresALateTimer() {
     let clock = ManualScheduler(ignoresDispose: true)
     let source = PublishSubject<Int>()
     let log = Log<Int>()
@@ -98,7 +98,7 @@ final class LateItemsTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law22_throttleIgnoresATimerThatLostItsRace() {
+  func test_law22_throttleIgnoresALateTimer() {
     let clock = ManualScheduler(ignoresDispose: true)
     let source = PublishSubject<Int>()
     let log = Log<Int>()
@@ -116,7 +116,7 @@ final class LateItemsTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law22_bufferIgnoresATimerThatLostItsRace() {
+  func test_law22_bufferIgnoresALateTimer() {
     let clock = ManualScheduler(ignoresDispose: true)
     let source = PublishSubject<Int>()
     let log = Log<[Int]>()

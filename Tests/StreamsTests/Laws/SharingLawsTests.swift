@@ -23,7 +23,7 @@ final class SharingLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law24_connectionIsReleasedWhenTheLastOneLeaves() {
+  func test_law24_connectionIsReleasedWhenTheLastObserverIsDisposed() {
     let time = TestScheduler()
     let source = time.hot("a-b-c-d-e|")
     let shared = source.share()
@@ -54,7 +54,7 @@ final class SharingLawsTests: StreamsTestCase {
     XCTAssertFalse(subjects[1].hasObservers)
   }
 
-  func test_law24_sharingRacesWithLeaving() {
+  func test_law24_subscribingRacesWithDisposing() {
     for _ in 0..<100 {
       let open = Atomic<Int>(0)
       let shared = Observable<Int>.create { observer in
@@ -67,7 +67,7 @@ final class SharingLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law25_behaviorSubjectDeliversTheLastValueThenLiveOnesWithoutLossOrRepeat() {
+  func test_law25_behaviorSubjectDeliversTheLastValueThenLiveOnesWithoutLossOrDuplicates() {
     for _ in 0..<200 {
       let subject = BehaviorSubject(value: 0)
       let logs = (0..<4).map { _ in Log<Int>() }
@@ -99,7 +99,7 @@ final class SharingLawsTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law26_subjectAfterItsEndReplaysItToLateSubscribers() {
+  func test_law26_aTerminatedSubjectReplaysItsTerminalEventToLateSubscribers() {
     for ending in [Event<Int>.completed, .error(TestError())] {
       let subjects: [any SubjectType<Int>] = [PublishSubject<Int>(), BehaviorSubject(value: 1)]
       for subject in subjects {
@@ -112,14 +112,14 @@ final class SharingLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law24_anObserverThatComesWhileTheLastOneLeavesGetsAConnectionOfItsOwn() {
+  func test_law24_anObserverThatArrivesWhileTheLastOneLeavesGetsANewConnection() {
     let observers = Locked<[AnyObserver<Int>]>([])
     let log = Log<Int>()
     let late = SerialDisposable()
     let comeBack = Locked<(@Sendable () -> Void)?>(nil)
     let shared = Observable<Int>.create { observer in
       observers.withLock { $0.append(observer) }
-      // The source is being released: the last observer has left, and the next one comes.
+      // The source is being released: the last observer has been disposed, and the next one arrives.
       return Disposables.create { comeBack.withLock { $0.take() }?() }
     }.share()
     comeBack.withLock { $0 = { late.disposable = shared.subscribe(onNext: { log.add($0) }) } }

@@ -3,7 +3,7 @@ import StreamsTesting
 import Synchronization
 import XCTest
 
-/// Laws 29 and 30: single, and async.
+/// Laws 29 and 30: single and async.
 final class SingleLawsTests: StreamsTestCase {
   func test_law29_firstResultWins() {
     let results = Log<String>()
@@ -48,7 +48,7 @@ final class SingleLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law29_asSingleOfNoneOrManyFailsAndTheValueComesOnCompletion() {
+  func test_law29_asSingleOfNoneOrManyFailsAndTheValueIsDeliveredOnCompletion() {
     func end(_ source: Observable<Int>) -> Event<Int>? {
       let events = Log<Event<Int>>()
       _ = source.asSingle().asObservable().subscribe { events.add($0) }

@@ -4,14 +4,14 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// What `value` of the subjects with a current element shows, and when (law 32).
+/// Law 32: the `value` of the subjects that have a current element.
 final class StateLawsTests: StreamsTestCase {
   private struct State: Sendable, Equatable {
     var user = ""
     var cart = 0
   }
 
-  func test_law32_twoObserversThatEachChangeOneFieldLoseNeitherChange() {
+  func test_law32_twoObserversThatEachChangeOneFieldLoseNoChange() {
     let state = BehaviorRelay(value: State())
     let bag = DisposeBag()
     state.subscribe(onNext: { seen in
@@ -63,7 +63,7 @@ final class StateLawsTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law32_relayValueShowsWhatIsAcceptedWhileAnotherThreadDelivers() {
+  func test_law32_relayValueShowsElementsAcceptedWhileAnotherThreadDelivers() {
     let relay = BehaviorRelay(value: [String]())
     let entered = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
@@ -102,7 +102,7 @@ final class StateLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law32_aSubscriberThatJoinsDuringADeliveryBeginsWithTheValue() {
+  func test_law32_aSubscriberThatArrivesDuringADeliveryReceivesTheValueFirst() {
     let relay = BehaviorRelay(value: 0)
     let late = Log<Int>()
     let joined = SerialDisposable()

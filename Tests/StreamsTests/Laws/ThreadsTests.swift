@@ -2,12 +2,12 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// Law 2 under load: eight threads into everything that several threads may feed, and a dispose that races with them.
+/// Law 2 under load: eight threads send to every serialized entry point, while another disposes.
 final class ThreadsTests: StreamsTestCase {
-  /// A way to feed a stream from eight threads: each sends `perThread` elements by itself.
+  /// A stream fed by eight threads, each of which sends `perThread` elements.
   private struct Pipeline {
     let name: String
-    /// How many elements must come out, if that is certain.
+    /// The number of elements that must be emitted, if that is certain.
     let expected: Int?
     let make: () -> (stream: Observable<Int>, send: @Sendable (_ thread: Int, _ value: Int) -> Void, end: () -> Void)
   }
@@ -66,7 +66,7 @@ final class ThreadsTests: StreamsTestCase {
     ]
   }
 
-  func test_law02_eightThreadsLoseNothingAndNothingOverlaps() {
+  func test_law02_eventsOfEightThreadsNeitherGetLostNorOverlap() {
     for pipeline in Self.pipelines() {
       for _ in 0..<100 {
         let (stream, send, end) = pipeline.make()
@@ -99,7 +99,7 @@ final class ThreadsTests: StreamsTestCase {
         send(0, 1)
         end()
         referee.check()
-        // One may have been in flight on the thread of an observeOn.
+        // One event may have been in delivery on the thread of an `observeOn`.
         XCTAssertLessThanOrEqual(referee.elements.count, count + 1, "\(pipeline.name) went on after it was disposed")
         XCTAssertEqual(referee.ends.all, [], pipeline.name)
       }

@@ -36,10 +36,10 @@ final class TimeLawsTests: StreamsTestCase {
     XCTAssertEqual(log.all, [1, 2])
   }
 
-  func test_law21_mainSchedulerRunsInlineOnlyOnTheMainQueueWithNothingQueued() {
+  func test_law21_mainSchedulerRunsInlineOnlyOnTheEmptyMainQueue() {
     let log = Log<String>()
     let done = expectation(description: "the queued item has run")
-    // XCTest runs this on the main thread, which is the main queue's.
+    // XCTest runs this on the main thread, which is that of the main queue.
     _ = MainScheduler.instance.schedule { log.add("inline") }
     log.add("after")
     XCTAssertEqual(log.all, ["inline", "after"])
@@ -98,7 +98,7 @@ final class TimeLawsTests: StreamsTestCase {
       [.next(2, 0), .next(4, 1), .completed(4)])
   }
 
-  func test_law23_fromEmitsInAPlainLoopAndOneElementAnItemWithAScheduler() {
+  func test_law23_fromEmitsInAPlainLoopOrOneElementPerScheduledItem() {
     let loop = Log<String>()
     _ = Observable.of(1, 2).subscribe(onNext: { loop.add("\($0)") })
     loop.add("returned")

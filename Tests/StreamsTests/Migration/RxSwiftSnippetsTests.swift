@@ -3,7 +3,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-// Code as RxSwift 5 users write it, with the import changed. What had to change besides is marked with "differs".
+// Code as RxSwift 5 users write it, with the import changed. Other changes are marked with "differs".
 
 /// Search as you type.
 private final class SearchViewModel: Sendable {
@@ -23,7 +23,7 @@ private final class SearchViewModel: Sendable {
   }
 }
 
-/// A form whose button is enabled when all is valid.
+/// A form whose button is enabled when all fields are valid.
 private struct SignUpViewModel {
   let isEnabled: Observable<Bool>
 
@@ -36,7 +36,7 @@ private struct SignUpViewModel {
   }
 }
 
-/// The same with RxCocoa's drivers, after its sign-up example.
+/// The same form with RxCocoa's drivers, after its sign-up example.
 private struct SignUpDrivers {
   let isEnabled: Driver<Bool>
   let signedIn: Driver<String>

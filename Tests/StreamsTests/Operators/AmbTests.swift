@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class AmbTests: OperatorTestCase {
-  func test_law16_becomesTheFirstAndDisposesTheOtherAtOnce() {
+  func test_law16_mirrorsTheFirstAndDisposesTheOtherImmediately() {
     let time = TestScheduler()
     let slow = time.cold("---a|")
     let quick = time.cold("-1--2|")
@@ -12,19 +12,19 @@ final class AmbTests: OperatorTestCase {
     XCTAssertEqual(quick.subscriptions, [TestSubscription(0, 5)])
   }
 
-  func test_anEndWinsToo() {
+  func test_aTerminalEventWinsToo() {
     check("--a|", "-|", until: 1) { source, time in source.amb(time.cold("-|")) }
     check("--a|", "-#", until: 1) { source, time in source.amb(time.cold("-#")) }
   }
 
-  func test_sourceThatEmitsAtOnceKeepsTheOthersUnsubscribed() throws {
+  func test_sourceThatEmitsImmediatelyKeepsTheOthersUnsubscribed() throws {
     let time = TestScheduler()
     let late = time.cold("a|")
     XCTAssertEqual(try Observable.amb([.just("x"), late.asObservable()]).toBlocking().toArray(), ["x"])
     XCTAssertEqual(late.subscriptions, [])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.amb(Observable.never()) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.amb(Observable.never()) } }
 
   func test_oneWinnerWhenThreadsRace() {
     for _ in 0..<100 {
@@ -42,7 +42,7 @@ final class AmbTests: OperatorTestCase {
     }
   }
 
-  func test_law16_aLoserThatEmitsWhileTheLosersAreDisposedOfIsNotHeard() {
+  func test_law16_aLoserThatEmitsDuringTheDisposalOfTheLosersIsIgnored() {
     let subjects = (0..<3).map { _ in PublishSubject<Int>() }
     let last = subjects[2]
     let second = subjects[1].do(onDispose: { last.onNext(3) })

@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class BindTests: StreamsTestCase {
-  func test_bindHandsElementsToRelaysAndObservers() throws {
+  func test_bindPassesElementsToRelaysAndObservers() throws {
     let subject = PublishSubject<Int>()
     let relay = BehaviorRelay(value: 0)
     let published = PublishRelay<Int>()

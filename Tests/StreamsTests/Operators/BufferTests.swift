@@ -14,9 +14,9 @@ final class BufferTests: OperatorTestCase {
       [.next(3, ["a", "b"]), .next(7, ["c"]), .next(11, ["d"]), .next(12, []), .completed(12)])
   }
 
-  func test_emptyOnesAreEmittedToo() {
+  func test_emptyArraysAreEmittedToo() {
     XCTAssertEqual(buffered("------------", until: 9), [.next(4, []), .next(8, [])])
   }
 
-  func test_errorDropsWhatIsGathered() { XCTAssertEqual(buffered("a#"), [.error(1)]) }
+  func test_errorDropsCollectedElements() { XCTAssertEqual(buffered("a#"), [.error(1)]) }
 }

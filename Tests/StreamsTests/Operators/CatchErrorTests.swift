@@ -3,13 +3,13 @@ import StreamsTesting
 import XCTest
 
 final class CatchErrorTests: OperatorTestCase {
-  func test_goesOnWithTheReplacement() {
+  func test_continuesWithTheReplacement() {
     check("a-#", "a--b|", until: 2) { source, time in source.catchError { _ in time.cold("-b|").asObservable() } }
   }
 
   func test_justReturn() { check("a-#", "a-(b|)", until: 2) { source, _ in source.catchErrorJustReturn("b") } }
 
-  func test_withoutErrorNothingChanges() {
+  func test_withoutErrorsItHasNoEffect() {
     check("a-|", "a-|", until: 2) { source, _ in source.catchError { throw $0 } }
   }
 
@@ -20,7 +20,7 @@ final class CatchErrorTests: OperatorTestCase {
     XCTAssertEqual(replacement.subscriptions, [TestSubscription(2, 5)])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.catchError { throw $0 } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.catchError { throw $0 } } }
 }
 
 extension CatchErrorTests {

@@ -19,7 +19,7 @@ final class CombineLatestTests: OperatorTestCase {
     XCTAssertEqual(try four.toBlocking().toArray(), [7, 8])
   }
 
-  func test_errorEndsAtOnceAndDisposesTheOthers() {
+  func test_errorFailsImmediatelyAndDisposesTheOthers() {
     let time = TestScheduler()
     let other = time.cold("a------|")
     XCTAssertEqual(time.record(.combineLatest(other, time.cold("--#")) { $0 + $1 }), [.error(2)])

@@ -23,5 +23,5 @@ final class ConcatMapTests: OperatorTestCase {
     XCTAssertEqual(log.all, ["a", "b"], "the closure maps every element; only subscribing waits")
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.concatMap { Observable.just($0) } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.concatMap { Observable.just($0) } } }
 }

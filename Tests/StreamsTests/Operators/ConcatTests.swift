@@ -19,14 +19,14 @@ final class ConcatTests: OperatorTestCase {
     XCTAssertEqual(second.subscriptions, [])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.concat(Observable.empty()) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.concat(Observable.empty()) } }
 
-  func test_ofNothingCompletes() throws {
+  func test_ofNoSourcesCompletes() throws {
     XCTAssertEqual(try Observable<Int>.concat([]).toBlocking().toArray(), [])
     XCTAssertEqual(try Observable.concat(.just(1), .of(2, 3)).toBlocking().toArray(), [1, 2, 3])
   }
 
-  func test_law14_ofAStreamOfStreamsSubscribesEachWhenTheOneBeforeHasCompleted() {
+  func test_law14_aStreamOfStreamsSubscribesToEachWhenThePreviousHasCompleted() {
     let time = TestScheduler()
     let first = time.cold("a--|")
     let second = time.cold("b-|")

@@ -32,7 +32,7 @@ final class CreationTests: OperatorTestCase {
     XCTAssertEqual(try powers.toBlocking().toArray(), [1, 2, 4, 8])
   }
 
-  func test_deferredAsksAtEachSubscription() throws {
+  func test_deferredCallsItsFactoryForEachSubscription() throws {
     let calls = Log<Int>()
     let source = Observable<Int>.deferred {
       calls.add(1)
@@ -118,18 +118,18 @@ extension CreationTests {
     XCTAssertEqual(try repeated.toBlocking().single(), 100_000)
   }
 
-  func test_scheduledElementsAllComeThoughItemsRunBeforeTheyAreHeld() throws {
+  func test_scheduledElementsAreDeliveredThoughItemsRunBeforeTheyAreHeld() throws {
     let concurrent = ConcurrentDispatchQueueScheduler(qos: .default)
     let many = Observable.from(0..<100_000, scheduler: concurrent).reduce(0) { count, _ in count + 1 }
     XCTAssertEqual(try many.toBlocking(timeout: .seconds(60)).single(), 100_000)
   }
 
-  func test_law21_timersAndScheduledElementsGoOnOnTheMainQueue() {
+  func test_law21_timersAndScheduledElementsContinueOnTheMainQueue() {
     let done = expectation(description: "both have completed")
     done.expectedFulfillmentCount = 2
     let log = Log<String>()
     let bag = DisposeBag()
-    // Their first item runs inline, before it can be held.
+    // The first item runs inline, before it can be held.
     Observable.from([1, 2, 3], scheduler: MainScheduler.instance)
       .subscribe(onNext: { log.add("element \($0)") }, onCompleted: { done.fulfill() }).disposed(by: bag)
     Observable<Int>.timer(.zero, period: .milliseconds(1), scheduler: MainScheduler.instance).take(3)
@@ -139,7 +139,7 @@ extension CreationTests {
     XCTAssertEqual(log.all.filter { $0.hasPrefix("t") }, ["tick 0", "tick 1", "tick 2"])
   }
 
-  func test_usingGivesTheStreamUpBeforeItsResource() {
+  func test_usingDisposesTheStreamBeforeItsResource() {
     let log = Log<String>()
     let source = Observable<Int>.using {
       CompositeDisposable([Disposables.create { log.add("resource") }])

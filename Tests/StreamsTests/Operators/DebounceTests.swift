@@ -3,19 +3,19 @@ import StreamsTesting
 import XCTest
 
 final class DebounceTests: OperatorTestCase {
-  func test_emitsWhenNothingFollowsForTheTime() {
+  func test_emitsWhenNoOtherElementFollowsInTime() {
     check("ab----c---|", "---b----c-|", until: 10) { source, time in source.debounce(.seconds(2), scheduler: time) }
   }
 
-  func test_completionEmitsWhatIsWaiting() {
+  func test_completionEmitsThePendingElement() {
     check("a|", "-(a|)", until: 1) { source, time in source.debounce(.seconds(5), scheduler: time) }
   }
 
-  func test_errorDropsWhatIsWaiting() {
+  func test_errorDropsThePendingElement() {
     check("a#", "-#", until: 1) { source, time in source.debounce(.seconds(5), scheduler: time) }
   }
 
-  func test_disposeDropsWhatIsWaiting() {
+  func test_disposeDropsThePendingElement() {
     check("a----", "", until: 1, disposed: 1) { source, time in source.debounce(.seconds(3), scheduler: time) }
   }
 }

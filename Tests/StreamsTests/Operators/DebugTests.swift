@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class DebugTests: StreamsTestCase {
-  func test_debugSaysWhatHappens() {
+  func test_debugPrintsEvents() {
     let lines = Log<String>()
     _ = Observable.just(1).debug("x", print: { lines.add($0) }).subscribe()
     XCTAssertEqual(lines.all, ["x -> subscribed", "x -> next(1)", "x -> completed", "x -> disposed"])

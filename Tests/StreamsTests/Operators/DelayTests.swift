@@ -3,15 +3,15 @@ import StreamsTesting
 import XCTest
 
 final class DelayTests: OperatorTestCase {
-  func test_shiftsElementsAndCompletion() {
+  func test_delaysElementsAndCompletion() {
     check("a-b|", "--a-b|", until: 3) { source, time in source.delay(.seconds(2), scheduler: time) }
   }
 
-  func test_errorComesAtOnceAndDropsWhatIsOnItsWay() {
+  func test_errorIsForwardedImmediatelyAndDropsPendingElements() {
     check("a-b#", "--a#", until: 3) { source, time in source.delay(.seconds(2), scheduler: time) }
   }
 
-  func test_disposeDropsWhatIsOnItsWay() {
+  func test_disposeDropsPendingElements() {
     check("a-b|", "--a", until: 3, disposed: 4) { source, time in source.delay(.seconds(2), scheduler: time) }
   }
 

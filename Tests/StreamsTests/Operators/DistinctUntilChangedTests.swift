@@ -3,7 +3,9 @@ import StreamsTesting
 import XCTest
 
 final class DistinctUntilChangedTests: OperatorTestCase {
-  func test_leavesOutRepeats() { check("aabba|", "a-b-a|", until: 5) { source, _ in source.distinctUntilChanged() } }
+  func test_dropsRepeatedElements() {
+    check("aabba|", "a-b-a|", until: 5) { source, _ in source.distinctUntilChanged() }
+  }
 
   func test_byKey() {
     check("aAbB|", "a-b-|", until: 4) { source, _ in source.distinctUntilChanged { $0.lowercased() } }
@@ -15,5 +17,5 @@ final class DistinctUntilChangedTests: OperatorTestCase {
     }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.distinctUntilChanged() } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.distinctUntilChanged() } }
 }

@@ -44,9 +44,11 @@ final class DoTests: OperatorTestCase {
     XCTAssertEqual(log.all, [1])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.do(onNext: { _ in }, onError: { _ in }) } }
+  func test_forwardsTerminalEvents() {
+    checkPassThrough { source, _ in source.do(onNext: { _ in }, onError: { _ in }) }
+  }
 
-  func test_law05_onDisposeRunsAfterUpstreamIsReleasedHoweverTheStreamEnds() {
+  func test_law05_onDisposeRunsAfterUpstreamIsReleasedForAnyTermination() {
     for ending in ["completed", "error", "dispose"] {
       let log = Log<String>()
       let observers = Log<AnyObserver<Int>>()
@@ -68,7 +70,7 @@ final class DoTests: OperatorTestCase {
     }
   }
 
-  func test_law05_whatFollowsASingleEndsBehindWhatItFollows() {
+  func test_law05_aFlatMappedSingleReleasesItsSourceBeforeItsSubscriber() {
     for fails in [false, true] {
       let log = Log<String>()
       let observers = Log<@Sendable (SingleEvent<Int>) -> Void>()

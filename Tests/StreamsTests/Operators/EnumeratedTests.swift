@@ -7,5 +7,5 @@ final class EnumeratedTests: OperatorTestCase {
     check("abc|", "012|", until: 3) { source, _ in source.enumerated().map { "\($0.index)" } }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.enumerated().map(\.element) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.enumerated().map(\.element) } }
 }

@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class FlatMapFirstTests: OperatorTestCase {
-  func test_law14_ignoresElementsWhileAnInnerLives() {
+  func test_law14_ignoresElementsWhileAnInnerIsActive() {
     let time = TestScheduler()
     let inner = time.cold("x-x|")
     XCTAssertEqual(
@@ -12,5 +12,5 @@ final class FlatMapFirstTests: OperatorTestCase {
     XCTAssertEqual(inner.subscriptions, [TestSubscription(0, 3), TestSubscription(4, 7)])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.flatMapFirst { Observable.just($0) } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.flatMapFirst { Observable.just($0) } } }
 }

@@ -19,7 +19,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     XCTAssertEqual(log.all, ["+a", "-a", "+b", "-b"])
   }
 
-  func test_emitsWhatTheLatestInnerEmits() {
+  func test_emitsTheElementsOfTheLatestInner() {
     let time = TestScheduler()
     let inner = time.cold("x-x-x|")
     XCTAssertEqual(
@@ -28,7 +28,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     XCTAssertEqual(inner.subscriptions, [TestSubscription(0, 3), TestSubscription(3, 8)])
   }
 
-  func test_completesWithTheOuterWhenNoInnerLives() {
+  func test_completesWithTheOuterWhenNoInnerIsActive() {
     let time = TestScheduler()
     XCTAssertEqual(
       time.record(time.cold("a----|").flatMapLatest { _ in time.cold("x|") }), [.next(0, "x"), .completed(5)])
@@ -41,7 +41,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     XCTAssertEqual(outer.subscriptions, [TestSubscription(0, 1)])
   }
 
-  func test_scalarsGiveUpTheInnerBefore() {
+  func test_scalarsDisposeThePreviousInner() {
     let time = TestScheduler()
     let inner = time.cold("--x--x|")
     XCTAssertEqual(
@@ -56,7 +56,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     XCTAssertEqual(try Observable.of(Observable.of(1, 2), .of(3)).switchLatest().toBlocking().toArray(), [1, 2, 3])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.flatMapLatest { Observable.just($0) } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.flatMapLatest { Observable.just($0) } } }
 
   func test_staleInnersOnOtherThreadsAreDropped() {
     let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
@@ -75,7 +75,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     }
   }
 
-  func test_law14_aStaleInnersEventsThatWaitedForADeliveryAreDropped() {
+  func test_law14_queuedEventsOfAStaleInnerAreDropped() {
     let outer = PublishSubject<PublishSubject<Int>>()
     let inners = (0..<3).map { _ in PublishSubject<Int>() }
     let events = Log<Event<Int>>()

@@ -3,13 +3,13 @@ import StreamsTesting
 import XCTest
 
 final class FlatMapTests: OperatorTestCase {
-  func test_emitsWhatAllInnersEmitAsItComes() {
+  func test_emitsTheElementsOfAllInnersInOrderOfArrival() {
     check("a-b|", "--aab-b|", until: 3) { source, time in
       source.flatMap { name in time.cold(name == "a" ? "--xx|" : "--x-x|").map { _ in name } }
     }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.flatMap { Observable.just($0) } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.flatMap { Observable.just($0) } } }
 
   func test_disposeDisposesEveryInner() {
     let time = TestScheduler()
@@ -23,7 +23,7 @@ final class FlatMapTests: OperatorTestCase {
     XCTAssertEqual(try Observable.just(1).flatMap { BehaviorSubject(value: $0) }.take(1).toBlocking().toArray(), [1])
   }
 
-  func test_innersOnManyThreadsLoseNothing() {
+  func test_innersOnManyThreadsLoseNoElements() {
     let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
     for _ in 0..<50 {
       let referee = Referee<Int>()
@@ -53,7 +53,7 @@ final class FlatMapTests: OperatorTestCase {
     }
   }
 
-  func test_law13_anInnerStreamThatEndsTwiceCountsOnce() {
+  func test_law13_anInnerStreamThatTerminatesTwiceCountsOnce() {
     let outer = PublishSubject<Int>()
     let events = Log<Event<Int>>()
     let subscription = outer.flatMap { element in

@@ -14,5 +14,5 @@ final class MapErrorTests: OperatorTestCase {
       [.next(0, "a"), .error(1, TestError("thrown"))])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.mapError { $0 } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.mapError { $0 } } }
 }

@@ -7,7 +7,7 @@ final class MapTests: OperatorTestCase {
     check("a-b-c|", "A-B-C|", until: 5) { source, _ in source.map { $0.uppercased() } }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.map { $0 } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.map { $0 } } }
 
   func test_throwingClosureDisposesTheSource() {
     check("a-b-c|", "a-#", until: 2) { source, _ in

@@ -3,11 +3,11 @@ import StreamsTesting
 import XCTest
 
 final class MergeTests: OperatorTestCase {
-  func test_emitsAsItComes() {
+  func test_emitsInOrderOfArrival() {
     check("a--b|", "ax-b-y|", until: 4) { source, time in .merge(source, time.cold("-x---y|").asObservable()) }
   }
 
-  func test_ofNothingCompletes() throws { XCTAssertEqual(try Observable<Int>.merge([]).toBlocking().toArray(), []) }
+  func test_ofNoSourcesCompletes() throws { XCTAssertEqual(try Observable<Int>.merge([]).toBlocking().toArray(), []) }
 
   func test_limitOfOneIsConcat() throws {
     let inners = Observable.of(Observable.of(1, 2), .of(3), .empty(), .just(4))

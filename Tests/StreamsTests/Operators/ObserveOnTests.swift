@@ -14,7 +14,7 @@ final class ObserveOnTests: OperatorTestCase {
     subscription.dispose()
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, time in source.observeOn(time) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, time in source.observeOn(time) } }
 
   func test_deliversOffTheCallersThread() throws {
     let scheduler = SerialDispatchQueueScheduler(internalSerialQueueName: "observeOn")
@@ -24,7 +24,7 @@ final class ObserveOnTests: OperatorTestCase {
     XCTAssertFalse(onCaller)
   }
 
-  func test_law20_whatIsQueuedBehindTheEndIsDropped() {
+  func test_law20_elementsQueuedAfterTheTerminalEventAreDropped() {
     let scheduler = ManualScheduler()
     let seen = Log<Int>()
     let events = Log<Event<Int>>()
@@ -34,7 +34,7 @@ final class ObserveOnTests: OperatorTestCase {
     XCTAssertEqual(seen.all, [1])
   }
 
-  func test_law20_aBusyProducerLosesNothingAndItsErrorComesLast() {
+  func test_law20_aBusyProducerLosesNoElementsAndItsErrorIsLast() {
     let count = 50_000
     for _ in 0..<4 {
       let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
@@ -46,7 +46,7 @@ final class ObserveOnTests: OperatorTestCase {
       onThreads(1) { _ in
         for value in 0..<count {
           source.onNext(value)
-          // Lets the run catch up now and then, so that it ends and another is scheduled.
+          // Occasionally lets the run catch up, so that it ends and another is scheduled.
           if value % 1000 == 0 { arrived.wait() }
         }
         source.onError(TestError())
@@ -57,7 +57,7 @@ final class ObserveOnTests: OperatorTestCase {
     }
   }
 
-  func test_law20_whatIsQueuedAtADisposeIsReleased() {
+  func test_law20_queuedElementsAreReleasedOnDisposal() {
     for (sent, delivered) in [(3, 0), (3, 2), (1000, 0), (1000, 500)] {
       let scheduler = ManualScheduler()
       let tokens = Locked<[Weak]>([])
@@ -86,10 +86,10 @@ final class ObserveOnTests: OperatorTestCase {
     init(_ token: Token) { self.token = token }
   }
 
-  func test_law27_aBacklogIsDroppedOnASmallStack() {
+  func test_law27_aLongQueueIsReleasedOnASmallStack() {
     let done = DispatchSemaphore(value: 0)
     let thread = Thread {
-      // All of it is made here, so that all of it is released here.
+      // Created here, so that it is released here.
       let source = PublishSubject<Int>()
       let subscription = source.observeOn(ManualScheduler()).subscribe()
       for number in 0..<2_000_000 { source.onNext(number) }

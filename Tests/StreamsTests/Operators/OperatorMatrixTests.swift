@@ -3,8 +3,8 @@ import StreamsTesting
 import Synchronization
 import XCTest
 
-/// What every operator owes, whatever it does: to its source when it is disposed before, during and after, when the source
-/// fails, when downstream throws, and when elements set off others.
+/// The rules for every operator: disposal before, during and after the stream, errors of the source, errors thrown
+/// downstream, and reentrant elements.
 final class OperatorMatrixTests: StreamsTestCase {
   private typealias Operation = @Sendable (Observable<String>, TestScheduler) -> Observable<String>
 
@@ -91,7 +91,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     static let shared = Hook()
   }
 
-  func test_disposedDuringGivesUpTheSource() {
+  func test_disposeDuringTheStreamDisposesTheSource() {
     for (name, apply) in Self.operations {
       let time = TestScheduler()
       let source = time.cold("-a------")
@@ -102,7 +102,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     }
   }
 
-  func test_disposedAtOnceLeavesNothingBehind() {
+  func test_disposingImmediatelyLeavesNoSubscription() {
     for (name, apply) in Self.operations {
       let time = TestScheduler()
       let source = time.cold("-a--")
@@ -114,7 +114,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     }
   }
 
-  func test_errorOfTheSourceEndsItAtOnceAndOnce() {
+  func test_errorOfTheSourceFailsItImmediatelyAndOnce() {
     for (name, apply) in Self.operations {
       let time = TestScheduler()
       let source = time.cold("-a-#")
@@ -125,7 +125,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     }
   }
 
-  func test_elementsComeThroughInOrder() {
+  func test_elementsAreForwardedInOrder() {
     for (name, apply) in Self.operations {
       let time = TestScheduler()
       let events = time.record(apply(time.cold("-a-b-c|").asObservable(), time))
@@ -153,7 +153,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     }
   }
 
-  func test_law07_errorThrownDownstreamGivesUpTheSourceWithoutShowingUpAbove() {
+  func test_law07_errorThrownDownstreamDisposesTheSourceWithoutTravelingUpstream() {
     for (name, apply) in Self.operations {
       let time = TestScheduler()
       let source = time.cold("-a-b-c------")
@@ -170,7 +170,7 @@ final class OperatorMatrixTests: StreamsTestCase {
     }
   }
 
-  func test_law03_elementsThatSetOffOthersNeitherOverlapNorDeadlock() {
+  func test_law03_elementsThatTriggerOthersNeitherOverlapNorDeadlock() {
     for (name, apply) in Self.operations {
       let time = TestScheduler()
       let subject = PublishSubject<String>()

@@ -8,7 +8,9 @@ final class ReduceTests: OperatorTestCase {
     XCTAssertEqual(time.record(time.cold("a-b-c|").reduce("") { $0 + $1 }), [.next(5, "abc"), .completed(5)])
   }
 
-  func test_ofNothingEmitsTheSeed() { check("--|", "--(s|)", until: 2) { source, _ in source.reduce("s") { $0 + $1 } } }
+  func test_anEmptySourceEmitsTheSeed() {
+    check("--|", "--(s|)", until: 2) { source, _ in source.reduce("s") { $0 + $1 } }
+  }
 
   func test_errorEmitsNothing() { check("a-#", "--#", until: 2) { source, _ in source.reduce("s") { $0 + $1 } } }
 

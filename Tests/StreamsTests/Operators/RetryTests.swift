@@ -22,7 +22,7 @@ final class RetryTests: OperatorTestCase {
     XCTAssertEqual(source.subscriptions.last?.unsubscribe, 3)
   }
 
-  func test_noAttemptAtAllCompletes() throws {
+  func test_zeroAttemptsComplete() throws {
     XCTAssertEqual(try Observable<Int>.error(TestError()).retry(0).toBlocking().toArray(), [])
   }
 }

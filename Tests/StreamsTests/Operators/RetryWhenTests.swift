@@ -40,7 +40,7 @@ final class RetryWhenTests: OperatorTestCase {
     XCTAssertEqual(try source.retryWhen { $0 }.toBlocking().toArray(), [1])
   }
 
-  func test_law18_aTriggerWithoutAnErrorBeforeItLeavesAHealthySourceAlone() {
+  func test_law18_aTriggerWithoutAnErrorDoesNotAffectARunningSource() {
     let time = TestScheduler()
     let source = time.cold("a---------b----|")
     let signal = time.hot("-----x")
@@ -62,7 +62,7 @@ final class RetryWhenTests: OperatorTestCase {
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(3, 4)])
   }
 
-  func test_law02_theNotifiersEndWaitsForTheElementThatIsDelivered() {
+  func test_law02_theTerminalEventOfTheNotifierWaitsForTheElementBeingDelivered() {
     let source = PublishSubject<Int>()
     let notifier = PublishSubject<Int>()
     let log = Log<String>()
@@ -77,7 +77,7 @@ final class RetryWhenTests: OperatorTestCase {
     subscription.dispose()
   }
 
-  func test_law02_theEndOfTheTriggersWaitsForTheElementThatIsBeingDelivered() {
+  func test_law02_theTerminalEventOfTheTriggersWaitsForTheElementBeingDelivered() {
     let source = PublishSubject<Int>()
     let triggers = PublishSubject<Int>()
     let events = Log<Event<Int>>()

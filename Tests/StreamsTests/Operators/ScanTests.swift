@@ -10,17 +10,17 @@ final class ScanTests: OperatorTestCase {
       [.next(0, "a"), .next(2, "ab"), .next(4, "abc"), .completed(5)])
   }
 
-  func test_startsAnewForEachSubscription() throws {
+  func test_startsAgainForEachSubscription() throws {
     let sums = Observable.of(1, 2, 3).scan(0, accumulator: { $0 + $1 })
     XCTAssertEqual(try sums.toBlocking().toArray(), [1, 3, 6])
     XCTAssertEqual(try sums.toBlocking().toArray(), [1, 3, 6])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.scan("") { $1 } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.scan("") { $1 } } }
 }
 
 extension ScanTests {
-  func test_intoFoldsInPlaceAndStartsAnew() throws {
+  func test_intoAccumulatesInPlaceAndStartsAgain() throws {
     let lists = Observable.of(1, 2).scan(into: [Int]()) { $0.append($1) }
     XCTAssertEqual(try lists.toBlocking().toArray(), [[1], [1, 2]])
     XCTAssertEqual(try lists.toBlocking().toArray(), [[1], [1, 2]])

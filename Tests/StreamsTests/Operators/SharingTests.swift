@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class SharingTests: StreamsTestCase {
-  func test_publishConnectsWhenAsked() {
+  func test_publishConnectsOnDemand() {
     let time = TestScheduler()
     let source = time.cold("a-b-c|")
     let shared = source.publish()
@@ -19,7 +19,7 @@ final class SharingTests: StreamsTestCase {
     XCTAssertEqual(log.all, ["1a", "1b", "2b"])
   }
 
-  func test_connectTwiceIsOneConnectionAndAfterADisposeANewOne() {
+  func test_connectingTwiceSharesOneConnectionUntilItIsDisposed() {
     let count = Log<Int>()
     let shared = Observable<Int>.create { _ in
       count.add(1)
@@ -37,7 +37,7 @@ final class SharingTests: StreamsTestCase {
     third.dispose()
   }
 
-  func test_replayGivesLateObserversTheLastElements() {
+  func test_replaySendsTheLastElementsToLateObservers() {
     let source = PublishSubject<Int>()
     for (shared, expected) in [(source.replay(2), [2, 3]), (source.replayAll(), [1, 2, 3])] {
       let connection = shared.connect()
@@ -74,7 +74,7 @@ final class SharingTests: StreamsTestCase {
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 4), TestSubscription(6, 7)])
   }
 
-  func test_shareReplayWhileConnectedForgetsBetweenConnections() {
+  func test_shareReplayWhileConnectedClearsItsBufferBetweenConnections() {
     let source = PublishSubject<Int>()
     let shared = source.share(replay: 1)
     let log = Log<Int>()
@@ -89,7 +89,7 @@ final class SharingTests: StreamsTestCase {
     third.dispose()
   }
 
-  func test_shareReplayForeverKeepsElementsAndEnd() throws {
+  func test_shareReplayForeverKeepsElementsAndTheTerminalEvent() throws {
     let calls = Log<Int>()
     let shared = Observable<Int>.create { observer in
       calls.add(1)
@@ -102,7 +102,7 @@ final class SharingTests: StreamsTestCase {
     XCTAssertEqual(calls.count, 1, "the request is not sent again")
   }
 
-  func test_shareStartsAnewAfterTheEnd() throws {
+  func test_shareSubscribesAgainAfterTermination() throws {
     let calls = Log<Int>()
     let shared = Observable<Int>.deferred {
       calls.add(1)
@@ -112,7 +112,7 @@ final class SharingTests: StreamsTestCase {
     XCTAssertEqual(try shared.toBlocking().toArray(), [2])
   }
 
-  func test_errorReachesAllAndTheNextStartsAnew() {
+  func test_errorReachesAllObserversAndTheNextSubscribesAgain() {
     let source = PublishSubject<Int>()
     let shared = source.share()
     let ends = Log<String>()
@@ -122,14 +122,14 @@ final class SharingTests: StreamsTestCase {
     for subscription in subscriptions { subscription.dispose() }
   }
 
-  func test_law24_aReplayedShareThatFailsIsForgottenBeforeItsObserversRetry() {
+  func test_law24_aFailedShareReplayIsResetBeforeItsObserversRetry() {
     let time = TestScheduler()
     let source = time.cold("-#")
     XCTAssertEqual(time.record(source.share(replay: 1).retry(3)), [.error(3)])
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 1), TestSubscription(1, 2), TestSubscription(2, 3)])
   }
 
-  func test_law24_aShareThatFailsIsForgottenBeforeTheFirstOfSeveralObserversRetries() {
+  func test_law24_aFailedShareIsResetBeforeTheFirstOfSeveralObserversRetries() {
     for replay in [0, 1] {
       let time = TestScheduler()
       let source = time.cold("--#")

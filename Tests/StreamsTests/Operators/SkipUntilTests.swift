@@ -14,5 +14,5 @@ final class SkipUntilTests: OperatorTestCase {
     check("a--b|", "-#", until: 1) { source, time in source.skip(1).skipUntil(time.cold("-#")) }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.skipUntil(Observable.just(1)) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.skipUntil(Observable.just(1)) } }
 }

@@ -8,5 +8,5 @@ final class SkipWhileTests: OperatorTestCase {
     check("a|", "#", until: 0) { source, _ in source.skipWhile { _ in throw TestError() } }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.skipWhile { _ in false } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.skipWhile { _ in false } } }
 }

@@ -7,7 +7,7 @@ final class StartWithTests: OperatorTestCase {
 
   func test_errorFollows() { check("-#", "x#", until: 1) { source, _ in source.startWith("x") } }
 
-  func test_elementsBehindTheEndAreNotEmitted() {
+  func test_elementsAfterTheTerminalEventAreNotEmitted() {
     let seen = Log<Int>()
     let events = Log<Event<Int>>()
     let source = Observable.of(9).startWith(1, 2, 3).do(onNext: { seen.add($0) })

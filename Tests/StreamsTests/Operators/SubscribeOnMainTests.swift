@@ -23,7 +23,7 @@ final class SubscribeOnMainTests: StreamsTestCase {
 
   func test_law31_closuresMadeOnTheMainActorDoNotTrapElsewhere() async {
     let done = expectation(description: "done")
-    // Written on the main actor, run elsewhere: it would trap if it inherited the actor.
+    // Written on the main actor, run on another thread: it would trap if it inherited the actor.
     let subscription = await MainActor.run {
       Observable.of(1, 2).observeOn(ConcurrentDispatchQueueScheduler(qos: .default))
         .map { $0 + 1 }.filter { $0 > 0 }.do(onNext: { _ in })

@@ -29,5 +29,5 @@ final class SubscribeOnTests: OperatorTestCase {
     XCTAssertEqual(log.all, [])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, time in source.subscribeOn(time) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, time in source.subscribeOn(time) } }
 }

@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class SubscribeTests: StreamsTestCase {
-  func test_subscribeWithDropsEventsWhenTheObjectIsGone() {
+  func test_subscribeWithDropsEventsWhenTheObjectIsDeallocated() {
     let log = Log<String>()
     var owner: Owner? = Owner(log)
     let subject = PublishSubject<Int>()

@@ -3,13 +3,13 @@ import StreamsTesting
 import XCTest
 
 final class TakeTests: OperatorTestCase {
-  func test_completesAndDisposesWithTheLastOne() {
+  func test_completesAndDisposesAfterTheLastElement() {
     check("a-b-c|", "a-(b|)", until: 2) { source, _ in source.take(2) }
   }
 
-  func test_shorterSourceCompletesItself() { check("a-|", "a-|", until: 2) { source, _ in source.take(2) } }
+  func test_shorterSourceCompletes() { check("a-|", "a-|", until: 2) { source, _ in source.take(2) } }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.take(2) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.take(2) } }
 
   func test_zeroDoesNotSubscribe() {
     let time = TestScheduler()
@@ -34,7 +34,7 @@ final class TakeTests: OperatorTestCase {
     check("a--b--c|", "a--b|", until: 4) { source, time in source.take(for: .seconds(4), scheduler: time) }
   }
 
-  func test_forPassesEndsThrough() {
+  func test_forForwardsTerminalEvents() {
     checkPassThrough { source, time in source.take(for: .seconds(2000), scheduler: time) }
   }
 }

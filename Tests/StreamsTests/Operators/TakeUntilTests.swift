@@ -7,20 +7,20 @@ final class TakeUntilTests: OperatorTestCase {
     check("a--b--c|", "a--b|", until: 4) { source, time in source.takeUntil(time.cold("----x|")) }
   }
 
-  func test_completionOfTheOtherChangesNothing() {
+  func test_completionOfTheOtherHasNoEffect() {
     check("a--b|", "a--b|", until: 4) { source, time in source.takeUntil(time.cold("-|")) }
   }
 
-  func test_errorOfTheOtherIsTheStreams() {
+  func test_errorOfTheOtherFailsTheStream() {
     check("a--b|", "a-#", until: 2) { source, time in source.takeUntil(time.cold("--#")) }
   }
 
-  func test_otherThatEmitsAtOnceKeepsTheSourceUnsubscribed() {
+  func test_otherThatEmitsImmediatelyKeepsTheSourceUnsubscribed() {
     let time = TestScheduler()
     let source = time.cold("a|")
     XCTAssertEqual(time.record(source.takeUntil(Observable.just(1))), [.completed(0)])
     XCTAssertEqual(source.subscriptions, [])
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.takeUntil(Observable<Int>.never()) } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.takeUntil(Observable<Int>.never()) } }
 }

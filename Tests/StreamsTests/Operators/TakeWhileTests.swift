@@ -13,5 +13,5 @@ final class TakeWhileTests: OperatorTestCase {
     check("a-b|", "#", until: 0) { source, _ in source.takeWhile { _ in throw TestError() } }
   }
 
-  func test_passesEndsThrough() { checkPassThrough { source, _ in source.takeWhile { _ in true } } }
+  func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.takeWhile { _ in true } } }
 }

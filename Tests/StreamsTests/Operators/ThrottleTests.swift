@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class ThrottleTests: OperatorTestCase {
-  func test_emitsTheFirstAtOnceAndTheLatestWhenTheTimeIsOver() {
+  func test_emitsTheFirstImmediatelyAndTheLatestAtTheEndOfThePeriod() {
     check("abc----d---|", "a--c---d---|", until: 11) { source, time in source.throttle(.seconds(3), scheduler: time) }
   }
 
@@ -13,7 +13,7 @@ final class ThrottleTests: OperatorTestCase {
     }
   }
 
-  func test_latestStartsATimeOfItsOwn() {
+  func test_theLatestElementStartsANewPeriod() {
     check("ab--cd--|", "a--b--d-|", until: 8) { source, time in source.throttle(.seconds(3), scheduler: time) }
   }
 
@@ -22,18 +22,18 @@ final class ThrottleTests: OperatorTestCase {
     check("a-|", "a-|", until: 2) { source, time in source.throttle(.seconds(3), scheduler: time) }
   }
 
-  func test_errorComesAtOnce() {
+  func test_errorIsForwardedImmediately() {
     check("ab#", "a-#", until: 2) { source, time in source.throttle(.seconds(9), scheduler: time) }
   }
 
-  func test_anElementAtTheEndOfTheTimeIsEmitted() {
+  func test_anElementAtTheEndOfThePeriodIsEmitted() {
     check("a--b--c-|", "a--b--c-|", until: 8) { source, time in
       source.throttle(.seconds(3), latest: false, scheduler: time)
     }
     check("a--b--c-|", "a--b--c-|", until: 8) { source, time in source.throttle(.seconds(3), scheduler: time) }
   }
 
-  func test_anElementAfterTheTimeIsEmittedThoughTheTimerIsLate() {
+  func test_anElementAfterThePeriodIsEmittedThoughTheTimerIsLate() {
     for latest in [true, false] {
       let clock = ManualScheduler()
       let source = PublishSubject<Int>()

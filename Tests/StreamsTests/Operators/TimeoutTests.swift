@@ -11,12 +11,12 @@ final class TimeoutTests: OperatorTestCase {
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 3)])
   }
 
-  func test_passesEndsThrough() {
+  func test_forwardsTerminalEvents() {
     let generous = Duration.seconds(2000)
     checkPassThrough { source, time in source.timeout(generous, scheduler: time) }
   }
 
-  func test_eachElementStartsTheTimeAnew() {
+  func test_eachElementRestartsTheTimeout() {
     check("--a--b--c|", "--a--b--c|", until: 9) { source, time in source.timeout(.seconds(4), scheduler: time) }
   }
 }
@@ -34,7 +34,7 @@ extension TimeoutTests {
     }
   }
 
-  func test_goesOnWithAnythingThatIsAStream() {
+  func test_continuesWithAnyStreamType() {
     let time = TestScheduler()
     XCTAssertEqual(
       time.record(time.cold("a----").timeout(.seconds(3), other: Single<String>.just("x"), scheduler: time)),

@@ -3,7 +3,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// A scheduler whose clock is set by hand, and jumps.
+/// A scheduler with a clock that the test sets, also to jump.
 private final class JumpingClock: SchedulerType {
   private struct State {
     var now = Date(timeIntervalSinceReferenceDate: 0)
@@ -25,13 +25,13 @@ private final class JumpingClock: SchedulerType {
       return state.waits.count
     }
     return Disposables.create { [self] in
-      // Only the newest item is still there to be dropped.
+      // Only the newest item is still held.
       let dropped = state.withLock { $0.waits.count == number ? $0.next.take() : nil }
       withExtendedLifetime(dropped) {}
     }
   }
 
-  /// Runs what is scheduled, `seconds` after the last time.
+  /// Runs the scheduled item `seconds` after the previous one.
   func fire(after seconds: Double) {
     let action = state.withLock { state in
       state.now += seconds
@@ -42,7 +42,7 @@ private final class JumpingClock: SchedulerType {
 }
 
 final class TimerTests: StreamsTestCase {
-  func test_emitsOnceOrGoesOnCounting() {
+  func test_emitsOnceOrContinuesCounting() {
     let time = TestScheduler()
     let once = Observable<Int>.timer(.seconds(3), scheduler: time)
     XCTAssertEqual(time.record(once), [.next(3, 0), .completed(3)])
@@ -51,7 +51,7 @@ final class TimerTests: StreamsTestCase {
     XCTAssertEqual(again.record(disposed: 8, counting), [.next(3, 0), .next(5, 1), .next(7, 2)])
   }
 
-  func test_ticksThatWereMissedAreNotMadeUpFor() {
+  func test_missedTicksAreSkipped() {
     let clock = JumpingClock()
     let log = Log<Int>()
     let subscription = Observable<Int>.interval(.seconds(1), scheduler: clock).subscribe(onNext: { log.add($0) })
@@ -63,7 +63,7 @@ final class TimerTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_clockThatIsSetBackDoesNotStopIt() {
+  func test_settingTheClockBackDoesNotStopIt() {
     let clock = JumpingClock()
     let subscription = Observable<Int>.interval(.seconds(1), scheduler: clock).subscribe()
     clock.fire(after: 1)
@@ -73,7 +73,7 @@ final class TimerTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_smallDelaysAreMadeUpForSoThatItDoesNotDrift() {
+  func test_smallDelaysDoNotCauseDrift() {
     let clock = JumpingClock()
     let subscription = Observable<Int>.interval(.seconds(1), scheduler: clock).subscribe()
     clock.fire(after: 1.25)
@@ -88,7 +88,7 @@ final class TimerTests: StreamsTestCase {
     XCTAssertEqual(observer.events.map(\.time), [300, 400, 500, 600, 700, 800])
   }
 
-  func test_timesWithoutEndNeitherTrapNorPass() {
+  func test_infiniteTimesNeitherTrapNorPass() {
     for resolution in [Duration.milliseconds(1), .seconds(1), .seconds(100)] {
       let time = TestScheduler(resolution: resolution)
       let source = Observable.just(1).concat(Observable.never()).timeout(.seconds(Int64.max), scheduler: time)
@@ -98,7 +98,7 @@ final class TimerTests: StreamsTestCase {
     }
   }
 
-  func test_noTimeSpanAtAll() {
+  func test_withoutTimeSpanOnlyTheCountApplies() {
     let time = TestScheduler()
     XCTAssertEqual(
       time.record(time.cold("(ab)c|").buffer(timeSpan: .zero, count: 2, scheduler: time)),
@@ -108,7 +108,7 @@ final class TimerTests: StreamsTestCase {
       burst.record(burst.cold("(abc)|").throttle(.zero, scheduler: burst)), Marbles.parse("(abc)|"))
   }
 
-  func test_wallClockThatIsSetForwardBringsNoTickEarly() {
+  func test_settingTheWallClockForwardCausesNoEarlyTick() {
     let clock = ManualScheduler()
     let subscription = Observable<Int>.interval(.seconds(3600), scheduler: clock).subscribe()
     clock.setWall(forwardBy: 3000)

@@ -12,7 +12,7 @@ final class WithLatestFromTests: OperatorTestCase {
     XCTAssertEqual(second.subscriptions, [TestSubscription(0, 7)], "law 16: disposed with the source")
   }
 
-  func test_withoutClosureEmitsTheOther() {
+  func test_withoutClosureEmitsTheOtherElement() {
     check("-a|", "-x|", until: 2) { source, time in source.withLatestFrom(time.cold("x|")) }
   }
 
@@ -43,7 +43,7 @@ final class WithLatestFromTests: OperatorTestCase {
     }
   }
 
-  func test_theSecondIsSubscribedBeforeTheSource() throws {
+  func test_theSecondStreamIsSubscribedBeforeTheSource() throws {
     XCTAssertEqual(
       try Observable.of(1, 2).withLatestFrom(Observable.just("x")).toBlocking().toArray(), ["x", "x"])
   }

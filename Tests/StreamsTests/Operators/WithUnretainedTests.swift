@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class WithUnretainedTests: StreamsTestCase {
-  func test_withUnretainedCompletesWhenTheObjectIsGone() {
+  func test_withUnretainedCompletesWhenTheObjectIsDeallocated() {
     let log = Log<String>()
     var owner: Owner? = Owner(log)
     let subject = PublishSubject<Int>()

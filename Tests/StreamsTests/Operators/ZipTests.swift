@@ -28,7 +28,7 @@ final class ZipTests: OperatorTestCase {
     XCTAssertEqual(try four.toBlocking().toArray(), [4, 8])
   }
 
-  func test_sourcesOnThreadsLoseNothing() {
+  func test_sourcesOnManyThreadsLoseNoElements() {
     for _ in 0..<100 {
       let left = PublishSubject<Int>()
       let right = PublishSubject<Int>()
@@ -61,7 +61,7 @@ extension ZipTests {
     XCTAssertEqual(try Observable<Int>.zip([Observable<Int>]()).toBlocking().toArray(), [])
   }
 
-  func test_law11_anyNumberCompletesWithTheLastElementOfASourceThatHasEnded() {
+  func test_law11_anyNumberCompletesWithTheLastElementOfACompletedSource() {
     for packs in [true, false] {
       let (second, third) = (PublishSubject<Int>(), PublishSubject<Int>())
       let events = Log<Event<[Int]>>()

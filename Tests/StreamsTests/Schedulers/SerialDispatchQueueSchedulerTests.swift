@@ -16,7 +16,7 @@ final class SerialDispatchQueueSchedulerTests: StreamsTestCase {
     }
     entered.wait()
     for index in 0..<50 { _ = scheduler.schedule { log.add(index) } }
-    // The concurrent queue begins its items in order: once these have run, it has begun what was put on it before.
+    // The concurrent queue starts items in order: once these have run, it has started all earlier ones.
     let markers = Log<Int>()
     for index in 0..<50 { queue.async { markers.add(index) } }
     waitUntil("the queue has run later items") { markers.count == 50 }

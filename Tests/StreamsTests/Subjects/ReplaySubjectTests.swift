@@ -3,7 +3,7 @@ import StreamsTesting
 import XCTest
 
 final class ReplaySubjectTests: StreamsTestCase {
-  func test_remembersTheLastElements() throws {
+  func test_storesTheLastElements() throws {
     let subject = ReplaySubject<Int>.create(bufferSize: 2)
     for value in 1...3 { subject.onNext(value) }
     let log = Log<Int>()
@@ -14,14 +14,14 @@ final class ReplaySubjectTests: StreamsTestCase {
     XCTAssertFalse(subject.hasObservers)
   }
 
-  func test_unboundedRemembersAll() throws {
+  func test_unboundedStoresAll() throws {
     let subject = ReplaySubject<Int>.createUnbounded()
     for value in 1...1000 { subject.onNext(value) }
     subject.onCompleted()
     XCTAssertEqual(try subject.toBlocking().toArray(), Array(1...1000))
   }
 
-  func test_bufferOfNoneIsAPublishSubject() {
+  func test_replaySubjectWithoutBufferIsAPublishSubject() {
     let subject = ReplaySubject<Int>.create(bufferSize: 0)
     subject.onNext(1)
     let log = Log<Int>()
@@ -31,7 +31,7 @@ final class ReplaySubjectTests: StreamsTestCase {
     subscription.dispose()
   }
 
-  func test_law26_afterItsEndItReplaysTheBufferAndTheEnd() {
+  func test_law26_aTerminatedReplaySubjectReplaysTheBufferAndTheTerminalEvent() {
     for ending in [Event<Int>.completed, .error(TestError())] {
       let subject = ReplaySubject<Int>.create(bufferSize: 1)
       subject.onNext(1)
@@ -44,7 +44,7 @@ final class ReplaySubjectTests: StreamsTestCase {
     }
   }
 
-  func test_law25_nothingIsLostOrRepeatedWhenSubscribingRacesWithSending() {
+  func test_law25_noLossOrDuplicatesWhenSubscribingRacesWithSending() {
     for _ in 0..<100 {
       let subject = ReplaySubject<Int>.createUnbounded()
       let logs = (0..<4).map { _ in Log<Int>() }
@@ -61,7 +61,7 @@ final class ReplaySubjectTests: StreamsTestCase {
     }
   }
 
-  func test_relayRemembersTheLastElementsOrAll() {
+  func test_relayStoresTheLastElementsOrAll() {
     for (relay, expected) in [
       (ReplayRelay<Int>.create(bufferSize: 2), [2, 3, 4]), (.createUnbounded(), [1, 2, 3, 4]),
     ] {

@@ -2,12 +2,12 @@ import Streams
 import XCTest
 
 final class SubjectRacesTests: StreamsTestCase {
-  /// One of each kind; the stream of the last two has everything, or the last element, before what is live.
+  /// One subject of each kind; the last two replay all elements, or the last one, before live ones.
   private static func subjects() -> [any SubjectType<Int>] {
     [PublishSubject<Int>(), ReplaySubject<Int>.createUnbounded(), BehaviorSubject(value: -1)]
   }
 
-  func test_anObserverThatHasLeftIsReleasedWithoutAnotherEvent() {
+  func test_aDisposedObserverIsReleasedWithoutAnotherEvent() {
     for subject in Self.subjects() {
       var token: Token? = Token()
       weak var seen: Token?
@@ -21,7 +21,7 @@ final class SubjectRacesTests: StreamsTestCase {
     }
   }
 
-  func test_whatIsSentWhileAnObserverIsReleasedHasArrivedWhenTheSenderGoesOn() {
+  func test_elementsSentDuringTheReleaseOfAnObserverAreDeliveredBeforeTheCallReturns() {
     final class Slow: Sendable {
       let entered = DispatchSemaphore(value: 0)
       let goOn = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ final class SubjectRacesTests: StreamsTestCase {
       let slow = Slow()
       let log = Log<Int>()
       let subscription = subject.asObservable().subscribe(onNext: { log.add($0) })
-      // An operator's closure goes with the place in the subject, a subscriber's own only behind it.
+      // The closure of an operator is released with its roster entry, that of a subscriber only later.
       let leaver = subject.asObservable().map { [captured = Captured(slow)] element in
         withExtendedLifetime(captured) { element }
       }
@@ -53,7 +53,7 @@ final class SubjectRacesTests: StreamsTestCase {
     }
   }
 
-  func test_anObserverThatLeavesDuringAnEventIsReleasedWithIt() {
+  func test_anObserverDisposedDuringAnEventIsReleasedAfterIt() {
     for subject in Self.subjects() {
       var token: Token? = Token()
       weak var seen: Token?
@@ -70,7 +70,7 @@ final class SubjectRacesTests: StreamsTestCase {
     }
   }
 
-  func test_law25_manyEmittersAndLateObserversLoseAndRepeatNothing() {
+  func test_law25_manyEmittersAndLateObserversCauseNoLossOrDuplicates() {
     let emitters = 3
     let observers = 40
     let perEmitter = 200
@@ -98,7 +98,7 @@ final class SubjectRacesTests: StreamsTestCase {
         let seen = referee.elements.all
         let left = index > 0 && index % 5 == 0
         XCTAssertEqual(referee.ends.all, left ? Array(referee.ends.all.prefix(1)) : ["completed"], "kind \(kind)")
-        // Whoever comes late gets a part of what the first has got, without a gap, up to the end.
+        // A late observer receives a contiguous part of the first one's elements, up to the end unless it was disposed.
         switch (kind, left) {
         case (1, false): XCTAssertEqual(seen, all, "everything is replayed")
         case (_, false): XCTAssertEqual(seen, Array(all.suffix(seen.count)), "kind \(kind)")

@@ -4,7 +4,7 @@ import StreamsTesting
 import XCTest
 
 final class SubjectTests: StreamsTestCase {
-  func test_observersGetWhatIsSentAfterTheySubscribed() {
+  func test_observersReceiveElementsSentAfterTheySubscribed() {
     let subject = PublishSubject<Int>()
     let first = Log<Int>()
     let second = Log<Int>()
@@ -18,7 +18,7 @@ final class SubjectTests: StreamsTestCase {
     XCTAssertEqual(second.all, [2])
   }
 
-  func test_disposedObserverGetsNothingMoreThoughTheOthersDo() {
+  func test_disposedObserverReceivesNoEventsThoughOthersDo() {
     let subject = PublishSubject<Int>()
     let logs = (0..<5).map { _ in Log<Int>() }
     let subscriptions = logs.map { log in subject.subscribe(onNext: { log.add($0) }) }
@@ -29,7 +29,7 @@ final class SubjectTests: StreamsTestCase {
     XCTAssertFalse(subject.hasObservers)
   }
 
-  func test_subjectThatGoesAwayReleasesItsObservers() {
+  func test_deallocatingASubjectReleasesItsObservers() {
     var token: Token? = Token()
     weak var seen: Token?
     seen = token
@@ -41,7 +41,7 @@ final class SubjectTests: StreamsTestCase {
     XCTAssertNil(seen)
   }
 
-  func test_behaviorSubjectRemembersItsLastElement() throws {
+  func test_behaviorSubjectStoresItsLastElement() throws {
     let subject = BehaviorSubject(value: 1)
     XCTAssertEqual(try subject.value(), 1)
     subject.onNext(2)
@@ -97,7 +97,7 @@ final class SubjectTests: StreamsTestCase {
     }
   }
 
-  func test_completionsOfRelaysNeverCome() throws {
+  func test_relaysNeverComplete() throws {
     let relay = BehaviorRelay(value: 1)
     let log = Log<Int>()
     let subscription = relay.subscribe(onNext: { log.add($0) }, onCompleted: { log.add(-1) })

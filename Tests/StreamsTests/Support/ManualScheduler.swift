@@ -1,8 +1,8 @@
 import Foundation
 import Streams
 
-/// A scheduler that counts what it holds, with a wall clock and a monotonic clock that the test moves; items run only in
-/// `runDue()`, however late that is.
+/// A scheduler that counts its items and has wall and monotonic clocks that the test sets; items run only in
+/// `runDue()`, however late.
 final class ManualScheduler: SchedulerType {
   private struct State {
     var uptime = Duration.zero
@@ -45,7 +45,7 @@ final class ManualScheduler: SchedulerType {
   private let state = Locked(State())
   private let ignoresDispose: Bool
 
-  /// - Parameter ignoresDispose: Whether items run though they were disposed, as those do that lost a race with that.
+  /// - Parameter ignoresDispose: Whether items run although they have been disposed, as late timers do.
   init(ignoresDispose: Bool = false) { self.ignoresDispose = ignoresDispose }
 
   var now: Date { state.withLock { $0.wall } }
@@ -53,7 +53,7 @@ final class ManualScheduler: SchedulerType {
 
   /// The items that have neither run nor been disposed.
   var pending: Int { state.withLock { $0.items.count } }
-  /// The disposables of items, run or not, that someone still holds.
+  /// The disposables of all items that are still referenced.
   var alive: Int { state.withLock { $0.alive } }
   /// The due time of every item so far.
   var waits: [Duration] { state.withLock { $0.waits } }
@@ -71,7 +71,7 @@ final class ManualScheduler: SchedulerType {
     }
   }
 
-  /// Moves both clocks without running anything.
+  /// Advances both clocks without running anything.
   func advance(_ span: Duration) {
     state.withLock { state in
       state.uptime += span
@@ -79,10 +79,10 @@ final class ManualScheduler: SchedulerType {
     }
   }
 
-  /// Moves only the wall clock.
+  /// Sets only the wall clock.
   func setWall(forwardBy seconds: Double) { state.withLock { $0.wall += seconds } }
 
-  /// Runs what is due, in order, and what becomes due by that.
+  /// Runs the due items in order, including those that become due meanwhile.
   func runDue() {
     while let item = nextDue() { item.run() }
   }

@@ -2,15 +2,16 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// Draws what an operator does: its source as marbles, what comes out, and how long the source was subscribed.
+/// A test case that compares an operator with marble diagrams: its source, its result and the subscriptions to the
+/// source.
 class OperatorTestCase: StreamsTestCase {
   /// Checks one operator on one cold source.
   ///
   /// - Parameters:
-  ///   - source: the source's marbles, from time 0.
-  ///   - expected: the result's marbles.
-  ///   - until: when the source must have been disposed.
-  ///   - disposed: when the result is disposed.
+  ///   - source: The marbles of the source, from time 0.
+  ///   - expected: The marbles of the result.
+  ///   - until: The time by which the source must have been disposed.
+  ///   - disposed: The time at which the result is disposed.
   func check(
     _ source: String, _ expected: String, until: TestTime, disposed: TestTime = TestScheduler.disposed,
     file: StaticString = #filePath, line: UInt = #line,
@@ -24,8 +25,8 @@ class OperatorTestCase: StreamsTestCase {
       cold.subscriptions, [TestSubscription(0, until)], "life of \(source)", file: file, line: line)
   }
 
-  /// Checks what every operator owes that passes errors, completion and silence through: on error, of nothing, of
-  /// silence, when disposed before and during.
+  /// Checks an operator that forwards errors, completion and silence: with an error, an empty source, silence, and
+  /// disposal before and during the stream.
   func checkPassThrough(
     file: StaticString = #filePath, line: UInt = #line,
     _ operation: @escaping @Sendable (Observable<String>, TestScheduler) -> Observable<String>

@@ -4,8 +4,10 @@ import StreamsTesting
 import Synchronization
 import XCTest
 
-/// Asserts after each test that no subscription is left alive (law 28), and ends the process when a test runs for five
-/// minutes: an operator that loops inside `subscribe`, or a lock that is never released, would stop the run forever.
+/// A test case that asserts after each test that no subscription is left alive (contract, law 28).
+///
+/// It ends the process if a test runs for five minutes: an operator that loops inside `subscribe`, or a lock that is
+/// never released, would otherwise stop the run forever.
 class StreamsTestCase: XCTestCase {
   private static let watch = DispatchQueue(label: "tests that hang")
   private var before = 0
@@ -28,7 +30,7 @@ class StreamsTestCase: XCTestCase {
     super.tearDown()
   }
 
-  /// Waits for a condition that other threads bring about; fails when it has not come about in 20 s.
+  /// Waits for a condition that other threads satisfy; fails after 20 s.
   func waitUntil(
     _ what: String, explain: () -> String = { "" }, file: StaticString = #filePath, line: UInt = #line,
     _ condition: () -> Bool
@@ -43,7 +45,7 @@ class StreamsTestCase: XCTestCase {
     }
   }
 
-  /// Runs the main loop until a condition holds that something on the main queue brings about; fails after 20 s.
+  /// Runs the main loop until a condition holds that the main queue satisfies; fails after 20 s.
   @MainActor
   func runMainLoop(
     until what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
@@ -55,7 +57,7 @@ class StreamsTestCase: XCTestCase {
     }
   }
 
-  /// Runs what is queued for the main scheduler, so that what comes next runs inline.
+  /// Runs the items queued for the main scheduler, so that the next one runs inline.
   @MainActor
   func drainMain() {
     let ran = Log<Bool>()
@@ -63,7 +65,7 @@ class StreamsTestCase: XCTestCase {
     runMainLoop(until: "the main scheduler is idle") { ran.count == 1 }
   }
 
-  /// Runs `body` on `count` threads at once and waits for all of them.
+  /// Runs `body` on `count` threads concurrently and waits for all of them.
   func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let start = DispatchSemaphore(value: 0)
     let done = DispatchSemaphore(value: 0)
@@ -79,7 +81,7 @@ class StreamsTestCase: XCTestCase {
   }
 }
 
-/// Collects from any thread.
+/// A log that any thread may append to.
 final class Log<Element: Sendable>: Sendable {
   private let stored = Locked<[Element]>([])
 
@@ -89,7 +91,8 @@ final class Log<Element: Sendable>: Sendable {
   func add(_ element: Element) { stored.withLock { $0.append(element) } }
 }
 
-/// An observer that checks the grammar of law 1 and that events never overlap (law 2), from any number of threads.
+/// An observer that checks, on any number of threads, the grammar (contract, law 1) and that events never overlap
+/// (contract, law 2).
 final class Referee<Element: Sendable>: Sendable {
   let elements = Log<Element>()
   let violations = Log<String>()

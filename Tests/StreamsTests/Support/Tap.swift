@@ -1,8 +1,8 @@
 @testable import Streams
 
-/// Counts up, as long as more is taken.
+/// A source that counts up while more elements are requested.
 final class Tap: Sendable {
-  /// The test and the source.
+  // Guards the number of elements, and whether the source has been disposed.
   private let state = Locked((count: 0, isLeft: true))
 
   var count: Int { state.withLock { $0.count } }
@@ -12,7 +12,7 @@ final class Tap: Sendable {
 
   var elements: Observable<Int> { elements(burst: 1) }
 
-  /// So many at a time, as a chunk of a body has many lines.
+  /// The number of elements per step, like the lines in a chunk of a body.
   func elements(burst: Int) -> Observable<Int> {
     Observable(push: { [self] subscription, next in
       state.withLock { $0.isLeft = false }

@@ -1,2 +1,2 @@
-/// An object whose release a test watches.
+/// An object whose release a test checks.
 final class Token: Sendable {}

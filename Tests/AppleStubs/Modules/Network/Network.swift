@@ -1,0 +1,15 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+import Dispatch
+
+public struct NWPath: Sendable {
+  public enum Status: Sendable { case satisfied, unsatisfied, requiresConnection }
+  public let status: Status
+}
+
+public final class NWPathMonitor: @unchecked Sendable {
+  public var pathUpdateHandler: (@Sendable (NWPath) -> Void)?
+  public var currentPath: NWPath { NWPath(status: .satisfied) }
+  public init() {}
+  public func start(queue: DispatchQueue) {}
+  public func cancel() {}
+}

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Stand-ins for what the Apple branches of the sources use; the sources are a copy that `run` makes.
+let package = Package(
+  name: "AppleStubs",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")],
+  targets: [
+    .target(name: "Combine", dependencies: ["OpenCombine"], path: "Modules/Combine"),
+    .target(name: "Darwin", path: "Modules/Darwin"),
+    .target(name: "Network", path: "Modules/Network"),
+    .target(name: "UIKit", path: "Modules/UIKit"),
+    .target(name: "Security", path: "Modules/Security"),
+    .target(name: "CryptoKit", path: "Modules/CryptoKit"),
+    .target(name: "PortableFoundation", path: "PortableFoundation"),
+    .target(name: "Streams", dependencies: ["PortableFoundation", "Combine", "Darwin"], path: "Streams"),
+    .target(name: "JSONText", dependencies: ["PortableFoundation"], path: "JSONText"),
+    .target(
+      name: "HTTPTransport", dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit"],
+      path: "HTTPTransport", swiftSettings: [.define("HAS_URLSESSION")]),
+    .target(
+      name: "NetLayer",
+      dependencies: [
+        "PortableFoundation", "Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit", "Security",
+      ],
+      path: "NetLayer"),
+  ],
+  swiftLanguageModes: [.v6]
+)
