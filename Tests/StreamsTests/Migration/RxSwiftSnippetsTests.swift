@@ -256,7 +256,7 @@ final class RxSwiftSnippetsTests: StreamsTestCase {
   }
 
   @MainActor
-  func test_driversOfAForm() {
+  func test_driversOfAForm() async {
     let name = BehaviorRelay(value: "")
     let password = BehaviorRelay(value: "")
     let taps = PublishRelay<Void>()
