@@ -7,7 +7,7 @@ final class DriverTests: StreamsTestCase {
   private let background = ConcurrentDispatchQueueScheduler(qos: .default)
 
   @MainActor
-  func test_law31_elementsAndClosuresRunOnTheMainActorWhereverTheSourceEmits() async {
+  func test_law31_elementsAndClosuresRunOnTheMainActorWhereverTheSourceEmits() {
     let log = Log<String>()
     let driver = Observable.of(1, 2, 3).subscribeOn(background).asDriver(onErrorJustReturn: 0)
       .map { element in
@@ -35,7 +35,7 @@ final class DriverTests: StreamsTestCase {
   }
 
   @MainActor
-  func test_observersShareOneSubscriptionAndReceiveTheLastElementFirst() async {
+  func test_observersShareOneSubscriptionAndReceiveTheLastElementFirst() {
     drainMain()
     let source = PublishSubject<Int>()
     let starts = Log<Bool>()
@@ -61,7 +61,7 @@ final class DriverTests: StreamsTestCase {
   }
 
   @MainActor
-  func test_law31_asAStreamItReplaysOnTheMainQueueThoughSubscribedElsewhere() async {
+  func test_law31_asAStreamItReplaysOnTheMainQueueThoughSubscribedElsewhere() {
     drainMain()
     let relay = BehaviorRelay(value: 1)
     let driver = relay.asDriver().map { element in
@@ -83,7 +83,7 @@ final class DriverTests: StreamsTestCase {
   }
 
   @MainActor
-  func test_drivesObserversAndRelays() async {
+  func test_drivesObserversAndRelays() {
     drainMain()
     let relay = BehaviorRelay(value: 1)
     let behavior = BehaviorRelay(value: 0)
@@ -103,7 +103,7 @@ final class DriverTests: StreamsTestCase {
   }
 
   @MainActor
-  func test_operators() async {
+  func test_operators() {
     drainMain()
     let query = BehaviorRelay(value: "a")
     let page = BehaviorRelay(value: 1)

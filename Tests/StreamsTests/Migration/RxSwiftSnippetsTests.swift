@@ -256,7 +256,7 @@ final class RxSwiftSnippetsTests: StreamsTestCase {
   }
 
   @MainActor
-  func test_driversOfAForm() async {
+  func test_driversOfAForm() {
     let name = BehaviorRelay(value: "")
     let password = BehaviorRelay(value: "")
     let taps = PublishRelay<Void>()
