@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// A back end's base URL, checked and taken apart once: nearly every call is a plain path below it.
+/// A backend's base URL, checked and taken apart once: nearly every call is a plain path below it.
 final class BaseURL: Sendable {
   /// Up to the last component of the path, without the slash behind it.
   private let root: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes parameters as a JSON body (article row 2.7).
+/// Writes parameters as a JSON body.
 ///
 /// Names are sorted at every level and numbers have the same text on every platform (`1.0` stays `1.0`), so that the
 /// body of a call can be signed and compared. `/` and everything beyond ASCII stand as they are.
@@ -13,7 +13,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
   public var keys: KeyEncoding { didSet { isBackends = false } }
   /// Whether the body is written over several lines, indented by two spaces, for people to read.
   public var prettyPrinted: Bool { didSet { isBackends = false } }
-  /// Whether the back end's `encoder` takes its place.
+  /// Whether the backend's `encoder` takes its place.
   private(set) var isBackends = false
 
   /// An encoder with the defaults of Foundation's, where nothing else is given.
@@ -27,7 +27,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     self.prettyPrinted = prettyPrinted
   }
 
-  /// The back end's `encoder`; where there is no back end, one with the defaults.
+  /// The backend's `encoder`; where there is no backend, one with the defaults.
   static var backends: JSONParameterEncoder {
     var encoder = JSONParameterEncoder()
     encoder.isBackends = true

@@ -1,4 +1,4 @@
-/// Puts parameters into a request (article row 2.7).
+/// Puts parameters into a request.
 ///
 /// `URLParameterEncoder` (`.url`, `.query`, `.form`) and `JSONParameterEncoder` (`.json`) come with the package.
 public protocol ParameterEncoder: Sendable {
@@ -19,6 +19,6 @@ extension ParameterEncoder where Self == URLParameterEncoder {
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-  /// A JSON body, whatever the method, as the back end's `encoder` writes it.
+  /// A JSON body, whatever the method, as the backend's `encoder` writes it.
   public static var json: JSONParameterEncoder { .backends }
 }

@@ -54,7 +54,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// These parameters over `common` ones: where both have a name, these win (article row 0.2).
+  /// These parameters over `common` ones: where both have a name, these win.
   public func over(_ common: Parameters) -> Parameters {
     var result = common
     for layer in layers {

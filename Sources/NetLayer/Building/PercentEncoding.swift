@@ -64,7 +64,7 @@ enum PercentEncoding {
 
 extension String {
   /// The text as one path component: everything but letters, digits and `-._~` is percent-encoded, slashes included
-  /// (article row 3.18).
+  ///.
   ///
   /// Put what comes from users through it. `..` cannot be escaped; a path with it is refused when the request is built.
   public var urlEscaped: String { PercentEncoding.encode(self, keeping: PercentEncoding.unreserved) }

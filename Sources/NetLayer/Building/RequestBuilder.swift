@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes the request that goes to the transport, or says why there is none (article row 2.13).
+/// Makes the request that goes to the transport, or says why there is none.
 final class RequestBuilder: Sendable {
   let baseURL: URL?
   let headers: HTTPHeaders
@@ -10,7 +10,7 @@ final class RequestBuilder: Sendable {
   let signer: (any Signer)?
   let conventions: BodyConventions
   private let base: BaseURL?
-  /// The context of every request to the back end's own origin.
+  /// The context of every request to the backend's own origin.
   private let ownContext: Context
 
   init(
@@ -58,7 +58,7 @@ final class RequestBuilder: Sendable {
     return request
   }
 
-  /// Whether `url` is at the back end's own origin: what is secret between us and the back end goes nowhere else.
+  /// Whether `url` is at the backend's own origin: what is secret between us and the backend goes nowhere else.
   private func isOwn(_ url: URL) -> Bool {
     baseURL.map { Self.beginAlike($0, url) || Origin($0) == Origin(url) } ?? true
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Signs requests: runs over the sorted final parameters (article row 0.2), anew for every attempt.
+/// Signs requests: runs over the sorted final parameters, anew for every attempt.
 ///
 /// ```swift
 /// struct AntiCrawler: Signer {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a back end writes bodies; one for all its requests.
+/// How a backend writes bodies; one for all its requests.
 final class BodyConventions: Sendable {
   let json: JSONParameterEncoder
   let parameters: any ParameterEncoder
@@ -9,14 +9,14 @@ final class BodyConventions: Sendable {
     (self.json, self.parameters) = (json, parameters)
   }
 
-  /// What writes the parameters of a request: `chosen` by the call, or by the back end for this method.
+  /// What writes the parameters of a request: `chosen` by the call, or by the backend for this method.
   func encoder(_ chosen: (any ParameterEncoder)?, for method: HTTPMethod) -> any ParameterEncoder {
     guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return .query }
     return (encoder as? JSONParameterEncoder)?.isBackends == true ? json : encoder
   }
 }
 
-/// Puts a task and the back end's common parameters into a request (article rows 0.8, 2.5, 2.13).
+/// Puts a task and the backend's common parameters into a request.
 struct TaskEncoder {
   var task: HTTPTask
   var common: Parameters

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What can stand for the place a call goes to: a path below the back end's base URL, an absolute URL as text, or a `URL`.
+/// What can stand for the place a call goes to: a path below the backend's base URL, an absolute URL as text, or a `URL`.
 public protocol URLConvertible: Sendable {
   /// The absolute `http` or `https` URL, given the base.
   ///

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes parameters as `name=value` pairs, into the query or as a form (article rows 0.7, 0.8, 2.9).
+/// Writes parameters as `name=value` pairs, into the query or as a form.
 ///
 /// The defaults are Alamofire's, so that a server sees what it saw before. Names are sorted at every level: the same
 /// parameters give the same text in every run and on every platform. All but RFC 3986's unreserved characters, `/` and `?`

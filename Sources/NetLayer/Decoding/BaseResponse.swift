@@ -1,4 +1,4 @@
-/// A model that is its own envelope and judges itself (article row 1.4).
+/// A model that is its own envelope and judges itself.
 ///
 /// ```swift
 /// struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {

@@ -1,12 +1,12 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// The platform's image type (article row 1.5).
+  /// The platform's image type.
   public typealias PlatformImage = UIImage
 #elseif canImport(AppKit)
   import AppKit
 
-  /// The platform's image type (article row 1.5).
+  /// The platform's image type.
   public typealias PlatformImage = NSImage
 #endif
 

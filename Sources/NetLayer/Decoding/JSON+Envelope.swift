@@ -12,7 +12,7 @@ extension JSON {
     return carrying(reading.with(isAccepted: true, by: chosen))
   }
 
-  /// One model made of the payload (article row 0.21).
+  /// One model made of the payload.
   @usableFromInline
   func payload<Model: Decodable>(_ type: Model.Type) throws -> Model {
     let json = try accepted()
@@ -27,7 +27,7 @@ extension JSON {
     return try json.model(type, from: data, below: json.innerPath)
   }
 
-  /// The payload, or what stands at `path` of it, as a list, with the cursor (article row 0.22).
+  /// The payload, or what stands at `path` of it, as a list, with the cursor.
   @usableFromInline
   func page<Item: Decodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
     let json = try accepted()
@@ -73,7 +73,7 @@ extension JSON {
   /// Where the payload stands in the answer.
   private var innerPath: [String] { envelope.isNone ? [] : [envelope.data] }
 
-  /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
+  /// Whether the server said yes: `false`, 0 and their texts say no;
   /// `true`, other numbers, objects and arrays, and no payload at all (absent, null or an empty string) say yes.
   func flag() throws -> Bool {
     let json = try accepted()
@@ -94,7 +94,7 @@ extension JSON {
     }
   }
 
-  /// One model made of the value at `path`, envelope or not (article row 3.4).
+  /// One model made of the value at `path`, envelope or not.
   @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
@@ -196,7 +196,7 @@ extension JSON {
     }
   }
 
-  /// What a model that judges itself said, as one of our errors (article row 1.4).
+  /// What a model that judges itself said, as one of our errors.
   private func refusal(_ error: any Error) -> NetworkError {
     guard var known = error as? NetworkError else {
       return reading.error(

@@ -4,7 +4,7 @@ extension NetworkError {
   /// The status of the response, if one arrived.
   public var status: Int? { response?.status }
 
-  /// A model of the response's body: what the API says of its errors, read by the back end's decoder.
+  /// A model of the response's body: what the API says of its errors, read by the backend's decoder.
   ///
   /// ```swift
   /// do {

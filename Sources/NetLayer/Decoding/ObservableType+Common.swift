@@ -2,9 +2,9 @@ import Foundation
 import Streams
 
 extension Response {
-  /// The body as JSON, judged by the HTTP status first, then by the code in its envelope (article row 0.20).
+  /// The body as JSON, judged by the HTTP status first, then by the code in its envelope.
   ///
-  /// - Parameter envelope: instead of the one of the back end that the answer came from.
+  /// - Parameter envelope: instead of the one of the backend that the answer came from.
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
@@ -18,24 +18,24 @@ extension Response {
 }
 
 extension ObservableType where Element == Response {
-  /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope (article row 0.20).
+  /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope.
   ///
-  /// - Parameter envelope: instead of the one of the back end that the answer came from.
+  /// - Parameter envelope: instead of the one of the backend that the answer came from.
   /// - Returns: the whole JSON, envelope included. Fails with a `NetworkError`: `status` with the server's message,
   ///   `business` with the server's code and message, or `parse`.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.common(envelope) } }
   }
 
-  /// Makes a model of the value at `path` of the body when the status is a success (article rows 3.4, 3.5).
+  /// Makes a model of the value at `path` of the body when the status is a success.
   ///
   /// - Parameters:
   ///   - type: any `Decodable`; an optional one takes null and an absent value as `nil`.
   ///   - path: such as `data.items[0].name`; without it, the whole body.
-  ///   - decoder: instead of the back end's.
+  ///   - decoder: instead of the backend's.
   ///   - failsOnEmptyData: whether an empty body is an error. If not, the model is made of `null`, `{}` or `[]`, whichever
   ///     it takes first.
-  /// - Returns: the model, on the back end's `delivery` scheduler. A value that is absent or not as the model needs it is
+  /// - Returns: the model, on the backend's `delivery` scheduler. A value that is absent or not as the model needs it is
   ///   an error of kind `parse` with its coding path.
   @inlinable
   public func map<Model: Decodable & Sendable>(
@@ -50,7 +50,7 @@ extension ObservableType where Element == Response {
 extension ObservableType where Element == Data {
   /// Parses the bytes and judges them by the code in their envelope: the given one, else `Network.default`'s.
   ///
-  /// Runs where the source emits: a network's streams emit on the back end's `mapping` scheduler, others need
+  /// Runs where the source emits: a network's streams emit on the backend's `mapping` scheduler, others need
   /// `observeOn` to keep the work off the main thread.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { try JSON(received: $0).accepted(by: envelope) }
@@ -64,7 +64,7 @@ extension ObservableType where Element == Data {
 
 extension ObservableType where Element == String {
   /// Parses the text and judges it by the code in its envelope: the given one, else `Network.default`'s
-  /// (article row 0.20).
+  ///.
   ///
   /// Runs where the source emits, as for bytes.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
@@ -97,7 +97,7 @@ extension Single where Element == Response {
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> { asObservable().common(envelope) }
 
   /// Makes a model of the value at `path` of the body when the status is a success; without it, of the whole
-  /// (article row 3.4). Parameters as on streams.
+  ///. Parameters as on streams.
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
   ) -> Single<Model> {

@@ -63,7 +63,7 @@ final class Delivery<Element: Sendable>: Sendable {
     }
   }
 
-  /// Ends with `error`, which its back end reports and says where to deliver.
+  /// Ends with `error`, which its backend reports and says where to deliver.
   @usableFromInline
   func end(_ error: (any Error)?) {
     let reading = (error as? NetworkError)?.reading

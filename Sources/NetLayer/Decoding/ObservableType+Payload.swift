@@ -1,12 +1,12 @@
 import Streams
 
 extension ObservableType where Element == JSON {
-  /// One model made of the payload (article row 0.21).
+  /// One model made of the payload.
   ///
   /// - Parameters:
   ///   - type: any `Decodable`; an optional one takes a payload that is null or absent as `nil`.
   ///   - callback: is called once with each model, just before it is delivered, on the same thread.
-  /// - Returns: the model, on the back end's `delivery` scheduler. A payload that is absent or not as the model needs it is
+  /// - Returns: the model, on the backend's `delivery` scheduler. A payload that is absent or not as the model needs it is
   ///   an error of kind `parse` with its coding path, `data.items.0.name` for example.
   @inlinable
   public func data<Model: Decodable & Sendable>(
@@ -15,13 +15,13 @@ extension ObservableType where Element == JSON {
     delivering { try $0.payload(type) }.calling(callback)
   }
 
-  /// The payload, an array, as a page with the cursor of the next one (article row 0.22).
+  /// The payload, an array, as a page with the cursor of the next one.
   ///
   /// - Parameters:
   ///   - type: the items' type.
   ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
   ///   - callback: is called once with each item, in order, when all have been accepted.
-  /// - Returns: the page, on the back end's `delivery` scheduler. A cursor may be a string or a number; null, an empty
+  /// - Returns: the page, on the backend's `delivery` scheduler. A cursor may be a string or a number; null, an empty
   ///   string or none means that this is the last page.
   @inlinable
   public func list<Item: Decodable & Sendable>(
@@ -34,7 +34,7 @@ extension ObservableType where Element == JSON {
     })
   }
 
-  /// The payload as a page of those items that can be decoded: one bad item does not cost the list (article row 1.17).
+  /// The payload as a page of those items that can be decoded: one bad item does not cost the list.
   ///
   /// - Parameters:
   ///   - type: the items' type.
@@ -48,7 +48,7 @@ extension ObservableType where Element == JSON {
     delivering { try $0.page(of: type, at: path, lossy: onBadItem) }
   }
 
-  /// Whether the server said yes (article row 0.23).
+  /// Whether the server said yes.
   ///
   /// `false`, 0 and their texts say no. `true`, other numbers, objects, arrays, and no payload at all (absent, null or an
   /// empty string) say yes, as the envelope's code was a success. Any other text is an error of kind `parse`. Without an

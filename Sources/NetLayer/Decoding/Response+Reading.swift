@@ -35,7 +35,7 @@ extension Response {
     }
   }
 
-  /// A model of the value at `path` of the body, made by the back end's decoder, whatever the status.
+  /// A model of the value at `path` of the body, made by the backend's decoder, whatever the status.
   ///
   /// - Throws: `NetworkError` of kind `parse`.
   public func decode<Model: Decodable>(
@@ -70,7 +70,7 @@ extension Response {
     return copy
   }
 
-  /// This response, if its status is one of success, 200 to 299 (article row 2.17).
+  /// This response, if its status is one of success, 200 to 299.
   ///
   /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's words where the body has some:
   ///   see `Envelope.errorMessages`.

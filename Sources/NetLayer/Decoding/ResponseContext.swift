@@ -8,7 +8,7 @@ import Streams
 final class ResponseContext: Sendable, ContextKey {
   @usableFromInline static var defaultValue: ResponseContext? { nil }
 
-  /// What the back end says, the same object for all contexts of one network.
+  /// What the backend says, the same object for all contexts of one network.
   fileprivate let home: Home
   /// An envelope and a decoder of the call's own.
   private let chosenEnvelope: EnvelopeRules?
@@ -63,7 +63,7 @@ final class ResponseContext: Sendable, ContextKey {
     ResponseContext(self, response: response, isAccepted: isAccepted, envelope: envelope, decoder: decoder)
   }
 
-  /// An error about the answer, with the back end's message for its kind.
+  /// An error about the answer, with the backend's message for its kind.
   func error(
     _ kind: NetworkError.Kind, _ reason: String, code: Int? = nil, message: String? = nil, response: Response? = nil,
     underlying: (any Error)? = nil, at codingPath: [String] = []
@@ -76,7 +76,7 @@ final class ResponseContext: Sendable, ContextKey {
     ).carrying(self)
   }
 
-  /// `error` with the message that the back end has for its kind. For errors from below the envelope only: above it, the
+  /// `error` with the message that the backend has for its kind. For errors from below the envelope only: above it, the
   /// server's own words may stand in the message.
   func translated(_ error: NetworkError) -> NetworkError {
     var error = error.carrying(self)
@@ -84,9 +84,9 @@ final class ResponseContext: Sendable, ContextKey {
     return error
   }
 
-  /// `error` as the back end sees it, once: mapped, then handed to the global handler (article row 1.6).
+  /// `error` as the backend sees it, once: mapped, then handed to the global handler.
   ///
-  /// An error that is no `NetworkError` becomes one of kind `other`. One that happened on another back end, whose call this
+  /// An error that is no `NetworkError` becomes one of kind `other`. One that happened on another backend, whose call this
   /// one shares, is translated. The error carries that it was here, so that the operators behind do not report it again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     var known = (error as? NetworkError) ?? self.error(.other, "\(error)", response: response, underlying: error)
@@ -105,16 +105,16 @@ final class EnvelopeRules: Sendable {
   init(_ value: Envelope) { self.value = value }
 }
 
-/// Whether the back end's error handler has had an error already.
+/// Whether the backend's error handler has had an error already.
 private enum IsReported: ContextKey {
   static let defaultValue = false
 }
 
 extension NetworkError {
-  /// The context of the back end that it happened on, put there by the network.
+  /// The context of the backend that it happened on, put there by the network.
   var reading: ResponseContext? { context[ResponseContext.self] }
 
-  /// The same error, whose texts hide what the back end hides.
+  /// The same error, whose texts hide what the backend hides.
   fileprivate func carrying(_ context: ResponseContext) -> NetworkError {
     var error = self
     error.context[ResponseContext.self] = context
@@ -142,7 +142,7 @@ extension JSON: Contextual {
 }
 
 extension Contextual {
-  /// What `transform` makes of this; the error it throws is reported to the back end that this came from. `nil` in place of
+  /// What `transform` makes of this; the error it throws is reported to the backend that this came from. `nil` in place of
   /// the error for a stored answer that the server's follows.
   @inlinable
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {

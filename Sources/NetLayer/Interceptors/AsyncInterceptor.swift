@@ -10,7 +10,7 @@ import Streams
 /// }
 /// ```
 /// `next` gives the last of several answers, so it belongs behind a `CacheInterceptor`. Each call runs in a task of its own,
-/// which is cancelled with the call; the answer arrives on the back end's `mapping` scheduler.
+/// which is cancelled with the call; the answer arrives on the backend's `mapping` scheduler.
 public struct AsyncInterceptor: Interceptor {
   /// Sends a request on, and gives its answer, whatever the status.
   public typealias Next = @Sendable (Request) async throws -> Response

@@ -1,6 +1,6 @@
 import Streams
 
-/// Stands between a network and its transport: sees, changes, repeats or answers requests (article rows 1.2, 1.3).
+/// Stands between a network and its transport: sees, changes, repeats or answers requests.
 ///
 /// ```swift
 /// struct Stamp: Interceptor {
@@ -29,7 +29,7 @@ public protocol Interceptor: Sendable {
   /// The responses to `request`, usually those of `next`.
   ///
   /// Called once per subscription, on the subscribing thread, and again for each repetition; it must not block. What
-  /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every response; for singles the
+  /// `next` gives arrives on the backend's `mapping` scheduler. Calls that are streams emit every response; for singles the
   /// last one is the result.
   func intercept(_ request: Request, next: Chain) -> Observable<Response>
   /// Whom the interceptor would authenticate `request` as, for interceptors further out that keep users apart; `nil`, the

@@ -21,7 +21,7 @@ extension Network {
       .map { results in results.sorted { $0.0 < $1.0 }.map(\.1) }
   }
 
-  /// Calls all `endpoints` and emits each result as it comes, in whatever order (article row 1.12).
+  /// Calls all `endpoints` and emits each result as it comes, in whatever order.
   ///
   /// Fails with the first error, whose `index` says which call it was, and gives the others up. Parameters as in `zip`.
   public func merge<E: TypedEndpoint>(

@@ -13,7 +13,7 @@ extension Network {
   ///   - type: the items' type.
   ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
   ///   - paging: how the pages follow one another.
-  /// - Returns: the pages, on the back end's `delivery` scheduler. Fails with the error of the call, or with a
+  /// - Returns: the pages, on the backend's `delivery` scheduler. Fails with the error of the call, or with a
   ///   `NetworkError` of kind `sequence` and the page's `index` where a page comes a second time: the pages would never end,
   ///   as where the server does not know the parameter.
   public func pages<Item: Decodable & Sendable>(

@@ -2,7 +2,7 @@ import Dispatch
 import Streams
 
 extension Observable {
-  /// All pages as one stream: each is asked for when the one before has been delivered (article rows 0.22, 0.28).
+  /// All pages as one stream: each is asked for when the one before has been delivered.
   ///
   /// ```swift
   /// Observable.pages(startingAt: nil) { network.feed(cursor: $0) }
@@ -24,7 +24,7 @@ extension Observable {
     }
   }
 
-  /// All pages as one stream, by number, until one is empty or repeats the one before (article rows 0.22, 0.28).
+  /// All pages as one stream, by number, until one is empty or repeats the one before.
   ///
   /// ```swift
   /// Observable.pages(startingAt: 1) { network.movies(page: $0) }

@@ -71,7 +71,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var call = Call(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
     if Origin(url) != state.withLock(\.origin) {
-      // What the call and the back end send along may be credentials: they go nowhere else.
+      // What the call and the backend send along may be credentials: they go nowhere else.
       call.headers = [:]
       call.isForeign = true
     }

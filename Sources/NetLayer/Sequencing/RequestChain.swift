@@ -1,6 +1,6 @@
 import Streams
 
-/// Calls that follow one another, each seeing the result before (article rows 1.13, 1.14, 1.18–1.20).
+/// Calls that follow one another, each seeing the result before.
 ///
 /// ```swift
 /// RequestChain { TestAPI.m }
@@ -51,11 +51,11 @@ extension RequestChain where Results == Last {
   }
 }
 
-/// What may be special about a step of a chain; each has its own callbacks, called in order (article row 1.18).
+/// What may be special about a step of a chain; each has its own callbacks, called in order.
 public struct StepOptions<Output: Sendable>: Sendable {
-  /// The network to call; `nil` is the chain's (article row 1.20).
+  /// The network to call; `nil` is the chain's.
   public var network: Network?
-  /// An answer in place of the network's (article row 1.9).
+  /// An answer in place of the network's.
   public var stub: StubTransport.Answer?
   /// Hears how far the call is.
   public var progress: ProgressHandler?

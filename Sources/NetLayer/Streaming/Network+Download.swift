@@ -3,7 +3,7 @@ import Streams
 
 extension Network {
   /// Downloads what `endpoint` answers into a file, going on from where an earlier attempt ended; emits how far it is, and at
-  /// last the file (article row 0.12).
+  /// last the file.
   ///
   /// The bytes gather in `NAME.part` beside the destination, with a note of which version they are of in
   /// `NAME.part.json`. A `NAME.part` that no download made is left alone, and the call fails with `file`. When all have come, the file moves to its place in one step. Disposing pauses: subscribing again goes

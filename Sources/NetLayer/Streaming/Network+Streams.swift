@@ -4,7 +4,7 @@ import Streams
 extension Network {
   /// Calls `endpoint` and gives its answer, whatever the status, as soon as its head is there; the body is read from it.
   ///
-  /// The back end's `timeouts.total` does not count: a stream may last. Silence ends it after `timeouts.idle`, but not while
+  /// The backend's `timeouts.total` does not count: a stream may last. Silence ends it after `timeouts.idle`, but not while
   /// it is the reader who pauses. Interceptors see the head; retries and refreshes happen before it is given.
   public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(Call(endpoint)) }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Answers that are kept: in memory, and behind that in files (article row 3.7).
+/// Answers that are kept: in memory, and behind that in files.
 ///
 /// ```swift
 /// let cache = Cache(directory: Cache.directory(named: "shop"))

@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Answers requests from a cache, and keeps the server's answers there (article rows 1.3, 3.7 to 3.11).
+/// Answers requests from a cache, and keeps the server's answers there.
 ///
 /// ```swift
 /// let cache = Cache(directory: Cache.directory(named: "shop"))
@@ -26,7 +26,7 @@ public struct CacheInterceptor: Interceptor {
   let account: (@Sendable (Request) -> String?)?
   let allowsStorage: @Sendable (Response) -> Bool
 
-  /// An interceptor on `cache`; one for each network, as keys do not name the back end.
+  /// An interceptor on `cache`; one for each network, as keys do not name the backend.
   ///
   /// - Parameters:
   ///   - cache: where answers are kept.

@@ -2,7 +2,7 @@ import Foundation
 import Streams
 
 extension Endpoint {
-  /// The endpoint, whose `request()` gives the stored answer, if there is one, then the server's (article row 3.9).
+  /// The endpoint, whose `request()` gives the stored answer, if there is one, then the server's.
   ///
   /// ```swift
   /// GitHub.userProfile("InsectQY").cache.request().map(User.self)

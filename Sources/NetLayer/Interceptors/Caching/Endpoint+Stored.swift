@@ -1,7 +1,7 @@
 import Streams
 
 extension Endpoint {
-  /// What is stored for the endpoint, without asking the server; `nil` where nothing is (article row 3.7).
+  /// What is stored for the endpoint, without asking the server; `nil` where nothing is.
   ///
   /// Read off the caller's thread, where it is not in memory.
   public func cachedResponse(on network: Network = .default) -> Single<Response?> {
@@ -13,7 +13,7 @@ extension Endpoint {
   }
 
   /// The model that is stored for the endpoint; `nil` where nothing is, or nothing that can be read as one
-  /// (article row 3.7).
+  ///.
   public func cachedObject<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, on network: Network = .default
   ) -> Single<Model?> {
@@ -23,7 +23,7 @@ extension Endpoint {
   }
 
   /// Stores `response` as the endpoint's answer, as if it were made just now: for what an app brings along or has learnt
-  /// otherwise (article row 3.9).
+  /// otherwise.
   ///
   /// Interceptors in front of the cache do not see the request; one that changes it makes a call look elsewhere. So do
   /// `removeCachedResponse` and `cachedResponse`.
@@ -46,7 +46,7 @@ extension Endpoint {
     cache.store(caching.expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }
 
-  /// Forgets what is stored for the endpoint (article row 3.16).
+  /// Forgets what is stored for the endpoint.
   ///
   /// - Throws: as `storeCachedResponse`.
   public func removeCachedResponse(on network: Network = .default) throws {

@@ -1,6 +1,6 @@
 import Streams
 
-/// A call whose stored model goes to a closure of its own, as `endpoint.onCache` makes it (article row 3.10).
+/// A call whose stored model goes to a closure of its own, as `endpoint.onCache` makes it.
 public struct OnCache<Model: Decodable & Sendable>: Sendable {
   /// The endpoint, whose stored answer comes first.
   public let call: Call
@@ -9,7 +9,7 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
 
   /// Gives the stored model, if there is one that can be read, to the closure, and the server's as the result.
   ///
-  /// - Returns: the server's model, on the back end's `delivery` scheduler, where the closure is called, too. Its failure is
+  /// - Returns: the server's model, on the backend's `delivery` scheduler, where the closure is called, too. Its failure is
   ///   an error even when there was a stored model. Fails with an error of kind `invalidRequest` where the network has no
   ///   `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Model> {
@@ -32,7 +32,7 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
 
 extension Endpoint {
   /// The endpoint, whose stored model goes to `onCache` before the server's is the result of `request()`
-  /// (article row 3.10).
+  ///.
   ///
   /// ```swift
   /// GitHub.userProfile("InsectQY").onCache(User.self) { local in show(local) }.request()

@@ -1,13 +1,13 @@
 import Foundation
 import Streams
 
-/// Lets identical requests share one exchange (article row 3.14).
+/// Lets identical requests share one exchange.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [.ignoreRepeats(within: .seconds(2))])
 /// ```
 /// A GET or HEAD that is like one in flight, in URL, every header field, time limits and all that is asked of the cache and
-/// the transport, gets the answer or error of that one, and reads it by the rules of its own back end. One that reports
+/// the transport, gets the answer or error of that one, and reads it by the rules of its own backend. One that reports
 /// progress, or has values of the caller's in its `context`, is sent by itself. A request of an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of what was
 /// asked of its origin before: who asks behind it asks the server. The exchange is cancelled when the last who waits for it has left, never before. What ends, fails or is cancelled leaves
 /// nothing behind, so the next such request is sent. Within a window, if there is one, a repetition gets the last answer
@@ -262,7 +262,7 @@ extension Interceptor where Self == CoalescingInterceptor {
   /// Lets identical GETs in flight share one exchange.
   public static var coalescing: CoalescingInterceptor { CoalescingInterceptor() }
 
-  /// The same, and answers repetitions within `window` of an answer with that answer (article row 3.14).
+  /// The same, and answers repetitions within `window` of an answer with that answer.
   public static func ignoreRepeats(
     within window: Duration, scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) -> CoalescingInterceptor {

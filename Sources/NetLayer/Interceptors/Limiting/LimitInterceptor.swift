@@ -2,7 +2,7 @@ import Foundation
 import Streams
 
 /// Lets only so many requests run at once, and only so many begin in a span of time; the others wait for their turn
-/// (article row 0.10).
+///.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1)))])

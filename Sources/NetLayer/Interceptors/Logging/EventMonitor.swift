@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Tells what happens to requests: for metrics (article row 3.16).
+/// Tells what happens to requests: for metrics.
 public struct EventMonitor: Interceptor {
   /// What happened to a request.
   public enum Event: Sendable {

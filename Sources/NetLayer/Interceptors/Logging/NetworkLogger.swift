@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Writes requests and answers to a log (article rows 1.3, 2.19).
+/// Writes requests and answers to a log.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [NetworkLogger(level: .body)])

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Request {
-  /// The request as a `curl` command for a POSIX shell (article row 2.19).
+  /// The request as a `curl` command for a POSIX shell.
   ///
   /// - Parameter redaction: what is hidden; with `.none` the command can be pasted and does the same.
   /// - Returns: one line. Bodies in memory that are no text are named by their size, as nothing can be hidden in them;

@@ -59,7 +59,7 @@ public struct SystemReachability: Reachability {
   #endif
 }
 
-/// Waits for the network instead of failing without one (article row 3.11).
+/// Waits for the network instead of failing without one.
 ///
 /// A request begins when there is a network. One that fails while there is none, with an error of kind `connection`,
 /// `unknownHost` or `timeout`, is sent again when there is one, if it is safe to send it twice. This machine itself

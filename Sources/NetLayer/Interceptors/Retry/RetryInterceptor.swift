@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Sends a request again when its failure may be over by then (article rows 0.5, 3.14).
+/// Sends a request again when its failure may be over by then.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor()])
@@ -42,7 +42,7 @@ public struct RetryInterceptor: Interceptor {
   ///   - policy: attempts and pauses.
   ///   - statuses: the statuses that are repeated.
   ///   - maximumRetryAfter: the longest `Retry-After` that is waited for.
-  ///   - budget: how many retries a host gets; give several back ends the same to count them together.
+  ///   - budget: how many retries a host gets; give several backends the same to count them together.
   ///   - isRepeatable: whether a request may be sent twice.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
