@@ -2,7 +2,6 @@ import Foundation
 import Streams
 
 /// The configuration that all calls to one server share: its URL, header fields, envelope, coding and error handling.
-/// handling.
 ///
 /// ```swift
 /// let shop = Backend(baseURL: shopURL, envelope: Envelope(code: "status", success: 0, message: "msg", data: "result"))
