@@ -13,9 +13,9 @@ import Synchronization
 public protocol Signer: Sendable {
   /// Returns the signature of the request that has `content`.
   ///
-  /// It is called on the subscribing thread when the request is built. If interceptors have changed the request (such
-  /// as a token), or if it is sent again, it is called again on the sending thread, so that each attempt has its own
-  /// nonce.
+  /// It is called on the subscribing thread when the request is built. It is
+  /// called again on the sending thread if interceptors have changed the request (such as a token), or if the request is
+  /// sent again. Each attempt can thus have its own nonce.
   ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) throws -> Signature

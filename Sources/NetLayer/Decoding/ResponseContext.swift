@@ -106,7 +106,7 @@ final class EnvelopeRules: Sendable {
   init(_ value: Envelope) { self.value = value }
 }
 
-/// Whether the backend's error handler has already received an error.
+/// A marker of errors that the backend's error handler has already received.
 private enum IsReported: ContextKey {
   static let defaultValue = false
 }

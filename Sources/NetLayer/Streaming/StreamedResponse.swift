@@ -3,7 +3,7 @@ import Streams
 
 /// A response whose body is still arriving, for bodies without end or larger than memory.
 ///
-/// The body can be read once, as `body` or as `chunks`. A slow reader applies backpressure to the server: at most 256
+/// The body can be read once, as `body` or as `chunks`. Slow reading applies backpressure to the server: at most 256
 /// KB are buffered. Releasing the response unread, or stopping early, cancels the request.
 public struct StreamedResponse: Sendable {
   /// The status and header fields, with an empty body.
