@@ -85,7 +85,6 @@ extension Network {
   /// The network of calls that name no other one, such as `endpoint.request()`.
   ///
   /// It has no base URL until `setDefault` is called.
-  /// Until `setDefault` was called, one without a base URL.
   public static var `default`: Network { chosen.withLock { $0 } ?? unconfigured }
 
   /// Sets the default network, once, at the start of the program.

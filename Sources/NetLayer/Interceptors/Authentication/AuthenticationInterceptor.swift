@@ -17,8 +17,8 @@ import Streams
 /// already have used up the old token. Several processes may share a `FileTokenStore`: one refreshes, and the others
 /// load its token from the store.
 ///
-/// Place it after a `RetryInterceptor`, so that each attempt uses the newest token, and before a `LimitInterceptor`, so
-/// that a request that waits for a refresh does not count against the limits.
+/// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
+/// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
 public final class AuthenticationInterceptor: Interceptor {
   /// Returns a new token that replaces the old one, which is `nil` if there is none yet.
   ///

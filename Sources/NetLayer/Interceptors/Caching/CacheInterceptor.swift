@@ -29,17 +29,7 @@ public struct CacheInterceptor: Interceptor {
 
   /// Creates an interceptor on `cache`. Use one cache per network, because keys don't contain the backend.
   ///
-  /// - Parameters:
-  ///   - cache: The cache.
-  ///   - policy: The policy of calls and endpoints that set none.
-  ///   - account: Returns the signed-in user, so that users never see each other's responses. See below for the
-  ///     default.
-  ///   - allowsStorage: Decides whether to store a storable response. By default, the cache stores neither failures by
-  ///     the backend's envelope nor non-JSON responses to requests for JSON. A code that is a word, without message or
-  ///     payload, does not count as an envelope. It is called on the `mapping` scheduler.
-  ///
-  /// `account` is called on the subscribing thread and again where the response arrives; a response is only stored if
-  /// both results are equal. By default, the account consists of:
+  /// The account of a request decides which responses it can use. By default, it consists of:
   ///
   /// - the header fields that `Redaction` hides, except signatures
   /// - the token of an `AuthenticationInterceptor`
@@ -49,6 +39,15 @@ public struct CacheInterceptor: Interceptor {
   /// A new token is thus a new account, and so is a cookie that changes with every response: pass `account` for an
   /// identity that outlives them. If another interceptor after the cache adds credentials, nothing is stored unless you
   /// pass `account`.
+  ///
+  /// - Parameters:
+  ///   - cache: The cache.
+  ///   - policy: The policy of calls and endpoints that set none.
+  ///   - account: Returns the signed-in user, so that users never see each other's responses. It is called on the
+  ///     subscribing thread, and again where the response arrives, which is only stored if both results are equal.
+  ///   - allowsStorage: Decides whether to store a storable response. By default, the cache stores neither failures by
+  ///     the backend's envelope nor non-JSON responses to requests for JSON. A code that is a word, without message or
+  ///     payload, does not count as an envelope. It is called on the `mapping` scheduler.
   public init(
     _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }

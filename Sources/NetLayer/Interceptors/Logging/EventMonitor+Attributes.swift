@@ -13,12 +13,17 @@ extension EventMonitor.Event {
   /// Returns the event's attributes, named by OpenTelemetry's semantic conventions for HTTP client spans, as far as
   /// they are known.
   ///
-  /// The attributes are `http.request.method` (`_OTHER` with `http.request.method_original` for a method that the
-  /// conventions do not list), `url.full`, `server.address`, `server.port`, `http.request.resend_count` from the second
-  /// attempt on, `http.response.status_code`, `error.type` (the status from 400 on, or the ``NetworkError/Kind``),
-  /// `network.protocol.version`, `network.peer.address` and `network.peer.port`. Ports, counts and statuses are
-  /// numbers; all other values are text.
+  /// - `http.request.method`, or `_OTHER` and `http.request.method_original` for a method that the conventions do not
+  ///   list
+  /// - `url.full`, `server.address`, `server.port`
+  /// - `http.request.resend_count`, from the second attempt on
+  /// - `http.response.status_code`
+  /// - `error.type`: the status from 400 on, or the ``NetworkError/Kind``
+  /// - `network.protocol.version`, `network.peer.address`, `network.peer.port`
   ///
+  /// Ports, counts and statuses are numbers; all other values are text.
+  ///
+  /// - Parameter redaction: The redaction of secrets in the URL.
   /// - Parameter redaction: The redaction of secrets in the URL.
   public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
     let request = request

@@ -14,7 +14,7 @@ public protocol Reachability: Sendable {
 /// The reachability that the system reports.
 ///
 /// On Apple platforms, it uses `NWPathMonitor`. On other platforms, a network is available while an interface other
-/// than the loopback is up and has an address, which is checked every two seconds while there is a subscriber.
+/// than the loopback is up and has an address. While there is a subscriber, that is checked every two seconds.
 public struct SystemReachability: Reachability {
   /// Creates a monitor of the system's reachability.
   public init() {}
@@ -61,10 +61,10 @@ public struct SystemReachability: Reachability {
 
 /// An interceptor that waits for a network instead of failing without one.
 ///
-/// A request starts when a network is available. If it fails without a network, with an error of kind `connection`,
-/// `unknownHost` or `timeout`, it is sent again when a network is available, provided that it is safe to send it twice.
-/// The local machine (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, whose
-/// attempts are for unavailable servers.
+/// A request starts when a network is available. A request that fails without a network, with an error of kind
+/// `connection`, `unknownHost` or `timeout`, is sent again later, provided that this is safe. The local machine
+/// (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, whose attempts are for
+/// unavailable servers.
 public struct WaitForNetwork: Interceptor {
   private let reachability: any Reachability
   private let limit: Duration

@@ -111,8 +111,10 @@ public struct RetryInterceptor: Interceptor {
 }
 
 extension Request {
-  /// Whether the request can be sent twice with the same effect as once, because of its method (RFC 9110 §9.2.2) or an
-  /// `Idempotency-Key`, by which the server detects the repeated request.
+  /// Whether sending the request twice has the same effect as sending it once.
+  ///
+  /// That depends on its method (RFC 9110 §9.2.2). An `Idempotency-Key` also suffices, because the server uses it to
+  /// detect the second request.
   public var isIdempotent: Bool {
     method.isIdempotent || !headers.values(of: "Idempotency-Key").isEmpty
   }
