@@ -43,7 +43,7 @@ public struct Backend: Sendable {
   ///
   /// Use it for global reactions such as an expired token or a metric. The caller receives the error as well.
   public var onError: (@Sendable (NetworkError) -> Void)?
-  /// Transforms an error before `onError` and the caller see it; `nil` for no transformation.
+  /// A function that transforms an error before `onError` and the caller see it; `nil` for no transformation.
   public var mapError: (@Sendable (NetworkError) -> NetworkError)?
   /// The values that error descriptions hide. Loggers have their own setting.
   public var redaction: Redaction

@@ -47,7 +47,7 @@ public final class Network: Sendable {
     return Network(backend, activity: pipeline.activity)
   }
 
-  /// Emits the number of requests in flight, immediately and after each change.
+  /// The number of requests in flight, emitted immediately and after each change.
   ///
   /// Counts are delivered one at a time, in order, on the threads where requests start and end. Switch to the main
   /// thread with `observeOn` before you update a view.

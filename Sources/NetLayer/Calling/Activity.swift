@@ -9,7 +9,7 @@ final class Activity: Sendable {
   private let watchers = Atomic<Int>(0)
   private let changed = PublishSubject<Void>()
 
-  /// Emits the count, immediately and after each change.
+  /// The count, emitted immediately and after each change.
   ///
   /// Signals are delivered one at a time, and each reads the current count, so an older count never overtakes a newer
   /// one. The first signal follows the subscription, so no change is missed.

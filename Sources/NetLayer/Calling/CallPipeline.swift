@@ -9,7 +9,7 @@ final class CallPipeline: Sendable {
   private let context: Context
   let activity: Activity
   let mapping: any ImmediateSchedulerType
-  /// Runs work on the mapping scheduler.
+  /// A function that runs work on the mapping scheduler.
   let hop: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let interceptors: [any Interceptor]
   private let chosenTransport: (any Transport)?

@@ -57,8 +57,8 @@ final class SocketLink: Sendable {
   }
 
   private let scheduler: any ImmediateSchedulerType
-  /// Guards the state against the transport's thread, the reader and senders. Control, waiter and listeners are called
-  /// outside the lock.
+  /// Guards the state, which the transport's thread, the reader and senders access. Control, waiter and listeners are
+  /// called outside the lock.
   private let state = Locked(State())
 
   init(_ scheduler: any ImmediateSchedulerType) { self.scheduler = scheduler }

@@ -23,7 +23,7 @@ final class Transmission: Disposable {
     /// The events that the mapping scheduler has yet to deliver one by one, and whether it is delivering.
     var events: [Event] = []
     var isDelivering = false
-    /// Cancels the request in flight.
+    /// The disposable that cancels the request in flight.
     var sent: (any Disposable)?
     var isCounted = false
   }
@@ -31,7 +31,7 @@ final class Transmission: Disposable {
   private let request: Request
   private let pipeline: CallPipeline
   private let progress: ProgressHandler?
-  /// Guards the state against the subscriber, the transport and the mapping scheduler. Events are delivered and
+  /// Guards the state, which the subscriber, the transport and the mapping scheduler access. Events are delivered and
   /// requests cancelled outside the lock.
   private let state: Locked<State>
 

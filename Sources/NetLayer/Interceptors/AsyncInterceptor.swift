@@ -12,7 +12,7 @@ import Streams
 /// `next` returns only the last of several responses, so place it after a `CacheInterceptor`. Each call runs in its own
 /// task, which is cancelled with the call. The response arrives on the backend's `mapping` scheduler.
 public struct AsyncInterceptor: Interceptor {
-  /// Sends a request to the rest of the chain and returns its response, whatever the status.
+  /// A function that sends a request to the rest of the chain and returns its response, whatever the status.
   public typealias Next = @Sendable (Request) async throws -> Response
 
   private let respond: @Sendable (Request, Next) async throws -> Response

@@ -109,8 +109,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     var isDue: Bool { !isRunning && !isDisposed && next != nil }
   }
 
-  /// Guards the state against the page's stream and the disposer. Pages are requested and emitted outside the lock.
-  /// Hashing a place, which is the caller's code, runs under it.
+  /// Guards the state, which the page's stream and the disposer access. Pages are requested and emitted outside the
+  /// lock. Hashing a place, which is the caller's code, runs under it.
   private let state: Locked<State>
   private let current = SerialDisposable()
   private let page: @Sendable (Place) throws -> Observable<Page<Item>>
@@ -142,8 +142,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     }
   }
 
-  /// The resuming thread may be the main thread, as when a stream in a `concatMap` ends there, so the caller's function
-  /// is not called on it.
+  /// Continues on a global queue. The resuming thread may be the main thread, as when a stream in a `concatMap` ends
+  /// there, and must not call the caller's function.
   private func resume(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     DispatchQueue.global(qos: .userInitiated).async { [self] in go(subscription, next) }
   }

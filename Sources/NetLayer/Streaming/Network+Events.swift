@@ -145,8 +145,8 @@ private final class EventSession: Sendable {
   /// The maximum delay that a server may request; without it, a request for years would stop the stream.
   private static let longestPause = Duration.seconds(600)
 
-  /// Guards the state against the body's thread and the reconnecting thread, which run one at a time. The parser is
-  /// taken out and fed without the lock.
+  /// Guards the state, which the body's thread and the reconnecting thread access one at a time. The parser is taken
+  /// out and fed without the lock.
   private let state: Locked<State>
 
   init(_ lastID: String) { state = Locked(State(parser: ServerSentEventParser(lastID: lastID))) }

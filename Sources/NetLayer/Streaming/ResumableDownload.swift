@@ -22,8 +22,8 @@ final class ResumableDownload: Disposable {
     var rate: TransferRate
   }
 
-  /// Guards the state against the body's thread and the disposer. File system calls run under the lock: they belong to
-  /// one download, whose disposer waits for the write in progress.
+  /// Guards the state, which the body's thread and the disposer access. File system calls run under the lock: they
+  /// belong to one download, whose disposer waits for the write in progress.
   private let state: Locked<State>
   private let sha256: Data?
   private let clock: any SchedulerType

@@ -116,8 +116,8 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Emits the messages, each after the last one has been processed. Only one subscriber can read them; disposing ends
-  /// the socket.
+  /// The messages, each emitted after the last one has been processed. Only one subscriber can read them; disposing
+  /// ends the socket.
   var stream: Observable<SocketMessage> {
     Observable.create { [self] observer in
       guard link.claim() else {

@@ -144,7 +144,7 @@ private final class ReconnectCount: Sendable {
   private static let longestPause = Duration.seconds(600)
 
   private let policy: RetryPolicy?
-  /// Guards the count against the messages' thread and the reconnecting thread, which run one at a time.
+  /// Guards the count, which the messages' thread and the reconnecting thread access one at a time.
   private let state = Locked(State())
 
   init(_ policy: RetryPolicy?) { self.policy = policy }

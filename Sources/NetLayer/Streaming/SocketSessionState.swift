@@ -19,14 +19,14 @@ final class SocketSessionState: Sendable {
     var step = Step.waiting
   }
 
-  /// Guards the state against senders and the threads that start or end a connection. Sockets are released and senders
-  /// notified outside the lock.
+  /// Guards the state, which senders and the threads that start or end a connection access. Sockets are released and
+  /// senders notified outside the lock.
   private let state = Locked(State())
-  /// Signals that the state may have changed. It does not carry the state, because two threads could publish theirs in
+  /// A signal that the state may have changed. It does not carry the state, because two threads could publish theirs in
   /// the wrong order.
   private let changes = BehaviorSubject<Void>(value: ())
 
-  /// Emits the state at the subscription, then each later one.
+  /// The state at the subscription, then each later one.
   var steps: Observable<Step> { changes.asObservable().map { [self] in state.withLock { $0.step } } }
 
   /// Starts a subscription, which replaces all earlier ones.

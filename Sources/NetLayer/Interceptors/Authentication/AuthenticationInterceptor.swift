@@ -20,7 +20,7 @@ import Streams
 /// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
 /// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
 public final class AuthenticationInterceptor: Interceptor {
-  /// Returns a new token that replaces the old one, which is `nil` if there is none yet.
+  /// A function that returns a new token in place of the old one, which is `nil` if there is none yet.
   ///
   /// Requests that the closure starts while it is called and subscribed are not intercepted. Requests that it starts
   /// later, in a `flatMap` or on another thread, must use a network without this interceptor. Otherwise they wait for

@@ -40,8 +40,8 @@ final class TokenRefresh: Sendable {
   private let window: Double
   private let timeout: Duration
   private let refresh: @Sendable (Token?) -> Single<Token>
-  /// Guards the state against subscribers, the end of a refresh and `setToken`. The store is used and waiting requests
-  /// are resumed outside the lock.
+  /// Guards the state, which subscribers, the end of a refresh and `setToken` access. The store is used and waiting
+  /// requests are resumed outside the lock.
   private let state = Locked(State())
 
   init(

@@ -34,7 +34,7 @@ extension Cache {
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 
-  /// Only bookkeeping runs on the lookup queue; waiting for the disk does not.
+  /// Writes the file. Only the bookkeeping runs on the lookup queue, so lookups don't wait for the disk.
   private func write(_ entry: CacheEntry, _ name: DiskStore.Name, to disk: DiskStore) {
     guard let file = disk.begin(entry, name) else { return release(entry.cost) }
     writing.async { [self] in

@@ -29,8 +29,8 @@ public final class Cache: Sendable {
   }
 
   let clock: any SchedulerType
-  // Guards the memory level against callers, mapping and the cache's queues. Evicted entries are released outside the
-  // lock; files belong to the queues.
+  // Guards the memory level, which callers, mapping and the cache's queues access. Evicted entries are released outside
+  // the lock; files belong to the queues.
   let memory: Locked<Memory>
   private let memoryLimit: Int
   let disk: DiskStore?

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The form on disk. Little-endian:
+/// The file format, little-endian:
 ///
 ///     0  "NLcache2"              8  bytes of the head that follows the first 72 (UInt32)
 ///     12 bytes of the body (UInt64)      20 checksum of the body (UInt32)
-///     24 when it must be forgotten, in seconds since 2001 (Double)
-///     32 SHA-256 of the key (32 bytes)   64 nothing    68 checksum of all before and of the head (UInt32)
+///     24 expiry date, in seconds since 2001 (Double)
+///     32 SHA-256 of the key (32 bytes)   64 unused    68 checksum of the above and of the head (UInt32)
 ///     72 head: tags, status, whether the URL had a query, times, URL, fields;   then the body
 extension CacheEntry {
   /// The size of the fixed part in bytes.

@@ -4,7 +4,7 @@ import Streams
 /// The processing of one request by the cache. It is an object, because the closures of every step hold it.
 final class CacheVisit: Sendable {
   typealias Found = Cache.Match
-  /// Moves a response of the cache to the mapping scheduler.
+  /// A function that moves a response of the cache to the mapping scheduler.
   typealias Delivery = @Sendable (Response) -> Observable<Response>
   /// The start of a request: the time and the cache's count of changes.
   private typealias Start = (time: Double, changes: UInt64)

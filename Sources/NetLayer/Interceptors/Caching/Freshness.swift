@@ -84,7 +84,8 @@ extension Freshness {
       || heuristic.contains(status)
   }
 
-  /// Clients that follow redirects must not receive a stored one, and keys don't contain that setting.
+  /// The redirects, which are not stored: a client that follows them must not receive one, and keys don't contain that
+  /// setting.
   private static let redirects: Set<Int> = [301, 302, 303, 304, 307, 308]
 
   /// Returns whether both client and server permit storage. A cache that understands the status may ignore the

@@ -23,8 +23,8 @@ public final class CoalescingInterceptor: Interceptor {
   private let window: Duration
   private let scheduler: any SchedulerType
   private let account: (@Sendable (Request) -> String?)?
-  /// Guards the set of shared requests against subscribers, the shared request's thread and the timer. Members are copied and
-  /// called outside the lock.
+  /// Guards the set of shared requests, which subscribers, the shared request's thread and the timer access. Members
+  /// are copied and called outside the lock.
   private let flights = Locked<Set<Flight>>([])
 
   /// Creates an interceptor that shares requests in flight and reuses their responses within `window`.

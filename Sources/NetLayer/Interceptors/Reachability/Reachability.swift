@@ -5,9 +5,9 @@ import Streams
   import Network
 #endif
 
-/// A source of whether a network is available.
+/// A monitor of the network's availability.
 public protocol Reachability: Sendable {
-  /// Emits whether a network is available: immediately and after each change, on any thread.
+  /// Whether a network is available, emitted immediately and after each change, on any thread.
   var isReachable: Observable<Bool> { get }
 }
 
@@ -20,7 +20,7 @@ public struct SystemReachability: Reachability {
   public init() {}
 
   #if canImport(Network)
-    /// Emits whether the current path is satisfied.
+    /// Whether the current path is satisfied.
     public var isReachable: Observable<Bool> {
       Observable.create { observer in
         let monitor = NWPathMonitor()
@@ -31,7 +31,7 @@ public struct SystemReachability: Reachability {
       .distinctUntilChanged()
     }
   #else
-    /// Emits whether an interface is up.
+    /// Whether an interface is up.
     public var isReachable: Observable<Bool> {
       Observable<Int>.interval(.seconds(2), scheduler: ConcurrentDispatchQueueScheduler(qos: .utility))
         .startWith(0)

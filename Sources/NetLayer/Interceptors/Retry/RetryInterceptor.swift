@@ -32,7 +32,7 @@ public struct RetryInterceptor: Interceptor {
   /// The maximum `Retry-After` to wait for. A longer one ends the attempts, because the server would reject an earlier
   /// retry.
   public var maximumRetryAfter: Duration
-  /// Returns whether a request may be sent twice.
+  /// A rule that decides whether a request may be sent twice.
   public var isRepeatable: @Sendable (Request) -> Bool
   private let budget: RetryBudget
 
