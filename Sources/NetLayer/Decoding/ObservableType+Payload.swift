@@ -48,7 +48,7 @@ extension ObservableType where Element == JSON {
     delivering { try $0.page(of: type, at: path, lossy: onBadItem) }
   }
 
-  /// Reads the payload as a Boolean.
+  /// Decodes the payload as a Boolean.
   ///
   /// `false`, 0 and their texts are `false`. `true`, other numbers, objects and arrays are `true`. A missing payload
   /// (absent, null or an empty string) is `true`, because the envelope's code was a success. Any other text is an error

@@ -104,7 +104,7 @@ public final class LimitInterceptor: Interceptor {
   }
 
   private let scheduler: any SchedulerType
-  /// Guards the state, which senders, leaving requests and the timer access. Requests are started outside the lock.
+  /// Guards the state, which requests that arrive or leave and the timer access. Requests are started outside the lock.
   private let state: Locked<State>
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
