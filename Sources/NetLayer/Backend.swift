@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// The configuration that all calls to one server share: its URL, header fields, envelope, coding and error handling.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A call as a value: an endpoint for calls that need no type of their own, and the result of modifying other
 /// endpoints.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The description of a call: its URL, method, content and headers.
 ///

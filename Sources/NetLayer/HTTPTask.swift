@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The content that an endpoint sends.
 public enum HTTPTask: Sendable {

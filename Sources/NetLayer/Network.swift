@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A client that calls one backend.
@@ -40,7 +40,7 @@ public final class Network: Sendable {
   /// ```swift
   /// network.with { $0.timeouts.total = 300 }.request(export)
   /// ```
-  /// `requestsInFlight` of the original network counts the requests of both.
+  /// Both networks share the count of `requestsInFlight`.
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A backend's base URL, checked and parsed once, because nearly every call is a plain path of it.

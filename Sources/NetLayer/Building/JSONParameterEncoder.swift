@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// An encoder that writes parameters as a JSON body.
 ///

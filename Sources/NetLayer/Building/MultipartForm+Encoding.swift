@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension MultipartForm {
   /// Returns the fields, sorted, before the parts. `common` ones are included only if the form has none of that name.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The intermediate tree of parameters, the same for forms and for JSON.
 enum ParameterValue: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// An encoder that converts any `Encodable` into a `ParameterValue`.
 struct ParameterValueEncoder: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A builder of the requests that go to the transport.
 final class RequestBuilder: Sendable {

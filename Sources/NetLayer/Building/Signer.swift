@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// A type that signs requests from their sorted final parameters, again for every attempt.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The body encoders of a backend, shared by all its requests.
 final class BodyConventions: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A type that represents the URL of a call: a path of the backend, an absolute URL as text, or a `URL`.
 public protocol URLConvertible: Sendable {

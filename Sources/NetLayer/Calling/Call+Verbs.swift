@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 // Declared on endpoints, so that `.get("/users")` works wherever a function takes an endpoint.
 extension Endpoint where Self == Call {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 // The same calls for `await`, which run through the same streams.

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A started request in callback style.

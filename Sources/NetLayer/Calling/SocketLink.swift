@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A queue between a transport that receives WebSocket messages and a consumer that takes them at its own pace.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// One request in the transport: cancels it, and moves its events off the transport's thread, which must not stall.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSON {
   /// Returns the same value, checked by its envelope; an accepted value is returned unchanged.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A type that a call can return in addition to models. Conform to it for a custom kind of result.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension StubTransport.Stub {
   /// Creates a stub for the requests of `endpoint`. It matches the method and the path, for any base URL; parameters

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An endpoint that declares the type of its result, so that call sites don't have to.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A reader of a streamed response's body, carried by the response, so that interceptors can wait for the end of the

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The account with which an interceptor has authenticated a request, and the header fields of its credentials.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A state machine that splits a stream of bytes into lines.
 struct LineParser {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A download into a file: interprets the head, writes the chunks and measures the rate.

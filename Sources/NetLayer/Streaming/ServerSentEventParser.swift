@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A state machine that parses server-sent events (HTML standard §9.2.6).
 struct ServerSentEventParser {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A WebSocket session that connects when its messages are subscribed, and reconnects after a lost connection.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// The state of a session's newest connection, to which messages are sent.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A response whose body is still arriving, for bodies without end or larger than memory.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An interceptor that adds a token to requests and refreshes it when the server rejects it.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Cache {
   /// Returns `found`, unless it has expired.

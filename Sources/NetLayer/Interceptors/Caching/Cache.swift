@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A cache of responses in memory and on disk.
@@ -51,9 +51,7 @@ public final class Cache: Sendable {
   public init(
     directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
-    onProblem: @escaping @Sendable (NetworkError) -> Void = {
-      try? FileHandle.standardError.write(contentsOf: Data("\($0.reason)\n".utf8))
-    }
+    onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) {
     self.clock = clock
     self.memoryLimit = memoryLimit

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The file format, little-endian:
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A cached response, or a list of the header fields that select between variants (`Vary.swift`). It is an object,
 /// because every hit passes it on a few times.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An interceptor that responds from a cache and stores the server's responses in it.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A key that distinguishes responses, made of delimited parts.
 struct CacheKey {
@@ -72,7 +72,7 @@ struct CacheKey {
 
   private static func sorted(_ whole: String) -> String {
     var text = String(whole.prefix { $0 != "#" })
-    let scheme = text.range(of: "://")?.upperBound ?? text.startIndex
+    let scheme = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     let path = text[scheme...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
     // User and password, which precede the host, are not changed.
     if !text[..<path].utf8.contains(UInt8(ascii: "@")) { text = text[..<path].lowercased() + text[path...] }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Digests of an entry's URL and of its parent URLs, which find the entries of all accounts without storing URLs on
 /// disk.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// The processing of one request by the cache. It is an object, because the closures of every step hold it.

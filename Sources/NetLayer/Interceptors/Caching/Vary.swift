@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 // Several responses of one URL, selected by header fields of the request (Vary, RFC 9111 §4.1). The URL's key refers to
 // a list of these fields, an entry of status 0. The keys of the responses consist of a random prefix and the fields'

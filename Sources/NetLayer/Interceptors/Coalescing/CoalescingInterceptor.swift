@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An interceptor that lets identical concurrent requests share one response.

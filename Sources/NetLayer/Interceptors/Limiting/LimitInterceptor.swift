@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An interceptor that limits concurrent requests and the rate at which requests start; other requests wait.

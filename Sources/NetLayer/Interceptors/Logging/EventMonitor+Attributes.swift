@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension EventMonitor.Event {
   /// The request of the event; for a response, the request as it was sent.
@@ -18,12 +18,11 @@ extension EventMonitor.Event {
   /// - `url.full`, `server.address`, `server.port`
   /// - `http.request.resend_count`, from the second attempt on
   /// - `http.response.status_code`
-  /// - `error.type`: the status from 400 on, or the ``NetworkError/Kind``
+  /// - `error.type`: the status from 400 on, or the ``/HTTPTransport/NetworkError/Kind``
   /// - `network.protocol.version`, `network.peer.address`, `network.peer.port`
   ///
   /// Ports, counts and statuses are numbers; all other values are text.
   ///
-  /// - Parameter redaction: The redaction of secrets in the URL.
   /// - Parameter redaction: The redaction of secrets in the URL.
   public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
     let request = request
@@ -60,7 +59,7 @@ extension EventMonitor.Event {
     if let version = metrics?.httpVersion { attributes["network.protocol.version"] = JSON(stringLiteral: version) }
     // The format is 127.0.0.1:80 or [::1]:80.
     guard let place = metrics?.remoteAddress, let colon = place.lastIndex(of: ":") else { return }
-    let address = place[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    let address = place[..<colon].trimming { $0 == "[" || $0 == "]" }
     attributes["network.peer.address"] = JSON(stringLiteral: address)
     if let port = Int(place[place.index(after: colon)...]) {
       attributes["network.peer.port"] = JSON(integerLiteral: port)

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An interceptor that reports the events of requests, for metrics.

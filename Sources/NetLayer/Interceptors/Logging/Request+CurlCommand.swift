@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Request {
   /// Returns the request as a `curl` command for a POSIX shell.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The delay that a `Retry-After` field requests (RFC 9110 §10.2.3), in seconds or as a date.
 struct RetryAfter {

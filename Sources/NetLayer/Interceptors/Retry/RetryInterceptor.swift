@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An interceptor that retries requests after transient failures.
