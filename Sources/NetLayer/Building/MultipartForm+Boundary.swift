@@ -51,7 +51,8 @@ extension MultipartForm {
     return boundary
   }
 
-  /// Whether `mark`, which begins with a hyphen, is in `data`: from hyphen to hyphen, as the body may be large.
+  /// Returns whether `data` contains `mark`, which starts with a hyphen. The search jumps from hyphen to hyphen,
+  /// because the body may be large.
   private static func contains(_ mark: Data, _ data: Data) -> Bool {
     mark.withUnsafeBytes { mark in
       data.withUnsafeBytes { data in

@@ -18,7 +18,7 @@ extension Response {
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
     let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: encoding)
     guard let text else {
-      // Zeros are text in every charset, so where not even they are read, the decoder is missing.
+      // Zeros are valid text in every charset, so if they fail, the decoder is missing.
       guard String(data: Data(count: 4), encoding: encoding) != nil else {
         throw failure(
           "the charset \(name.debugDescription) needs Foundation, which this program leaves out; read the body's bytes, or "

@@ -58,8 +58,7 @@ public final class MemoryTokenStore: TokenStore {
 
 /// A store that keeps the token in a file with mode 0600, for one or several processes.
 ///
-/// Use it for command-line tools and services. On Apple platforms, store an app's secrets in the keychain, with a
-/// custom `TokenStore`.
+/// Use it for command-line tools and services. In apps on Apple platforms, use `KeychainTokenStore`.
 public struct FileTokenStore: TokenStore {
   /// The file.
   public let file: URL
