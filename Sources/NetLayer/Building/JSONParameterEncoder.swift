@@ -2,8 +2,8 @@ import PortableFoundation
 
 /// An encoder that writes parameters as a JSON body.
 ///
-/// Names are sorted at every level, and numbers have the same text on every platform (`1.0` stays `1.0`), so that
-/// bodies can be signed and compared. `/` and non-ASCII characters are not escaped.
+/// Names are sorted at every level, and numbers have the same text on every platform: `1.0` stays `1.0`. Bodies can
+/// thus be signed and compared. `/` and non-ASCII characters are not escaped.
 public struct JSONParameterEncoder: ParameterEncoder {
   /// The format of dates; deferred dates are numbers.
   public var dates: DateEncoding { didSet { isBackends = false } }

@@ -24,8 +24,8 @@ extension MultipartForm {
   /// Returns the body in order, and the boundary in it.
   ///
   /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
-  ///   content, and for a content type or header that would corrupt its part. The kind is `invalidRequest` for a file
-  ///   that can't be read.
+  ///   content. The same kind reports a content type or header that would corrupt its part. The kind is
+  ///   `invalidRequest` for a file that can't be read.
   func pieces(over common: Parameters) throws -> (pieces: [Request.Body.Part], boundary: String) {
     let all = try fields(over: common).map { Part.field($0.name, $0.value) } + parts
     for case .file(let file) in all.map(\.content) { try BodyFile.check(file) }

@@ -6,8 +6,9 @@ extension Network {
   /// Calls `endpoint` and blocks until the result arrives; for command-line tools.
   ///
   /// Don't block an app's main thread with it, although it works there. `mapping` and `delivery` are not used, because
-  /// they may be the blocked queue itself. A call on a transport's thread, or one whose interceptors need the blocked
-  /// thread, fails with an error of kind `timeout` after the total time limit instead of a deadlock.
+  /// they may be the blocked queue itself. A call must not run on a transport's thread or use interceptors that need
+  /// the blocked thread. It then fails with an error of kind `timeout` after the total time limit, instead of a
+  /// deadlock.
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately on a thread that would wait for itself.
   @available(*, noasync, message: "await request(_:).value instead")
@@ -48,8 +49,8 @@ extension Network {
   }
 }
 
-/// The scheduler of synchronous calls. Each call has its own serial queue, identified by a key, which gets a thread
-/// even if callers block the whole pool of the concurrent queues.
+/// The scheduler of synchronous calls. Each call has its own serial queue, identified by a key. That queue gets a
+/// thread even if callers block the whole pool of the concurrent queues.
 private enum SynchronousCall {
   private static let key = DispatchSpecificKey<Bool>()
 

@@ -12,9 +12,9 @@ extension Network {
   /// for, twice. Without reconnection, the end of the connection completes the stream, and its failure fails the
   /// stream. `reconnect` overrides this default.
   ///
-  /// Each new connection names the last event in `Last-Event-ID`. Before it, the stream waits for the `retry` time that
-  /// the server requested, at most ten minutes, or for the delay of `reconnect` if that is longer. An event resets the
-  /// count of attempts.
+  /// Each new connection names the last event in `Last-Event-ID`. Before it connects, the stream waits for the longer
+  /// of two delays: the `retry` time that the server requested, at most ten minutes, and the delay of `reconnect`. An
+  /// event resets the count of attempts.
   ///
   /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
   /// exceeds 1 MB. After the first successful connection, a refused connection and the statuses 429 and 5xx only count

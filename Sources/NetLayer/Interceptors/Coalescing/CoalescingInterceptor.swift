@@ -10,8 +10,8 @@ import Streams
 /// backend. Equal requests have the same URL, header fields, time limits, cache options and transport options. A
 /// request that reports progress, or whose `context` has values of the caller, is sent separately.
 ///
-/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
-/// that later ones reach the server. The shared request is cancelled when its last subscriber is disposed. A completed,
+/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin.
+/// Later ones thus reach the server. The shared request is cancelled when its last subscriber is disposed. A completed,
 /// failed or cancelled request is not shared any longer, so the next one is sent. With a `window`, requests within it
 /// receive the last response instead; errors are never reused.
 ///
