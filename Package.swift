@@ -1,6 +1,10 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+// Whether `URLSessionTransport` is part of the package: `HAS_URLSESSION` in the sources. The line that Package@swift-6.1.swift has
+// instead asks the trait; `.ci/manifests --write` makes that manifest of this one.
+let urlSession: [SwiftSetting] = [.define("HAS_URLSESSION")]
+
 let package = Package(
   name: "NetLayer",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -14,17 +18,19 @@ let package = Package(
     .executable(name: "Demo", targets: ["Demo"]),
   ],
   targets: [
-    .target(name: "Streams"),
-    .target(name: "StreamsTesting", dependencies: ["Streams"]),
-    .target(name: "JSONText"),
+    .target(name: "PortableFoundation"),
+    .target(name: "Streams", dependencies: ["PortableFoundation"]),
+    .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"]),
+    .target(name: "JSONText", dependencies: ["PortableFoundation"]),
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "HTTPTransport",
-      dependencies: ["Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))]
-    ),
-    .target(name: "NetLayer", dependencies: ["Streams", "JSONText", "HTTPTransport"]),
-    .target(name: "LoopbackServer"),
-    .executableTarget(name: "Demo", dependencies: ["Streams", "NetLayer", "LoopbackServer"]),
+      dependencies: ["PortableFoundation", "Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+      swiftSettings: urlSession),
+    .target(name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"]),
+    .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
+    .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
+    .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
@@ -32,8 +38,11 @@ let package = Package(
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "HTTPTransportTests",
-      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"]),
-    .testTarget(name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"]),
+      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
+      swiftSettings: urlSession),
+    .testTarget(
+      name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
+      swiftSettings: urlSession),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),

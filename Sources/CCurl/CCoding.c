@@ -2,12 +2,16 @@
 
 #include "CCoding.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "Linking.h"
 #include "ZStream.h"
+
+#ifdef CCURL_LINKED
+#pragma comment(lib, "z")
+#endif
 
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
 
@@ -42,16 +46,18 @@ static int available;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
-  void *zlib = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+  void *zlib = OPEN("libz.so.1");
   if (zlib != NULL) {
-    library.inflateInit2 = dlsym(zlib, "inflateInit2_");
-    library.inflate = dlsym(zlib, "inflate");
-    library.inflateReset = dlsym(zlib, "inflateReset");
-    library.inflateEnd = dlsym(zlib, "inflateEnd");
+    library.inflateInit2 = FIND(zlib, inflateInit2_);
+    library.inflate = FIND(zlib, inflate);
+    library.inflateReset = FIND(zlib, inflateReset);
+    library.inflateEnd = FIND(zlib, inflateEnd);
     if (library.inflateInit2 && library.inflate && library.inflateReset && library.inflateEnd) {
       available |= CCODING_GZIP | CCODING_DEFLATE;
     }
   }
+#ifndef CCURL_LINKED
+  // The Static Linux SDK has neither.
   void *brotli = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
   if (brotli != NULL) {
     library.brotli_make = dlsym(brotli, "BrotliDecoderCreateInstance");
@@ -70,6 +76,7 @@ static void load(void) {
       available |= CCODING_ZSTD;
     }
   }
+#endif
 }
 
 int ccoding_available(void) {

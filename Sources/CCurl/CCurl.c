@@ -1,8 +1,10 @@
 #ifdef __linux__
 
+// For secure_getenv.
+#define _GNU_SOURCE 1
+
 #include "CCurl.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,8 +17,16 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "Linking.h"
+
+#ifdef CCURL_LINKED
+// An instruction to lld, which the Static Linux SDK links with; other linkers need -lcurl.
+#pragma comment(lib, "curl")
+#endif
 
 // The head of libcurl's curl_version_info_data, as far as it is read here; `age` says which fields exist.
 typedef struct {
@@ -90,6 +100,10 @@ static struct {
 } tls;
 
 static void load_tls(const char *version) {
+#ifdef CCURL_LINKED
+  // No function of one that may be BoringSSL: there, the end of a connection is what libcurl takes it for.
+  (void)version;
+#else
   // Of several in one process, the one of libcurl's: another's functions would take its structures for their own.
   int major = 0, minor = 0;
   char name[32];
@@ -99,46 +113,55 @@ static void load_tls(const char *version) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == NULL) return;
   *(void **)&tls.set_info_callback = dlsym(library, "SSL_set_info_callback");
+#endif
 }
 
 static void load(void) {
   static const char *const names[] = {"libcurl.so.4", "libcurl.so", "libcurl-gnutls.so.4"};
   void *library = NULL;
+  // Not for programs with more rights than their caller.
+  const char *chosen = secure_getenv("NETLAYER_LIBCURL");
+  if (chosen != NULL && *chosen != 0 && (library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL)) == NULL) {
+    static char reason[512];
+    snprintf(reason, sizeof reason, "the libcurl that NETLAYER_LIBCURL names can't be loaded (%s); name another, or unset it", dlerror());
+    failure = reason;
+    return;
+  }
   for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    library = OPEN(names[i]);
   }
   if (library == NULL) {
     failure = "no libcurl.so.4, libcurl.so or libcurl-gnutls.so.4 was found; install libcurl (Debian: libcurl4)";
     return;
   }
   const struct {
-    const char *name;
+    void *function;
     void **slot;
   } symbols[] = {
-    {"curl_global_init", (void **)&curl.global_init},
-    {"curl_version_info", (void **)&curl.version_info},
-    {"curl_easy_init", (void **)&curl.easy_init},
-    {"curl_easy_cleanup", (void **)&curl.easy_cleanup},
-    {"curl_easy_reset", (void **)&curl.easy_reset},
-    {"curl_easy_strerror", (void **)&curl.easy_strerror},
-    {"curl_easy_setopt", (void **)&curl.easy_setopt},
-    {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
-    {"curl_easy_pause", (void **)&curl.easy_pause},
-    {"curl_easy_send", (void **)&curl.easy_send},
-    {"curl_easy_recv", (void **)&curl.easy_recv},
-    {"curl_share_init", (void **)&curl.share_init},
-    {"curl_share_cleanup", (void **)&curl.share_cleanup},
-    {"curl_share_setopt", (void **)&curl.share_setopt},
-    {"curl_multi_init", (void **)&curl.multi_init},
-    {"curl_multi_cleanup", (void **)&curl.multi_cleanup},
-    {"curl_multi_setopt", (void **)&curl.multi_setopt},
-    {"curl_multi_add_handle", (void **)&curl.multi_add_handle},
-    {"curl_multi_remove_handle", (void **)&curl.multi_remove_handle},
-    {"curl_multi_socket_action", (void **)&curl.multi_socket_action},
-    {"curl_multi_info_read", (void **)&curl.multi_info_read},
+    {FIND(library, curl_global_init), (void **)&curl.global_init},
+    {FIND(library, curl_version_info), (void **)&curl.version_info},
+    {FIND(library, curl_easy_init), (void **)&curl.easy_init},
+    {FIND(library, curl_easy_cleanup), (void **)&curl.easy_cleanup},
+    {FIND(library, curl_easy_reset), (void **)&curl.easy_reset},
+    {FIND(library, curl_easy_strerror), (void **)&curl.easy_strerror},
+    {FIND(library, curl_easy_setopt), (void **)&curl.easy_setopt},
+    {FIND(library, curl_easy_getinfo), (void **)&curl.easy_getinfo},
+    {FIND(library, curl_easy_pause), (void **)&curl.easy_pause},
+    {FIND(library, curl_easy_send), (void **)&curl.easy_send},
+    {FIND(library, curl_easy_recv), (void **)&curl.easy_recv},
+    {FIND(library, curl_share_init), (void **)&curl.share_init},
+    {FIND(library, curl_share_cleanup), (void **)&curl.share_cleanup},
+    {FIND(library, curl_share_setopt), (void **)&curl.share_setopt},
+    {FIND(library, curl_multi_init), (void **)&curl.multi_init},
+    {FIND(library, curl_multi_cleanup), (void **)&curl.multi_cleanup},
+    {FIND(library, curl_multi_setopt), (void **)&curl.multi_setopt},
+    {FIND(library, curl_multi_add_handle), (void **)&curl.multi_add_handle},
+    {FIND(library, curl_multi_remove_handle), (void **)&curl.multi_remove_handle},
+    {FIND(library, curl_multi_socket_action), (void **)&curl.multi_socket_action},
+    {FIND(library, curl_multi_info_read), (void **)&curl.multi_info_read},
   };
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    *symbols[i].slot = dlsym(library, symbols[i].name);
+    *symbols[i].slot = symbols[i].function;
     if (*symbols[i].slot == NULL) {
       failure = too_old;
       return;
@@ -231,14 +254,15 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy) {
     .sent = ccurl_easy_get_int64(easy, 0x600007), .received = ccurl_easy_get_int64(easy, 0x600008),
     .port = ccurl_easy_get_long(easy, 0x200028), .http_version = ccurl_easy_get_long(easy, 0x20002e),
   };
+  curl.easy_getinfo(easy, 0x100020, &metrics.address);
   // Where no connection has stood, none was kept.
-  metrics.reused = metrics.pretransfer > 0 && metrics.port > 0 && ccurl_easy_get_long(easy, 0x20001a) == 0;
+  metrics.reused = metrics.pretransfer > 0 && metrics.address != NULL && *metrics.address != 0
+                   && ccurl_easy_get_long(easy, 0x20001a) == 0;
   if (!metrics.reused) {
     metrics.name_lookup = ccurl_easy_get_int64(easy, 0x600033);
     metrics.connect = ccurl_easy_get_int64(easy, 0x600034);
     metrics.tls = ccurl_easy_get_int64(easy, 0x600038);
   }
-  curl.easy_getinfo(easy, 0x100020, &metrics.address);
   return metrics;
 }
 
@@ -267,6 +291,10 @@ struct ccurl_multi {
     // OpenSSL's connection, where it is watched, and whether its close_notify alert has come.
     const void *tls;
     bool is_notified;
+    // Whether it speaks HTTP/2 without TLS, and whether it is a Unix domain socket.
+    bool is_http2, is_unix;
+    // Whom it counts for: the last that a transfer on it was of.
+    uint32_t lane;
     int64_t last_input;
     uint64_t connection;
     int uses;
@@ -352,6 +380,7 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   if (what != POLL_REMOVE && curl.easy_getinfo(easy, INFO_PRIVATE, &transfer) == 0 && transfer != NULL) {
     transfer->socket = socket;
     transfer->connection = multi->sockets[socket].connection;
+    multi->sockets[socket].lane = transfer->lane;
   }
   if (multi->sockets[socket].user != NULL) return 0;
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
@@ -385,6 +414,12 @@ static int open_socket(void *context, int purpose, const socket_address *address
   return made;
 }
 
+static bool is_unix(int socket) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  return getsockname(socket, (struct sockaddr *)&address, &length) == 0 && address.ss_family == AF_UNIX;
+}
+
 static int socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
   // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
@@ -395,13 +430,16 @@ static int socket_opened(void *context, int socket, int purpose) {
   if (make_room(multi, socket)) {
     // What is known of its number is of another that had it before.
     watch(multi, socket, 0);
-    set_unread(multi, socket, 0);
+    // A Unix domain socket connects without a wait, and may get its first response before libcurl has waited for anything.
+    multi->sockets[socket].is_unix = is_unix(socket);
+    multi->sockets[socket].lane = 0;
+    set_unread(multi, socket, multi->sockets[socket].is_unix);
     multi->sockets[socket].is_connection = 1;
     multi->sockets[socket].local_port = 0;
     multi->sockets[socket].last_input = 0;
     multi->sockets[socket].uses = 0;
     multi->sockets[socket].tls = NULL;
-    multi->sockets[socket].is_notified = false;
+    multi->sockets[socket].is_notified = multi->sockets[socket].is_http2 = false;
     multi->sockets[socket].user = NULL;
     multi->sockets[socket].connection = ++multi->connections;
     watch(multi, socket, multi->sockets[socket].wanted);
@@ -658,16 +696,18 @@ int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer) {
   return is_open(multi, transfer) ? ++multi->sockets[transfer->socket].uses : 0;
 }
 
-// The local port of a connection; 0 where it is none.
+// The local port of a connection; 0 where it has none, as that of a Unix domain socket.
 static in_port_t local_port(int socket) {
   struct sockaddr_storage address;
   socklen_t length = sizeof address;
   if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
+  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return 0;
   return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
                                              : ((struct sockaddr_in *)&address)->sin_port);
 }
 
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port) {
+  if (port <= 0) return;
   if (is_open(multi, transfer) && multi->sockets[transfer->socket].local_port == port) return;
   for (int socket = 0; socket < multi->count; socket++) {
     if (multi->sockets[socket].connection == 0) continue;
@@ -679,8 +719,47 @@ void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int por
   }
 }
 
+// Whether a connection goes to the Unix domain socket `path`.
+static bool goes_to(int socket, const char *path) {
+  struct sockaddr_un address = {0};
+  socklen_t length = sizeof address;
+  return getpeername(socket, (struct sockaddr *)&address, &length) == 0 && address.sun_family == AF_UNIX
+         && strncmp(address.sun_path, path, sizeof address.sun_path) == 0;
+}
+
+void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new) {
+  int found = -1, count = 0;
+  for (int socket = 0; socket < multi->count; socket++) {
+    if (multi->sockets[socket].connection == 0 || !multi->sockets[socket].is_unix || !goes_to(socket, path)) continue;
+    if (found < 0 || multi->sockets[found].connection < multi->sockets[socket].connection) found = socket;
+    count++;
+  }
+  if (found < 0 || (!is_new && count > 1)) return;
+  transfer->socket = found;
+  transfer->connection = multi->sockets[found].connection;
+  multi->sockets[found].lane = transfer->lane;
+}
+
+uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane) {
+  while (++*socket < multi->count) {
+    if (multi->sockets[*socket].connection == 0) continue;
+    *lane = multi->sockets[*socket].lane;
+    return multi->sockets[*socket].connection;
+  }
+  return 0;
+}
+
+void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer) {
+  if (is_open(multi, transfer)) multi->sockets[transfer->socket].is_http2 = true;
+}
+
+bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer) {
+  return is_open(multi, transfer) && multi->sockets[transfer->socket].is_http2;
+}
+
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
   if (multi->unread == 0) return false;
+  if (port < 0) port = 0;
   for (int socket = 0; socket < multi->count; socket++) {
     char byte;
     if (!multi->sockets[socket].is_unread || local_port(socket) != port) continue;
@@ -693,7 +772,10 @@ bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
 }
 
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
-  if (is_open(multi, transfer)) set_unread(multi, transfer->socket, DISTRUSTED);
+  if (!is_open(multi, transfer)) return;
+  // Of those without a port, it can't be told apart from the others, and so it ends.
+  if (multi->sockets[transfer->socket].is_unix) shutdown(transfer->socket, SHUT_RDWR);
+  else set_unread(multi, transfer->socket, DISTRUSTED);
 }
 
 void ccurl_multi_wakeup(ccurl_multi *multi) {

@@ -2,11 +2,11 @@
 
 #include "CDeflate.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "Linking.h"
 #include "ZStream.h"
 
 enum { Z_SYNC_FLUSH = 2, Z_DEFLATED = 8, Z_DEFAULT = -1 };
@@ -27,19 +27,19 @@ static bool is_available;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
-  void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+  void *library = OPEN("libz.so.1");
   if (library == NULL) return;
   const struct {
-    const char *name;
+    void *function;
     void **slot;
   } symbols[] = {
-    {"deflateInit2_", (void **)&zlib.deflateInit2}, {"deflate", (void **)&zlib.deflate},
-    {"deflateReset", (void **)&zlib.deflateReset},  {"deflateEnd", (void **)&zlib.deflateEnd},
-    {"inflateInit2_", (void **)&zlib.inflateInit2}, {"inflate", (void **)&zlib.inflate},
-    {"inflateReset", (void **)&zlib.inflateReset},  {"inflateEnd", (void **)&zlib.inflateEnd},
+    {FIND(library, deflateInit2_), (void **)&zlib.deflateInit2}, {FIND(library, deflate), (void **)&zlib.deflate},
+    {FIND(library, deflateReset), (void **)&zlib.deflateReset},  {FIND(library, deflateEnd), (void **)&zlib.deflateEnd},
+    {FIND(library, inflateInit2_), (void **)&zlib.inflateInit2}, {FIND(library, inflate), (void **)&zlib.inflate},
+    {FIND(library, inflateReset), (void **)&zlib.inflateReset},  {FIND(library, inflateEnd), (void **)&zlib.inflateEnd},
   };
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    *symbols[i].slot = dlsym(library, symbols[i].name);
+    *symbols[i].slot = symbols[i].function;
     if (*symbols[i].slot == NULL) return;
   }
   is_available = true;

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 // A closed standard stream is replaced, so that no socket gets its number and the output with it. Writing still fails.
 for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {

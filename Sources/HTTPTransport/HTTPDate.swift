@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The three forms of a date in HTTP (RFC 9110 §5.6.7).
 package enum HTTPDate {

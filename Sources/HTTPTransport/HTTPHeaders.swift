@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Header fields in order: names are looked up without case, duplicates are kept (RFC 9110 §5).
 ///

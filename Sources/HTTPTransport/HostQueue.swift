@@ -15,20 +15,28 @@ package struct HostQueue {
 
   /// The requests of one host. A class, so that a request finds its lane once and not at every step.
   package final class Lane {
-    fileprivate var running = 0
+    /// Counted from 1; another for each lane.
+    let number: UInt32
+    fileprivate(set) var running = 0
     fileprivate var multiplexed = false
     fileprivate var isReady = false
     /// Whether the origin is known not to respond to `Expect: 100-continue`, or to refuse it.
     var ignoresExpectations = false
+    /// Until when the origin offers HTTP/3, uptime in nanoseconds.
+    var http3Until: UInt64 = 0
     /// One line for each priority, the lowest first.
     fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 
     /// How urgent its first is; -1 where none waits.
     var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
     var hasWaiting: Bool { urgency >= 0 }
+    /// How many wait.
+    var waitingCount: Int { waiting.reduce(0) { $0 + $1.count } }
     var isAtRest: Bool { running == 0 && !hasWaiting }
     /// How much of the total it takes: one for a host that shares a connection.
     var weight: Int { multiplexed ? Swift.min(1, running) : running }
+
+    fileprivate init(_ number: UInt32) { self.number = number }
   }
 
   /// First come, first served.
@@ -39,6 +47,8 @@ package struct HostQueue {
     private var ended = 0
 
     var isEmpty: Bool { next == items.count }
+    /// How many have not ended; takes a step for each.
+    var count: Int { items[next...].count { $0.item?.hasEnded == false } }
     /// The number of the first.
     var number: Int { items[next].number }
 
@@ -80,9 +90,10 @@ package struct HostQueue {
   private let total: Int
   private let streams: Int
   private let goesByAge: Bool
-  private var lanes: [String: Lane] = [:]
+  private(set) var lanes: [String: Lane] = [:]
   private var running = 0
   private var lastNumber = 0
+  private var lastLane: UInt32 = 0
   /// Lanes that would run more, were the total not reached; the one that has been so the longest first.
   private var ready: [Lane] = []
 
@@ -103,7 +114,8 @@ package struct HostQueue {
     if let lane = lanes[host] { return lane }
     // A client of very many hosts must not grow without end; what it forgets is only which of them spoke HTTP/2.
     if lanes.count >= 1024 { lanes = lanes.filter { !$0.value.isAtRest } }
-    let lane = Lane()
+    lastLane &+= 1
+    let lane = Lane(lastLane)
     lanes[host] = lane
     return lane
   }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What users read when a call fails and the server said nothing itself (article row 0.25).
 public struct Messages: Sendable {

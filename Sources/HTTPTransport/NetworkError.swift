@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Why a call failed, with everything known about it: nothing is swallowed (article rows 0.4, 0.24, 1.11, 2.8, 2.18).
 public struct NetworkError: Error, Sendable {
@@ -64,21 +64,6 @@ extension NetworkError: LocalizedError {
   public var errorDescription: String? { message }
   /// The developer's reason, without secrets.
   public var failureReason: String? { redaction.text(reason) }
-}
-
-extension NetworkError: CustomNSError {
-  /// The domain of the articles' `NSError`s (article row 0.24).
-  public static var errorDomain: String { "com.example.networkerror" }
-  /// The same as `code`.
-  public var errorCode: Int { code }
-  /// The localised description and failure reason, and the cause.
-  public var errorUserInfo: [String: Any] {
-    var info: [String: Any] = [
-      NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: redaction.text(reason),
-    ]
-    if let underlying { info[NSUnderlyingErrorKey] = underlying }
-    return info
-  }
 }
 
 extension NetworkError: CustomStringConvertible {

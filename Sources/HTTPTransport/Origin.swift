@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Scheme, host and port of a URL (RFC 6454 §4): what is secret with one origin goes to no other, and limits and budgets
 /// are counted by it.
@@ -70,7 +70,7 @@ extension URL {
     return "\(name):\(portInUse)"
   }
 
-  fileprivate var portInUse: Int { port ?? ownPort }
+  var portInUse: Int { port ?? ownPort }
   /// The scheme's port.
   fileprivate var ownPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// The field lines of an answer as they came in, read when someone first asks for them: that is seldom on the

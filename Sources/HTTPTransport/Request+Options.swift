@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Request {
   /// What a request may ask of its transport beside the exchange itself; a back end has one for all its requests.
@@ -36,10 +36,25 @@ extension Request {
 
   /// The version of HTTP that a request is sent with.
   public enum HTTPVersion: Sendable, Hashable {
-    /// HTTP/2 where the server offers it over TLS, else HTTP/1.1.
+    /// HTTP/2 if the server offers it over TLS, else HTTP/1.1.
+    ///
+    /// If the libcurl found has HTTP/3, `CurlTransport` keeps in memory which origins offer it at their own host and port
+    /// (`Alt-Svc`, RFC 7838), for as long as they say. It then opens new connections to them with HTTP/3, and with the other
+    /// versions if that does not succeed. Through a proxy, HTTP/3 is not used.
     case automatic
     /// HTTP/1.1, for servers whose HTTP/2 is faulty.
     case http1
+    /// HTTP/2 from the first byte if the URL is `http` (prior knowledge, RFC 9113 §3.3), for servers that are known to speak
+    /// it: nothing is negotiated, and a server of HTTP/1.1 fails the request. The same as `automatic` if the URL is `https`.
+    ///
+    /// Needs libcurl 7.80 with HTTP/2; without it, the request fails with `invalidRequest` before anything is sent. An HTTP proxy
+    /// is asked for a tunnel. libcurl 7.88 opens a connection for each of these requests; other versions share one.
+    case http2PriorKnowledge
+    /// HTTP/3 (RFC 9114) alone: a server that does not speak it fails the request.
+    ///
+    /// Needs an `https` URL, no proxy, and a libcurl from 8.5 on with HTTP/3 (`CurlTransport.Capabilities.http3`). Otherwise the
+    /// request fails with `invalidRequest` before anything is sent.
+    case http3
   }
 
   /// Who goes first where requests wait for a connection.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A request in its final form: what a transport puts on the wire (article row 0.13).
 public struct Request: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What every transport refuses before it opens a connection: requests that are not HTTP, or would inject into it.
 package enum RequestCheck {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Response {
   /// The URLs that the `Link` fields name, by their relation in lower case, such as `next` (RFC 8288 §3).

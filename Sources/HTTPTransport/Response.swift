@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What a server answered, any status, with the whole body.
 public struct Response: Sendable {

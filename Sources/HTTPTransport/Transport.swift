@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Turns a request into a response: the one place that knows sockets.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What stands between the scheme and the path of a URL (RFC 3986 §3.2).
 package enum URLAuthority {
@@ -55,7 +55,7 @@ package enum URLAuthority {
   /// (WHATWG URL, forbidden host code points), also where that is percent-encoded.
   private static func isName(_ host: Substring.UTF8View) -> Bool {
     guard host.contains(UInt8(ascii: "%")) else { return isPlainName(host) }
-    return Substring(host).removingPercentEncoding.map { isPlainName($0.utf8[...]) } ?? false
+    return Substring(host).decodingPercent.map { isPlainName($0.utf8[...]) } ?? false
   }
 
   // Byte by byte and without allocations: it runs for every request.

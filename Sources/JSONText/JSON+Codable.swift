@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: Encodable {
   /// Encodes this value and keeps the order of members.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSON: Equatable {
   /// Returns whether both values are equal.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A JSON value that keeps its bytes and parses them on demand (RFC 8259).
 ///

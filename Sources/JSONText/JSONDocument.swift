@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The shared storage of `JSON` values: an index and a context that upper modules attach.
 final class JSONDocument: Sendable {

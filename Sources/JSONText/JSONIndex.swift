@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A valid JSON text and the index that the scanner wrote in one pass; readers use the index, and nothing is parsed
 /// twice.

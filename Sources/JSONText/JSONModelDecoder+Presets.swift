@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSONModelDecoder {
   /// A decoder for `snake_case` keys and ISO 8601 dates, which most web frameworks produce.

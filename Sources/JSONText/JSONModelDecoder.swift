@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The default decoder: creates models from a `JSON` value without parsing it again.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A stack that is large enough for recursion through deep JSON, on any thread.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A type that decodes models from JSON; conform to it to use another parser.
 ///

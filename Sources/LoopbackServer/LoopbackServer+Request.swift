@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension LoopbackServer {
   /// A request as the server read it, body complete and freed of its chunked coding.
@@ -57,7 +57,7 @@ extension LoopbackServer {
 
     static func decoded(_ part: Substring) -> String {
       let spaced = part.replacing("+", with: " ")
-      return spaced.removingPercentEncoding ?? String(spaced)
+      return spaced.decodingPercent ?? String(spaced)
     }
   }
 }

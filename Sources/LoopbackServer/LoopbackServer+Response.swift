@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension LoopbackServer {
   /// What the server does with a request: an answer, its pace, and how it ends.

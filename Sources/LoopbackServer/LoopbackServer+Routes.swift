@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension LoopbackServer {
   /// A table of routes: method and path pattern to handler; the first that matches answers.
@@ -48,7 +48,7 @@ extension LoopbackServer {
         if part == "*", index == pattern.count - 1 { return parameters }
         guard index < parts.count else { return nil }
         if part.hasPrefix(":") {
-          parameters[String(part.dropFirst())] = parts[index].removingPercentEncoding ?? String(parts[index])
+          parameters[String(part.dropFirst())] = parts[index].decodingPercent ?? String(parts[index])
         } else if part != parts[index] {
           return nil
         }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// A small HTTP/1.1 server on 127.0.0.1 for demos, tests and benchmarks, with faults on demand (RFC 9112).
@@ -47,11 +47,11 @@ public final class LoopbackServer: Sendable {
       port = try listener.localPort()
       loop = try ServerLoop(
         listener: listener, log: log, expectation: expectation, accepts: accepts, handler: handler)
+      try loop.start()
     } catch {
       listener.close()
       throw error
     }
-    loop.start()
   }
 
   /// Starts a server that answers by a table of routes; what no route matches gets 404.
@@ -110,7 +110,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched beh
   let sentByteCount = Atomic<Int>(0)
   private let limit: Int
   // Not a Mutex: Thread Sanitizer does not understand its contended path on Linux, and tests look on from other threads.
-  private let lock = NSLock()
+  private let lock = Lock()
   private var entries = Entries()
 
   private struct Entries {

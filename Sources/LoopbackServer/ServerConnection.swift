@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// One accepted connection: what was read and not yet understood, what is to be written, and when.
 final class ServerConnection {

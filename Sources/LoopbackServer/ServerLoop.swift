@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// The server's thread: waits with `poll`, reads, asks the handler, writes.
@@ -18,7 +18,8 @@ final class ServerLoop: @unchecked Sendable {
   /// Raised by `stop()`, read by the loop.
   private let stopping = Atomic<Bool>(false)
   private let finished = DispatchGroup()
-  private static let key = "LoopbackServer.loop"
+  // On a loop's thread, that loop.
+  private static let running = ThreadPointer()
 
   private var connections: [ServerConnection] = []
   private var descriptors: [pollfd] = []
@@ -50,16 +51,18 @@ final class ServerLoop: @unchecked Sendable {
     _ = close(wakeWriter)
   }
 
-  func start() {
+  func start() throws {
     finished.enter()
-    let thread = Thread { [self] in
-      // Marks the thread as the loop's own.
-      Thread.current.threadDictionary[Self.key] = ObjectIdentifier(self)
-      run()
+    do {
+      try DetachedThread.start("LoopbackServer") { [self] in
+        Self.running.value = Unmanaged.passUnretained(self).toOpaque()
+        run()
+        finished.leave()
+      }
+    } catch {
       finished.leave()
+      throw LoopbackServer.Failure("pthread_create", errno: SystemError.code(of: error) ?? EAGAIN)
     }
-    thread.name = "LoopbackServer"
-    thread.start()
   }
 
   func stop() {
@@ -68,7 +71,7 @@ final class ServerLoop: @unchecked Sendable {
       _ = write(wakeWriter, &byte, 1)
     }
     // A handler runs on the loop's own thread: waiting for it there would never end.
-    if Thread.current.threadDictionary[Self.key] as? ObjectIdentifier != ObjectIdentifier(self) { finished.wait() }
+    if Self.running.value != Unmanaged.passUnretained(self).toOpaque() { finished.wait() }
   }
 
   private func run() {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The server's side of one WebSocket: what has come in, and what its script does next.
 struct ServerSocket {

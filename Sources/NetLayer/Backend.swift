@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Everything that is the same for all calls to one server: where it is, how it is spoken to, how its answers are read

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A call as a value: the endpoint for calls that need no type of their own, and what other endpoints are changed into.
 ///

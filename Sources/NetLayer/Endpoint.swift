@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The single description of a call: where, how and with what (article rows 2.1–2.3, 3.2, 4.2).
 ///

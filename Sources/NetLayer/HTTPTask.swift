@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What an endpoint sends along (article rows 0.8, 0.12, 2.5, 4.3).
 public enum HTTPTask: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Calls one back end (article rows 0.13, 0.14, 0.18).

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A policy for retrying failed streams: exponential backoff with a maximum delay and full jitter.
 public struct RetryPolicy: Sendable {

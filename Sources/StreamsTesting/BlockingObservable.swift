@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 
 /// A stream that blocks the calling thread until it has terminated, for tests and command-line tools.
@@ -9,7 +10,10 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
   ///
   /// - Throws: The error of the stream, or `StreamError.timeout` if it has not terminated in time.
   public func toArray() throws -> [Element] {
-    guard let elements = try BlockingWait.elements(of: source, within: timeout, runsMainLoop: true) else {
+    guard
+      let elements = try BlockingWait.elements(
+        of: source, within: timeout, mainLoop: Self.mainLoop)
+    else {
       throw StreamError.timeout
     }
     return elements
@@ -34,6 +38,23 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
     let elements = try BlockingObservable(source: source.asSingle().asObservable(), timeout: timeout).toArray()
     guard let element = elements.first else { throw StreamError.noElements }
     return element
+  }
+}
+
+extension BlockingObservable {
+  /// The main thread's way to wait; `nil` on other threads.
+  private static var mainLoop: ((DispatchSemaphore) -> Void)? {
+    guard Thread.isMainThread else { return nil }
+    return { done in runMainLoop(until: done) }
+  }
+
+  /// Waits for `done` on the main thread, and runs what is on the main queue meanwhile.
+  private static func runMainLoop(until done: DispatchSemaphore) {
+    while done.wait(timeout: .now()) != .success {
+      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
+      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return }
+    }
   }
 }
 

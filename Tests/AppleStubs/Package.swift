@@ -2,8 +2,6 @@
 import PackageDescription
 
 // Stand-ins for what the Apple branches of the sources use; the sources are a copy that `run` makes.
-let stubs = ["Combine", "Darwin", "Network", "UIKit"]
-
 let package = Package(
   name: "AppleStubs",
   platforms: [.macOS(.v15)],
@@ -13,11 +11,19 @@ let package = Package(
     .target(name: "Darwin", path: "Modules/Darwin"),
     .target(name: "Network", path: "Modules/Network"),
     .target(name: "UIKit", path: "Modules/UIKit"),
-    .target(name: "Streams", dependencies: ["Combine", "Darwin"], path: "Streams"),
-    .target(name: "JSONText", path: "JSONText"),
-    .target(name: "HTTPTransport", dependencies: ["Streams", "Darwin"], path: "HTTPTransport"),
+    .target(name: "Security", path: "Modules/Security"),
+    .target(name: "CryptoKit", path: "Modules/CryptoKit"),
+    .target(name: "PortableFoundation", path: "PortableFoundation"),
+    .target(name: "Streams", dependencies: ["PortableFoundation", "Combine", "Darwin"], path: "Streams"),
+    .target(name: "JSONText", dependencies: ["PortableFoundation"], path: "JSONText"),
     .target(
-      name: "NetLayer", dependencies: ["Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit"],
+      name: "HTTPTransport", dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit"],
+      path: "HTTPTransport", swiftSettings: [.define("HAS_URLSESSION")]),
+    .target(
+      name: "NetLayer",
+      dependencies: [
+        "PortableFoundation", "Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit", "Security",
+      ],
       path: "NetLayer"),
   ],
   swiftLanguageModes: [.v6]

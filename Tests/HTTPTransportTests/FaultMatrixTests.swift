@@ -33,7 +33,9 @@ class FaultMatrixTests: XCTestCase {
     #if canImport(CCurl)
       (transport as? CurlTransport)?.shutdown()
     #endif
-    (transport as? URLSessionTransport)?.shutdown()
+    #if HAS_URLSESSION
+      (transport as? URLSessionTransport)?.shutdown()
+    #endif
   }
 
   static func expected(_ fault: LoopbackServer.Fault) -> FaultGrid.Expected {

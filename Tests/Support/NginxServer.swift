@@ -9,10 +9,12 @@ package final class NginxServer {
   package private(set) var secureURL: URL?
   private let process = Process()
 
-  /// - Parameter server: the content of the `server` block.
+  /// - Parameters:
+  ///   - server: the content of the `server` block.
+  ///   - isCleartextHTTP2: whether `url` speaks HTTP/2 without TLS, in place of HTTP/1.1.
   /// - Throws: `XCTSkip` where there is no nginx, or no openssl for `isSecure`; `NGINX` in the environment says where one
   ///   is.
-  package init(server: String, files: [String: Data], isSecure: Bool = false) throws {
+  package init(server: String, files: [String: Data], isSecure: Bool = false, isCleartextHTTP2: Bool = false) throws {
     let environment = ProcessInfo.processInfo.environment
     let places = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
     let candidates = [environment["NGINX"]].compactMap(\.self) + places.map { $0 + "/nginx" }
@@ -45,7 +47,7 @@ package final class NginxServer {
         log_format line '$request_method $request_uri $status';
         access_log \(path)/access.log line;
         root \(path)/root;
-        server { listen 127.0.0.1:\(port); \(secure) \(server) }
+        server { listen 127.0.0.1:\(port)\(isCleartextHTTP2 ? " http2" : ""); \(secure) \(server) }
       }
       """
     try configuration.write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)

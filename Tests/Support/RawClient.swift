@@ -53,6 +53,20 @@ package final class RawClient: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Reads so many bytes; `nil` where the connection ends before.
+  package func read(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let read = bytes.withUnsafeMutableBytes {
+        recv(descriptor, $0.baseAddress?.advanced(by: filled), count - filled, 0)
+      }
+      guard read > 0 else { return nil }
+      filled += read
+    }
+    return bytes
+  }
+
   /// Reads and drops up to `count` bytes: how many, 0 at the end.
   package func skip(_ count: Int) -> Int {
     var buffer = [UInt8](repeating: 0, count: count)

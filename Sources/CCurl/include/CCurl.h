@@ -21,7 +21,7 @@ typedef struct {
   const char *ca_directory;
 } ccurl_info;
 
-enum { CCURL_FEATURE_HTTP2 = 1 << 16 };
+enum { CCURL_FEATURE_HTTP2 = 1 << 16, CCURL_FEATURE_HTTP3 = 1 << 25 };
 
 // Finds and initialises libcurl, once; NULL, or why there is none that serves. Thread-safe.
 const char *ccurl_load(void);
@@ -41,12 +41,13 @@ enum {
   CCURL_KEYPASSWD = 10026, CCURL_CAINFO_BLOB = 40309, CCURL_CAPATH = 10097, CCURL_PINNEDPUBLICKEY = 10230, CCURL_SSLVERSION = 32,
   CCURL_EXPECT_100_TIMEOUT_MS = 227, CCURL_FRESH_CONNECT = 74, CCURL_PROXY_CAINFO = 10246, CCURL_PROXY_CAPATH = 10247,
   CCURL_PROXY_SSLVERSION = 250, CCURL_FORBID_REUSE = 75, CCURL_MAXAGE_CONN = 288, CCURL_VERBOSE = 41,
-  CCURL_HTTPPROXYTUNNEL = 61, CCURL_CONNECT_ONLY = 141, CCURL_DEBUGFUNCTION = 20094, CCURL_DEBUGDATA = 10095, CCURL_PROXY_CAINFO_BLOB = 40310
+  CCURL_HTTPPROXYTUNNEL = 61, CCURL_CONNECT_ONLY = 141, CCURL_DEBUGFUNCTION = 20094, CCURL_DEBUGDATA = 10095, CCURL_PROXY_CAINFO_BLOB = 40310,
+  CCURL_UNIX_SOCKET_PATH = 10231, CCURL_CONNECT_TO = 10243
 };
 enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
 // curl_easy_pause's bits: what stays paused.
 enum { CCURL_PAUSE_NONE = 0, CCURL_PAUSE_RECV = 1, CCURL_PAUSE_SEND = 4 };
-enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
+enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5, CCURL_HTTP_VERSION_3 = 30, CCURL_HTTP_VERSION_3ONLY = 31, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
        CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
 
 // Infos (CURLINFO_*) of 64 bits.
@@ -54,7 +55,7 @@ enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f,
        CCURL_SIZE_UPLOAD = 0x600007 };
 // Infos that are long.
 enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
-enum { CCURL_HTTP_2 = 3 };
+enum { CCURL_HTTP_2 = 3, CCURL_HTTP_3 = 30 };
 // Results (CURLE_*).
 enum { CCURL_HTTP2 = 16, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56,
        CCURL_AGAIN = 81 };
@@ -115,6 +116,7 @@ typedef struct {
   void *owner;
   int socket;           // of its connection; -1 before there is one
   uint64_t connection;  // the number of its connection, counted from 1
+  uint32_t lane;        // the number of whom it counts for
   bool is_watched;      // whether its TLS connection is watched for the end
 } ccurl_transfer;
 
@@ -163,6 +165,13 @@ uint64_t ccurl_multi_next_end(ccurl_multi *multi);
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Notes that the transfer is on the connection with this local port.
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port);
+// Notes that the transfer is on a connection to the Unix domain socket `path`: on the newest, or on the only one if it is not new.
+void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new);
+// Notes that the transfer's connection speaks HTTP/2 without TLS, and tells whether that was noted.
+void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer);
+bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer);
+// The number of the next open connection, and of whom it counts for; 0 behind the last. `socket` is -1 at first.
+uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane);
 // Whether the kept connection with this local port must not be used: bytes have come in while no transfer waited for them,
 // its end has, or it is distrusted.
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure);

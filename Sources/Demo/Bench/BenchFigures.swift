@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What a benchmark has seen.
 struct BenchFigures {

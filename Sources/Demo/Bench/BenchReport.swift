@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The figures of a benchmark, for people and for scripts.
 struct BenchReport {
@@ -34,7 +34,7 @@ struct BenchReport {
   func text(_ style: Style) -> String {
     let outcomes = figures.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
     var lines = [
-      "\(figures.count) requests, \(options.concurrency) at once, in \(String(format: "%.2f", figures.seconds)) s: "
+      "\(figures.count) requests, \(options.concurrency) at once, in \(Quantity.fixed(figures.seconds, digits: 2)) s: "
         + (figures.failed == 0 ? outcomes : style.red(outcomes)),
       style.bold("\(Int(figures.requestsPerSecond)) requests/s")
         + ", \(Quantity.bytes(figures.bytesPerSecond))/s, \(Int(figures.processTimePerRequest)) µs of CPU per request",
@@ -53,7 +53,7 @@ struct BenchReport {
     return lines.joined(separator: "\n")
   }
 
-  private func number(_ value: Double) -> String { String(format: value < 100 ? "%.2f" : "%.0f", value) }
+  private func number(_ value: Double) -> String { Quantity.fixed(value, digits: value < 100 ? 2 : 0) }
 
   private func padded(_ value: Double) -> String {
     let text = number(value)

@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 import Streams
 
 struct DownloadOptions: URLOptions {
@@ -22,9 +22,7 @@ struct DownloadOptions: URLOptions {
     let name = url?.lastPathComponent ?? ""
     let file = name.isEmpty || name == "/" ? "download" : name
     guard let output else { return URL(filePath: file) }
-    var isDirectory: ObjCBool = false
-    let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory)
-    return exists && isDirectory.boolValue ? URL(filePath: output).appending(path: file) : URL(filePath: output)
+    return isDirectory(output) ? URL(filePath: output).appending(path: file) : URL(filePath: output)
   }
 
   private static func digest(_ text: String) throws -> Data {
@@ -95,10 +93,7 @@ enum DownloadCommand {
     return console.finish(ending, json: options.request.json)
   }
 
-  private static func partSize(_ destination: URL) -> Int64 {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".part")
-    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-  }
+  private static func partSize(_ destination: URL) -> Int64 { fileSize(destination.path + ".part") ?? 0 }
 
   private static func text(
     of count: Int64, _ resumedAt: Int64, _ seconds: Double, _ options: DownloadOptions, _ style: Style
@@ -110,6 +105,6 @@ enum DownloadCommand {
     let rate = Quantity.bytes(Double(count - resumedAt) / max(seconds, 1e-3))
     let resumed = resumedAt > 0 ? ", going on from \(Quantity.bytes(Double(resumedAt)))" : ""
     return "\(style.green(options.destination.relativePath)): \(Quantity.bytes(Double(count))) "
-      + "in \(String(format: "%.1f", seconds)) s, \(rate)/s\(resumed)"
+      + "in \(Quantity.fixed(seconds, digits: 1)) s, \(rate)/s\(resumed)"
   }
 }

@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 import Streams
 
 /// Runs the requests of `Demo get`, at most so many at once, and prints their results.

@@ -1,6 +1,6 @@
 import Dispatch
-import Foundation
 import NetLayer
+import PortableFoundation
 
 /// `Demo get`: fetches URLs concurrently and prints each result as it arrives.
 enum GetCommand {
@@ -57,7 +57,7 @@ enum GetCommand {
       case .standardInput:
         var reader = LineReader(descriptor: STDIN_FILENO)
         while let line = reader.next() {
-          let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
+          let text = line.trimming { $0.properties.isWhitespace }
           if !text.isEmpty { fetcher.fetch(text) }
         }
       }

@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 
 /// What a command line of `Demo get` asks for.
 struct GetOptions: CommandOptions {

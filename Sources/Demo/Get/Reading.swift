@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 
 /// What `Demo get` takes out of an answer.
 struct Reading: Sendable {

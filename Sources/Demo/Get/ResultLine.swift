@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 
 /// One result of `Demo get` as a line of NDJSON.
 struct ResultLine {

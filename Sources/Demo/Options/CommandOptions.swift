@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 
 /// What a command line of a subcommand asks for.
 protocol CommandOptions: Sendable {

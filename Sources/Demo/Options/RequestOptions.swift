@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 import Streams
 
 /// What every command that sends requests takes.
@@ -73,8 +73,8 @@ struct RequestOptions: Sendable {
     guard let colon = text.firstIndex(of: ":") else {
       throw UsageError("the header \(text.debugDescription) has no colon: write \"Name: value\"")
     }
-    let name = text[..<colon].trimmingCharacters(in: .whitespaces)
-    let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    let name = text[..<colon].trimmingBlanks
+    let value = text[text.index(after: colon)...].trimmingBlanks
     guard !name.isEmpty else { throw UsageError("the header \(text.debugDescription) has no name before its colon") }
     guard !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
       throw UsageError("the header \(text.debugDescription) has a control character")
@@ -87,20 +87,23 @@ struct RequestOptions: Sendable {
     return URL(filePath: path)
   }
 
-  /// The bytes of a file; `-` is standard input.
-  static func file(_ path: String) throws -> Data {
-    do {
-      if path == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
-      return try Data(contentsOf: URL(filePath: path))
-    } catch {
-      throw UsageError("cannot read the file \(path.debugDescription): \(Self.cause(of: error))")
+  private static func standardInput() throws -> Data {
+    var all = Data()
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(STDIN_FILENO, &piece, piece.count)
+      if count == 0 { return all }
+      if count > 0 { all.append(contentsOf: piece[..<count]) } else if errno != EINTR { throw SystemError.last }
     }
   }
 
-  private static func cause(of error: any Error) -> String {
-    if let posix = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError, posix.domain == NSPOSIXErrorDomain {
-      return String(cString: strerror(Int32(posix.code)))
+  /// The bytes of a file; `-` is standard input.
+  static func file(_ path: String) throws -> Data {
+    do {
+      if path == "-" { return try standardInput() }
+      return try Data(contentsOf: URL(filePath: path))
+    } catch {
+      throw UsageError("cannot read the file \(path.debugDescription): \(SystemError.text(of: error))")
     }
-    return error.localizedDescription
   }
 }

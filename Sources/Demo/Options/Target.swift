@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 
 /// What command lines say of a URL.
 enum Target {
@@ -22,7 +22,7 @@ extension URL {
     guard var components = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return nil }
     // As the library encodes parameters: URLComponents would leave a plus as it is.
     let added = try? URLParameterEncoder(destination: .query).text(of: [name: value])
-    let kept = (components.percentEncodedQueryItems ?? []).filter { $0.name.removingPercentEncoding != name }
+    let kept = (components.percentEncodedQueryItems ?? []).filter { $0.name.decodingPercent != name }
     components.percentEncodedQueryItems = kept.isEmpty ? nil : kept
     components.percentEncodedQuery = [components.percentEncodedQuery, added].compactMap { $0 }.joined(separator: "&")
     return components.url

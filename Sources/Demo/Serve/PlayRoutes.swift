@@ -1,5 +1,5 @@
-import Foundation
 import LoopbackServer
+import PortableFoundation
 
 /// Routes of `Demo serve` beside the tour's: one for each command to be tried on.
 enum PlayRoutes {

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 struct ServeOptions: CommandOptions {
   var request = RequestOptions()

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Standard output and error: whole lines, written at once, in the order of the calls.
@@ -29,13 +29,13 @@ final class Console: Sendable {
   func write(_ bytes: Data) -> Bool {
     state.withLock { state in
       guard !state.closed else { return false }
-      if !state.progress.isEmpty { Self.write(Data("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
-      if !Self.write(bytes, to: STDOUT_FILENO) {
+      if !state.progress.isEmpty { writeAll(Data("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+      if !writeAll(bytes, to: STDOUT_FILENO) {
         state.closed = true
         // A reader that has left, such as `head`, has had what it wanted.
         if errno != EPIPE { state.failure = errno }
       }
-      if !state.progress.isEmpty { Self.write(Data(state.progress.utf8), to: STDERR_FILENO) }
+      if !state.progress.isEmpty { writeAll(Data(state.progress.utf8), to: STDERR_FILENO) }
       return !state.closed
     }
   }
@@ -49,7 +49,7 @@ final class Console: Sendable {
   func log(_ text: String) {
     state.withLock { state in
       let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"
-      Self.write(Data("\(erase)\(text)\n\(state.progress)".utf8), to: STDERR_FILENO)
+      writeAll(Data("\(erase)\(text)\n\(state.progress)".utf8), to: STDERR_FILENO)
     }
   }
 
@@ -58,7 +58,7 @@ final class Console: Sendable {
     guard showsProgress else { return }
     state.withLock { state in
       state.progress = text
-      Self.write(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+      writeAll(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
   }
 
@@ -87,26 +87,5 @@ final class Console: Sendable {
     var size = winsize()
     guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
-  }
-
-  /// Writes everything; false on an error, such as a closed pipe.
-  @discardableResult
-  private static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
-    bytes.withUnsafeBytes { buffer in
-      var done = 0
-      while done < buffer.count, let base = buffer.baseAddress {
-        let count = Foundation.write(descriptor, base + done, buffer.count - done)
-        if count > 0 {
-          done += count
-        } else if count < 0 && errno == EAGAIN {
-          // A pipe may be set to non-blocking by whoever shares it.
-          var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          _ = poll(&wait, 1, -1)
-        } else if !(count < 0 && errno == EINTR) {
-          return false
-        }
-      }
-      return true
-    }
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Turns Ctrl-C into a call.
 enum Interrupt {
@@ -13,14 +13,24 @@ enum Interrupt {
   /// Calls `action` once, on a thread of its own, when the process is or has been interrupted; a second interrupt kills
   /// it, should `action` hang.
   static func handle(_ action: @escaping @Sendable () -> Void) {
-    Thread.detachNewThread {
-      var interrupt = Self.signals
-      var number: Int32 = 0
-      guard sigwait(&interrupt, &number) == 0 else { return }
-      signal(SIGINT, SIG_DFL)
-      pthread_sigmask(SIG_UNBLOCK, &interrupt, nil)
-      action()
+    do {
+      try DetachedThread.start("Interrupt") {
+        var interrupt = Self.signals
+        var number: Int32 = 0
+        guard sigwait(&interrupt, &number) == 0 else { return }
+        release()
+        action()
+      }
+    } catch {
+      // Without a thread that waits for it, the signal ends the process.
+      release()
     }
+  }
+
+  private static func release() {
+    var interrupt = Self.signals
+    signal(SIGINT, SIG_DFL)
+    pthread_sigmask(SIG_UNBLOCK, &interrupt, nil)
   }
 
   private static var signals: sigset_t {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// An object of JSON on one line, its members in the order in which they were added.
 struct JSONLine {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Reads lines as they come, without waiting for the end of the input.
 struct LineReader {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Quantities as people read them.
 enum Quantity {
@@ -6,7 +6,7 @@ enum Quantity {
   static func bytes(_ count: Double) -> String {
     var (value, unit) = (count, 0)
     while value >= 999.5, unit < Self.units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
-    return unit == 0 ? "\(Int(value)) B" : String(format: "%.1f ", value) + Self.units[unit]
+    return unit == 0 ? "\(Int(value)) B" : "\(fixed(value, digits: 1)) \(Self.units[unit])"
   }
 
   /// `1:02:03` or `0:07`.
@@ -14,8 +14,20 @@ enum Quantity {
     // More than ten years is no time to wait for.
     let whole = Int(min(max(0, seconds.isFinite ? seconds : 0), 3e8).rounded(.up))
     let (hours, minutes) = (whole / 3600, whole / 60 % 60)
-    return hours > 0
-      ? String(format: "%d:%02d:%02d", hours, minutes, whole % 60) : String(format: "%d:%02d", minutes, whole % 60)
+    func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return (hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)") + ":\(padded(whole % 60))"
+  }
+
+  /// `value` with `digits` digits behind the point, or as it is where it has more than 15 digits in all.
+  static func fixed(_ value: Double, digits: Int) -> String {
+    var scale = 1.0
+    for _ in 0..<digits { scale *= 10 }
+    let scaled = (value.magnitude * scale).rounded()
+    guard scaled < 1e15 else { return "\(value)" }
+    let text = "\(Int(scaled))"
+    let padded = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    return sign + padded.dropLast(digits) + (digits > 0 ? "." + padded.suffix(digits) : "")
   }
 
   private static let units = ["B", "kB", "MB", "GB", "TB"]

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Colours, on a terminal that wants them (`NO_COLOR`, https://no-color.org).
 struct Style: Sendable {

@@ -1,6 +1,6 @@
-import Foundation
 import LoopbackServer
 import NetLayer
+import PortableFoundation
 import Streams
 
 /// The stops of the tour: each is a stream of lines, each begins when the one before has ended.

@@ -1,7 +1,7 @@
 import Dispatch
-import Foundation
 import LoopbackServer
 import NetLayer
+import PortableFoundation
 import Streams
 import Synchronization
 

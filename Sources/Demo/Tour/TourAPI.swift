@@ -1,5 +1,5 @@
-import Foundation
 import NetLayer
+import PortableFoundation
 import Streams
 
 // A plain API: bodies are the models themselves, in snake_case.

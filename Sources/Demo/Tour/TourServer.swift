@@ -1,5 +1,5 @@
-import Foundation
 import LoopbackServer
+import PortableFoundation
 
 /// The back ends of the tour: a plain API, and in the manner of the articles' a photo feed with cursor paging, users, movies, and a shop
 /// that names the parts of its envelope differently.

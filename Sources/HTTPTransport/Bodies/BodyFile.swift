@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 #if canImport(Glibc)
   import Glibc

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Reads a body that is made while it is sent, some chunks ahead, on a queue or in a task of its own: its maker may

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 #if canImport(Glibc)
   import Glibc
@@ -104,9 +104,7 @@ package final class PartialFile {
     guard destination.isFileURL else {
       return NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
     }
-    var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory), isDirectory.boolValue
-    else { return nil }
+    guard isDirectory(destination.path) else { return nil }
     return NetworkError(
       kind: .file, reason: "\(destination.path) is a directory; name the file that the download becomes")
   }

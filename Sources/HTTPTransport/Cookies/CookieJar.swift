@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Keeps the cookies of the requests that share it, in memory (RFC 6265); nothing is kept unless one is asked for.

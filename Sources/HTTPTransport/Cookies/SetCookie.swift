@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A `Set-Cookie` field, read as RFC 6265 §5.2 and §5.3 have it.
 struct SetCookie {
@@ -67,7 +67,7 @@ struct SetCookie {
   }
 
   private static func trimmed(_ text: Substring) -> String {
-    text.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+    text.trimming { $0 == " " || $0 == "\t" }
   }
 
   /// RFC 6265 §5.1.4.
@@ -86,8 +86,8 @@ struct SetCookie {
   /// A date in any of the orders that RFC 6265 §5.1.1 reads: words for the time, the day, the month, the year.
   static func date(_ text: String) -> Date? {
     var (time, day, month, year): ([Int]?, Int?, Int?, Int?) = (nil, nil, nil, nil)
-    let separators = CharacterSet(charactersIn: "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~")
-    for word in text.components(separatedBy: separators) where !word.isEmpty {
+    let separators = Set("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".unicodeScalars)
+    for word in text.unicodeScalars.split(whereSeparator: separators.contains).map({ String($0) }) {
       let digits = Int(word.prefix { $0.isASCII && $0.isNumber })
       let clock = word.split(separator: ":").compactMap { Int($0) }
       if time == nil, clock.count == 3 {

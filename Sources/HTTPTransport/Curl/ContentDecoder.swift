@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// Removes the content codings of one response, a limited piece at a time; the loop's thread only.
   ///

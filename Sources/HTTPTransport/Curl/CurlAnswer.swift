@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
 
   /// Collects head, body and trailers of one response, as libcurl hands them over.
   struct CurlAnswer {

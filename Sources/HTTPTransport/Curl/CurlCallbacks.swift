@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What libcurl calls on the loop's thread, from within `ccurl_multi_wait` and `ccurl_multi_work`; the context is the
   /// transfer's place, whose owner is the handle, which its loop keeps.

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// A request as its errors name it: a transfer, or a socket that is being opened.
   protocol CurlExchange {
@@ -55,6 +55,12 @@
           .unknownHost, "the host \(transfer.hop.url.host ?? "") can't be resolved; check its spelling and the network")
       case 7:
         if let limit = systemLimit(handle) { return make(.connection, "no connection to \(said): \(limit)") }
+        if let address = handle.address {
+          return make(
+            .connection,
+            "no connection to \(place) at \(address.text): \(underlying.text); check Configuration.addresses, and that a "
+              + "server listens there")
+        }
         if let proxy {
           return make(
             .connection,
@@ -112,6 +118,11 @@
           handle.answer.status >= 200
             ? "the connection broke: \(cutShort(place, handle)) (\(underlying.text))"
             : "the connection to \(place) broke before the response: \(underlying.text)")
+      case 96:
+        return make(
+          .connection,
+          "no HTTP/3 connection to \(said); check that a server speaks HTTP/3 on that UDP port, or use HTTPVersion.automatic"
+        )
       case 61:
         return make(.connection, "the body from \(place) is not coded as its Content-Encoding says; see the server")
       default: return make(.connection, "the exchange with \(said) failed (libcurl error \(code))")
@@ -120,14 +131,14 @@
 
     /// Whether OpenSSL or GnuTLS says that the connection was closed, and not what was wrong.
     private static func isHangUp(_ text: String) -> Bool {
-      ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "connection was non-properly terminated"]
-        .contains { text.localizedCaseInsensitiveContains($0) }
+      ["ssl_error_syscall", "unexpected eof", "connection reset", "connection was non-properly terminated"]
+        .contains(where: text.lowercased().contains)
     }
 
     /// Whether a server has ended TLS 1.3 for want of a client certificate, which shows behind the handshake alone.
     private static func isCertificateDemand(_ text: String) -> Bool {
       ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "fatal alert"]
-        .contains { text.localizedCaseInsensitiveContains($0) }
+        .contains(where: text.lowercased().contains)
     }
 
     /// Which limit of the system's kept a connection from being made.

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What libcurl knows of a transfer.
   extension CurlHandle {
@@ -14,6 +14,7 @@
     /// The proxy that requests go through, for errors; `nil` where there is none, or the environment decides.
     var proxyPlace: String? {
       guard case .url(let url, let except) = configuration.proxy else { return nil }
+      if case .unixSocket = address { return nil }
       guard let host = (transfer?.hop ?? opening)?.url.host, !except.contains(host) else { return nil }
       return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
     }
@@ -25,7 +26,7 @@
     }
 
     /// Whether its connection is its own, so that what comes in on it is its response.
-    var isAlone: Bool { transfer?.isSecure == false || (answer.status > 0 && !answer.isHTTP2) }
+    var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 
     /// How much of the body the system has taken.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD))) }
@@ -64,7 +65,8 @@
 
     /// Address and port as URLs have them.
     static func place(_ address: String, _ port: Int) -> String {
-      address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)"
+      // The file of a Unix domain socket has no port.
+      address.hasPrefix("/") ? address : address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
     private static func version(_ number: Int) -> String? {
@@ -77,9 +79,9 @@
       }
     }
 
-    /// Whether the answer came over HTTP/2.
-    var spokeHTTP2: Bool {
-      ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)) == Int(CCURL_HTTP_2)
+    /// Whether the response came over HTTP/2 or HTTP/3, where requests share a connection.
+    var isMultiplexed: Bool {
+      [Int(CCURL_HTTP_2), Int(CCURL_HTTP_3)].contains(ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)))
     }
   }
 #endif

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What libcurl is told of a request, and what it is given of the request's body.
   extension CurlHandle {
@@ -48,7 +48,7 @@
 
     /// Whether a Connection field has the option "close" (RFC 9112 §9.6).
     private static func asksToClose(_ value: String) -> Bool {
-      value.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces).lowercased() == "close" }
+      value.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == "close" }
     }
 
     /// How long a server is waited for that does not respond to an expectation: half of libcurl's second, once for each

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What comes in, and where it goes.
   extension CurlHandle {
@@ -34,6 +34,7 @@
         return false
       }
       transfer.hop.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.hop.url)
+      noteServices(transfer)
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
@@ -53,6 +54,15 @@
       }
       if !transfer.hop.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
       return true
+    }
+
+    /// Notes whether the origin offers HTTP/3 at its own host and port.
+    private func noteServices(_ transfer: CurlTransfer) {
+      guard CurlLibrary.speaksHTTP3, transfer.isSecure, let lane = transfer.lane else { return }
+      let fields = answer.headers.values(of: "Alt-Svc")
+      guard !fields.isEmpty else { return }
+      let seconds = AlternativeServices.http3Seconds(fields, port: transfer.hop.url.portInUse)
+      lane.http3Until = seconds > 0 ? Deadline.after(seconds, from: transfer.loop.now) : 0
     }
 
     private func prepareDecoder(_ transfer: CurlTransfer) -> Bool {

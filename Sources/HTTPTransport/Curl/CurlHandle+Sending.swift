@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// When a request goes out, and whether it may again.
   extension CurlHandle {
@@ -21,14 +21,20 @@
       sentAt = transfer?.lastActivity
       let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
       let isSecure = transfer?.isSecure == true
-      if isSecure || configuration.maxRequestsPerConnection != nil { ccurl_multi_note_port(multi, place, localPort) }
+      let mayMultiplex = transfer?.mayMultiplex == true
+      let isNew = connects > (starts > 1 ? connectsBefore : 0)
+      if mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
+        noteConnection(localPort, isNew: isNew)
+      }
       if isSecure { ccurl_multi_watch_tls(multi, easy, place) }
       retireIfWornOut()
       defer {
         connectsBefore = connects
         connectionBefore = place.pointee.connection
       }
-      hasUnasked = ccurl_multi_is_unfit(multi, localPort, isSecure)
+      // Without a port, as of a Unix domain socket, it might be another connection that has something in it.
+      hasUnasked = (localPort > 0 || !isNew) && ccurl_multi_is_unfit(multi, localPort, mayMultiplex)
+      if transfer?.isCleartextHTTP2 == true, !speaksHTTP2(isNew: isNew) { hasUnasked = true }
       guard starts > 1, let transfer else { return !hasUnasked }
       // As when a server asks for HTTP/1.1 in the middle of a response: two bodies would become one.
       guard answer.status < 200 else { return false }
@@ -42,7 +48,23 @@
         transfer.isRepetition = true
         return true
       }
-      return isSecure && place.pointee.connection != connectionBefore
+      return mayMultiplex && place.pointee.connection != connectionBefore
+    }
+
+    /// Notes on which connection the request goes out.
+    private func noteConnection(_ localPort: Int32, isNew: Bool) {
+      if case .unixSocket(let path) = address {
+        ccurl_multi_note_file(multi, place, path, isNew)
+      } else {
+        ccurl_multi_note_port(multi, place, localPort)
+      }
+    }
+
+    /// Whether the connection speaks HTTP/2 without TLS, as a new one does: libcurl would also take a kept one of HTTP/1.1, and
+    /// begin HTTP/2 in the middle of it.
+    private func speaksHTTP2(isNew: Bool) -> Bool {
+      if isNew { ccurl_multi_note_http2(multi, place) }
+      return isNew || ccurl_multi_speaks_http2(multi, place)
     }
 
     /// Puts the body back to its beginning. libcurl does that only where bytes of it have gone: what it has read and could not
@@ -70,7 +92,7 @@
       guard answer.status < 200 else { return false }
       if wasToStartAgain || hasUnasked || isHeadUnsent { return true }
       var codes = [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR]
-      if transfer?.isSecure == true { codes += [CCURL_HTTP2, CCURL_PARTIAL_FILE] }
+      if transfer?.mayMultiplex == true { codes += [CCURL_HTTP2, CCURL_PARTIAL_FILE] }
       guard codes.contains(Int(code)) else { return false }
       return isExcluded || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What libcurl is told once for all transfers of a handle.
   extension CurlHandle {
@@ -14,8 +14,7 @@
       ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
       ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
       set(CCURL_PATH_AS_IS, 1)
-      let version = CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
-      set(CCURL_HTTP_VERSION, Int(version))
+      chosenVersion = nil
       setUpProtocols()
       if CurlLibrary.asksBeforeSending {
         set(CCURL_PREREQDATA, place)
@@ -24,6 +23,58 @@
       // Without it, giving up on a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
       set(CCURL_MAXAGE_CONN, configuration.idleSeconds)
+    }
+
+    /// Asks for the version of HTTP that `transfer` may be sent in.
+    ///
+    /// - Throws: why it can't be sent in the version that its caller requires.
+    func chooseVersion(_ transfer: CurlTransfer) throws(NetworkError) {
+      if transfer.httpVersion == .http3, let obstacle = obstacleToHTTP3(transfer) {
+        throw NetworkError(
+          kind: .invalidRequest,
+          reason: "HTTPVersion.http3 \(obstacle), so nothing was sent to \(transfer.place); use HTTPVersion.automatic",
+          request: transfer.request)
+      }
+      if transfer.isCleartextHTTP2 {
+        needsReset = true
+        // An HTTP proxy would get HTTP/1.1.
+        set(CCURL_HTTPPROXYTUNNEL, 1)
+        if CurlLibrary.repeatsPriorKnowledge { set(CCURL_FRESH_CONNECT, 1) }
+      }
+      let version = version(of: transfer)
+      guard version != chosenVersion else { return }
+      chosenVersion = version
+      demand("HTTPVersion.\(transfer.httpVersion)", set(CCURL_HTTP_VERSION, version), .invalidRequest)
+      if let refusal { throw refuse(refusal, transfer) }
+    }
+
+    /// The version as libcurl takes it. Without TLS, HTTP/1.1 is asked for by name: otherwise, libcurl would take a connection
+    /// that speaks HTTP/2 already.
+    private func version(of transfer: CurlTransfer) -> Int {
+      guard transfer.mayMultiplex else { return CCURL_HTTP_VERSION_1_1 }
+      switch transfer.httpVersion {
+      case .http1: return CCURL_HTTP_VERSION_1_1
+      case .http3: return CCURL_HTTP_VERSION_3ONLY
+      case .http2PriorKnowledge where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      case .automatic, .http2PriorKnowledge:
+        if let lane = transfer.lane, lane.http3Until > transfer.loop.now, obstacleToHTTP3(transfer) == nil {
+          return CCURL_HTTP_VERSION_3
+        }
+        return CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
+      }
+    }
+
+    /// Why the hop can't go over HTTP/3; `nil` if it can.
+    private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
+      guard transfer.isSecure else { return "needs an https URL" }
+      if case .unixSocket = configuration.directory.address(of: transfer.hop.url) {
+        return "does not go over a Unix domain socket"
+      }
+      switch configuration.proxy {
+      case .none: return nil
+      case .url: return proxyPlace.map { "does not go through the proxy \($0)" }
+      case .environment: return "does not go through a proxy (Proxy.environment)"
+      }
     }
 
     /// Other schemes are refused before they come here; so does libcurl.

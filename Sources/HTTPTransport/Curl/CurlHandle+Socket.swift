@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// A handle that opens the connection of a socket, and reads and writes it.
   extension CurlHandle {
@@ -36,6 +36,7 @@
       // It counts the requests on a connection, of which there is none.
       ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), nil)
       if hop.url.scheme?.lowercased() == "https", pin(hop.url), let refusal { throw refusal.about(hop) }
+      if redirectConnection(of: hop.url), let refusal { throw refusal.about(hop) }
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Flow {

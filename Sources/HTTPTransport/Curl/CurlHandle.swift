@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// An easy handle and the transfer that it runs; the loop's thread only.
   final class CurlHandle {
@@ -27,6 +27,9 @@
 
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration
+    /// Where its connection goes instead of the URL's host, and the line that says so.
+    var address: CurlTransport.Address?
+    var addressLine: CurlLine?
     var headerList: CurlHeaderList?
     var headersSent: HTTPHeaders?
     /// The lines of the last plain GET, for the next one like it.
@@ -35,6 +38,8 @@
     /// Whether it has done more than a plain GET.
     var needsReset = false
     private var waitsForMultiplexing = false
+    /// The version of HTTP that libcurl was asked for last; `nil` if it was not asked for any.
+    var chosenVersion: Int?
     /// Which setting that guards something libcurl does not take; without it, nothing may be sent.
     private(set) var refusal: NetworkError?
     var cookiesSent: String?
@@ -159,10 +164,11 @@
       forgetTransfer()
       place.pointee.connection = 0
       place.pointee.is_watched = false
+      place.pointee.lane = transfer.lane?.number ?? 0
       if let refusal { throw refuse(refusal, transfer) }
       let hop = transfer.hop
-      // Not inside TLS: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.
-      let isSmall = !transfer.isSecure && answer.size <= Self.smallBuffer - 1024
+      // Not where HTTP/2 may be spoken: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.
+      let isSmall = !transfer.mayMultiplex && answer.size <= Self.smallBuffer - 1024
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
       answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: hop.method == .head)
       set(CCURL_URL, transfer.hopURL)
@@ -171,12 +177,9 @@
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         connectMilliseconds = milliseconds
       }
-      let isPinnedToHTTP1 = hop.chosenOptions?.value.httpVersion == .http1
-      if isPinnedToHTTP1 {
-        needsReset = true
-        set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_1_1))
-      }
-      let waits = transfer.isSecure && !isPinnedToHTTP1 && CurlLibrary.speaksHTTP2
+      try chooseVersion(transfer)
+      let multiplexes = transfer.mayMultiplex && transfer.httpVersion != .http1 && CurlLibrary.speaksHTTP2
+      let waits = multiplexes && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
       if waits != waitsForMultiplexing {
         waitsForMultiplexing = waits
         // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
@@ -187,7 +190,7 @@
         needsReset = true
         set(CCURL_FRESH_CONNECT, 1)
       }
-      if waits, needsDebugOutput(transfer) { listen() }
+      if multiplexes, needsDebugOutput(transfer) { listen() }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
       if wanted != bufferSize {
         set(CCURL_BUFFERSIZE, wanted)
@@ -200,6 +203,9 @@
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
       if transfer.isSecure, pin(hop.url), let refusal { throw refuse(refusal, transfer) }
+      if !configuration.directory.isEmpty, redirectConnection(of: hop.url), let refusal {
+        throw refuse(refusal, transfer)
+      }
       if !isAsBefore(transfer) { try prepareContent(transfer) }
     }
 
@@ -226,7 +232,7 @@
     }
 
     /// The next request may have more luck, as when memory was short.
-    private func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+    func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       needsReset = true
       return refusal.about(transfer.request)
     }
@@ -235,7 +241,7 @@
     /// have been sent, on an HTTP/2 connection that is there. When that gets to the request, it marks the handle's stream as
     /// ended: another's, or freed memory, if the handle has gone on by then.
     var isRemembered: Bool {
-      CurlLibrary.remembersUnsent && transfer?.isSecure == true && starts > 0 && answer.status == 0
+      CurlLibrary.remembersUnsent && transfer?.mayMultiplex == true && starts > 0 && answer.status == 0
         && ccurl_multi_is_open(multi, place)
     }
 
@@ -279,6 +285,7 @@
       }
       needsReset = false
       headerList = nil
+      addressLine = nil
       setUp()
       return true
     }

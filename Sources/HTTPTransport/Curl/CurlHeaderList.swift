@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// The header lines of one request in the form libcurl reads: a linked list, in one allocation.
   ///

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
   import Synchronization
 
   /// Hands transfers from any thread to the loop's: stacks that any thread pushes to and the loop empties whole.
@@ -23,6 +23,9 @@
     /// Set by whoever shuts the transport down, read by the loop and by senders.
     private let isClosing = Atomic<Bool>(false)
 
+    /// Set by whoever wants to know something, cleared by the loop.
+    private let isAsked = Atomic<Bool>(false)
+
     // MARK: Any thread
 
     /// Hands `transfer` in; `false` when the loop has ended. Needs a wake-up behind it.
@@ -44,7 +47,15 @@
     /// Tells the loop to end. Needs a wake-up behind it.
     func close() { isClosing.store(true, ordering: .sequentiallyConsistent) }
 
+    /// Tells the loop that there is a question. Needs a wake-up behind it.
+    func ask() { isAsked.store(true, ordering: .sequentiallyConsistent) }
+
     // MARK: The loop's thread
+
+    /// Whether there are questions; they are the caller's then.
+    func takeQuestions() -> Bool {
+      isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .acquiringAndReleasing)
+    }
 
     var shallClose: Bool { isClosing.load(ordering: .acquiring) }
 
@@ -72,7 +83,7 @@
         submitted.load(ordering: .sequentiallyConsistent) == Self.empty
           && cancelled.load(ordering: .sequentiallyConsistent) == Self.empty
           && resumed.load(ordering: .sequentiallyConsistent) == Self.empty
-          && !isClosing.load(ordering: .sequentiallyConsistent)
+          && !isAsked.load(ordering: .sequentiallyConsistent) && !isClosing.load(ordering: .sequentiallyConsistent)
       }
     }
 

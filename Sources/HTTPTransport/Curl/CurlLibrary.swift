@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// The libcurl of this process: whether there is one, and what it can do.
   enum CurlLibrary {
@@ -17,6 +17,7 @@
         tls: info.tls.map { String(cString: $0) },
         // Before 7.80, libcurl can't be kept from sending a request again, which over HTTP/2 may be one of many.
         http2: has(CCURL_FEATURE_HTTP2) && asksBeforeSending,
+        http3: has(CCURL_FEATURE_HTTP3) && isAtLeast(0x08_0500),
         gzip: codingsThere & CCODING_GZIP != 0,
         brotli: codingsThere & CCODING_BROTLI != 0,
         zstd: codingsThere & CCODING_ZSTD != 0)
@@ -24,6 +25,7 @@
 
     private static let codingsThere = Int(ccoding_available())
     static let speaksHTTP2 = capabilities?.http2 == true
+    static let speaksHTTP3 = capabilities?.http3 == true
 
     /// Whether a used easy handle keeps a pointer to a freed header field (7.83 to 8.1.0; fixed by curl 11103).
     static let keepsFreedFields = (0x07_5300...0x08_0100).contains(version)
@@ -37,6 +39,24 @@
     /// Whether an HTTP/2 connection keeps pointing to the easy handle of a request that was taken from it before it had room to
     /// be sent (to 8.13).
     static let remembersUnsent = !isAtLeast(0x08_0e00)
+
+    /// Why the library can't send `request` in the version of HTTP that it asks for, or `nil`.
+    static func failure(of request: Request) -> NetworkError? {
+      let version = request.chosenOptions?.value.httpVersion ?? .automatic
+      let need: String
+      switch version {
+      case .http2PriorKnowledge where !speaksHTTP2: need = "libcurl 7.80 or later with HTTP/2"
+      case .http3 where !speaksHTTP3: need = "libcurl 8.5 or later with HTTP/3 (Debian 13: libcurl3t64-gnutls)"
+      default: return nil
+      }
+      return NetworkError(
+        kind: .invalidRequest,
+        reason: "HTTPVersion.\(version) needs \(need), and libcurl \(capabilities?.version ?? "?") here has none; "
+          + "install that, or use HTTPVersion.automatic", request: request)
+    }
+
+    /// Whether a kept connection that speaks HTTP/2 without TLS is told a second time that it shall (7.88; fixed by curl 10643).
+    static let repeatsPriorKnowledge = (0x07_5800...0x07_58ff).contains(version)
 
     /// Whether the head of an HTTP/2 request that does not go out at once is sent again as the beginning of the body (7.88.0 to
     /// 8.0.1).

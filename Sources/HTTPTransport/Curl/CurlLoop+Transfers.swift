@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// A transfer's way: accepted, waiting, handed to libcurl, finished; the loop's thread only.
   extension CurlLoop {
@@ -89,7 +89,7 @@
 
     /// Takes a transfer from libcurl, which has ended it with `code`, or may.
     func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
-      let isMultiplexed = transfer.isSecure && handle.spokeHTTP2
+      let isMultiplexed = transfer.mayMultiplex && handle.isMultiplexed
       let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl takes for good what a rule of ours has refused.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.place) }

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
   import Streams
 
   /// The transport's thread: takes submissions, lets libcurl work, hands out results, watches the limits.
@@ -30,6 +30,8 @@
 
     /// Who waits for the end. Taken by any thread and, once, by the loop; the actions are called behind it.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
+    /// What is asked of the loop's state; `nil` behind its end. Any thread appends, the loop takes all; answered behind it.
+    private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
     /// Those whose response has begun before their body was sent.
     private var early: [CurlTransfer] = []
     /// Those whose head libcurl would send twice.
@@ -116,6 +118,18 @@
       if hasEnded { action() }
     }
 
+    /// Calls `answer` with the state of the loop, on its thread; immediately if it has ended.
+    func ask(_ answer: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
+      let isAsked = questions.withLock { questions in
+        questions?.append(answer)
+        return questions != nil
+      }
+      // The loop's thread does not exist in a child of fork.
+      guard isAsked, !ccurl_is_forked() else { return answer(CurlTransport.Gauges()) }
+      inbox.ask()
+      wake()
+    }
+
     private func wake() { inbox.waker.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
 
     // MARK: The loop's thread
@@ -165,6 +179,16 @@
             finish(transfer, handle, held)
           }
         })
+      if inbox.takeQuestions() { answer() }
+    }
+
+    private func answer() {
+      let asked = questions.withLock { questions in
+        defer { questions = [] }
+        return questions ?? []
+      }
+      let gauges = gauges
+      for answer in asked { answer(gauges) }
     }
 
     /// A minute at most, which bounds what a missed wake-up could cost.
@@ -214,7 +238,7 @@
       ended.removeAll { connection, due in
         guard due <= turn else { return false }
         var isInUse = false
-        for transfer in live where transfer.isSecure {
+        for transfer in live where transfer.mayMultiplex {
           guard let handle = transfer.handle, handle.heldCode == nil, handle.place.pointee.connection == connection
           else { continue }
           let isOver =
@@ -306,6 +330,8 @@
       ccurl_multi_cleanup(multi)
       remembered = []
       if let share { ccurl_share_cleanup(share) }
+      let asked = questions.withLock { $0.take() }
+      for answer in asked ?? [] { answer(CurlTransport.Gauges()) }
       let actions = end.withLock { end in
         defer { end = (true, []) }
         return end.actions

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
   import Streams
 
   /// One WebSocket on its way: connecting, opening, open, closed.

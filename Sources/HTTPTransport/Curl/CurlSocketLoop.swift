@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
   import Streams
 
   /// The thread of a transport's sockets: connects them by libcurl, and waits for them with epoll.

@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
   import Streams
   import Synchronization
 
@@ -55,7 +55,7 @@
       } catch {
         refusal = error
       }
-      self.refusal = refusal
+      self.refusal = refusal ?? CurlLibrary.failure(of: request)
       self.loop = loop
       priority = request.chosenOptions?.value.priority ?? .normal
       super.init(request, progress: progress, receiver: receiver, completion: completion)
@@ -134,6 +134,15 @@
 
     /// Whether the current hop goes over TLS.
     var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
+
+    /// The version of HTTP that the caller asks for.
+    var httpVersion: Request.HTTPVersion { hop.chosenOptions?.value.httpVersion ?? .automatic }
+
+    /// Whether the current hop is sent as HTTP/2 without TLS.
+    var isCleartextHTTP2: Bool { httpVersion == .http2PriorKnowledge && !isSecure }
+
+    /// Whether the current hop may share its connection with others.
+    var mayMultiplex: Bool { isSecure || isCleartextHTTP2 }
 
     override func finish(_ result: Result<Response, NetworkError>) {
       (files, hopURL) = (nil, "")

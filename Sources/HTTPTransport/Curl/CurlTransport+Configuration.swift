@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
 
   extension CurlTransport {
     /// What can be set; the defaults serve a JSON client.
@@ -25,11 +25,19 @@
       /// The most requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2 connection is given
       /// up when it has served as many and none is left on it.
       public var maxRequestsPerConnection: Int?
+      /// Addresses that take the place of hosts, for canaries, tests and local services. Each key is a host, a name or an IP
+      /// address, alone for all its ports or with one port: `api.example.com`, `api.example.com:8443`, `[::1]:8080`.
+      ///
+      /// They hold for redirects and WebSockets, too.
+      public var addresses: [String: Address]
+      /// `addresses`, as requests look them up.
+      var directory = Directory()
 
       /// The defaults, changed where arguments say so.
       public init(
         tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
-        maxBodySize: Int = 256 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil
+        maxBodySize: Int = 256 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
+        addresses: [String: Address] = [:]
       ) {
         self.tls = tls
         self.proxy = proxy
@@ -38,6 +46,7 @@
         self.maxBodySize = maxBodySize
         self.maxIdleTime = maxIdleTime
         self.maxRequestsPerConnection = maxRequestsPerConnection
+        self.addresses = addresses
       }
 
       /// `maxIdleTime` as libcurl takes it.
@@ -138,7 +147,7 @@
     }
 
     /// `nil` where `host` is none, or more than one.
-    fileprivate static func plainHost(_ host: String) -> String? {
+    static func plainHost(_ host: String) -> String? {
       guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
       let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
       guard let url = URL(string: "https://\(lacksBrackets ? "[\(host)]" : host)/"), url.port == nil else { return nil }
@@ -229,7 +238,9 @@
     /// libcurl (all versions up to 8.14) ignores a proxy whose user or password has a control character, so that requests
     /// would go straight to the server.
     private static func credentialsFailure(_ url: String, _ place: String) -> NetworkError? {
-      guard let authority = url.range(of: "://").map({ url[$0.upperBound...] }) ?? url[...].nonEmpty else { return nil }
+      guard let authority = url.firstRange(of: "://").map({ url[$0.upperBound...] }) ?? url[...].nonEmpty else {
+        return nil
+      }
       let end = authority.firstIndex { "/?#".contains($0) } ?? authority.endIndex
       guard let at = authority[..<end].lastIndex(of: "@") else { return nil }
       var bytes = authority[..<at].utf8[...]

@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
   import Streams
 
   /// The transport over libcurl's multi interface: one thread, pooled connections, HTTP/2; the default on Linux.
@@ -23,6 +23,8 @@
       public let tls: String?
       /// Whether HTTP/2 is spoken over TLS.
       public let http2: Bool
+      /// Whether HTTP/3 is available: libcurl is 8.5 or later, whose HTTP/3 is not experimental, and was built with it.
+      public let http3: Bool
       /// Whether gzip bodies are asked for and decoded.
       public let gzip: Bool
       /// Whether brotli bodies are asked for and decoded.
@@ -37,7 +39,8 @@
     /// Starts the transport's thread.
     ///
     /// - Throws: `NetworkError` of kind `connection` if no libcurl from 7.68 on is found, or the system has no descriptor or
-    ///   thread left; `tls` if a certificate file or a pin is invalid; `invalidRequest` if the proxy or a limit is invalid.
+    ///   thread left; `tls` if a certificate file or a pin is invalid; `invalidRequest` if the proxy, an address or a
+    ///   limit is invalid.
     public init(_ configuration: Configuration = Configuration()) throws(NetworkError) {
       if let failure = CurlLibrary.failure {
         throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
@@ -45,6 +48,7 @@
       if let failure = configuration.failure { throw failure }
       var configuration = configuration
       configuration.tls.pins = configuration.tls.pinsByHost
+      configuration.directory = try Configuration.Directory(configuration.addresses)
       errno = 0
       guard let loop = CurlLoop(configuration) else { throw Self.failure("libcurl's multi handle", errno) }
       let code = loop.start()

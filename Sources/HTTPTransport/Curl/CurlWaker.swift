@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  import Foundation
+  import PortableFoundation
   import Synchronization
 
   /// Wakes the loop from any thread, at most once for each of its sleeps.

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// What is known of the HTTP/2 connections of a loop, by their numbers: what libcurl says in its debug output alone.
   struct HTTP2Watch {
@@ -103,7 +103,7 @@
     }
 
     private static func number(in text: String, behind words: String) -> UInt64? {
-      text.range(of: words).flatMap { UInt64(text[$0.upperBound...].prefix { $0.isNumber }) }
+      text.firstRange(of: words).flatMap { UInt64(text[$0.upperBound...].prefix { $0.isNumber }) }
     }
   }
 #endif

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The names whose values must not appear in logs and error descriptions (article row 2.19).
 ///

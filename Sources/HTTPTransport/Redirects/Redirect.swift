@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A redirect that was followed on the way to a response.
 public struct Redirect: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A policy that decides which redirects are followed; any other redirect is delivered as the response, status 3xx.
 ///

@@ -1,6 +1,6 @@
 #if canImport(CCurl)
   import CCurl
-  import Foundation
+  import PortableFoundation
 
   /// permessage-deflate (RFC 7692) by zlib, which is found at run time; for the thread of one socket.
   final class SocketDeflate: SocketCompressor {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The opening of a WebSocket over HTTP/1.1 (RFC 6455 §4.1).
 struct SocketHandshake {
@@ -107,14 +107,14 @@ struct SocketHandshake {
   }
 
   private static func items(_ values: [String], _ separator: Character) -> [String] {
-    values.flatMap { $0.split(separator: separator) }.map { $0.trimmingCharacters(in: .whitespaces) }
-      .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) }.filter { !$0.isEmpty }
+    values.flatMap { $0.split(separator: separator) }.map { $0.trimmingBlanks }
+      .map { $0.trimming { $0 == "\"" } }.filter { !$0.isEmpty }
   }
 
   /// Path and query as they are written.
   private static func target(of url: URL) -> String {
     let text = url.absoluteString.prefix { $0 != "#" }
-    guard let authority = text.range(of: "://") else { return "/" }
+    guard let authority = text.firstRange(of: "://") else { return "/" }
     let rest = text[authority.upperBound...].drop { $0 != "/" && $0 != "?" }
     return rest.hasPrefix("/") ? String(rest) : "/" + rest
   }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A message of a WebSocket (RFC 6455 §5.6), whole: fragments are joined.
 public enum SocketMessage: Sendable, Hashable {

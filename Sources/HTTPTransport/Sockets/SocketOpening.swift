@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Reads the response to an opening request: its head, and its body where it is not 101.
 struct SocketOpening {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The client's side of an open WebSocket (RFC 6455 §5 to §7), without I/O or clock: bytes go in by `feed`, events come out of
 /// `next`, and what is to be sent out of `takeOutput`.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A transport that opens WebSockets (RFC 6455), too.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// One exchange of real traffic, as a recording keeps it: a line of JSON.
 struct RecordedExchange: Codable, Sendable {
@@ -57,11 +57,11 @@ struct RecordedExchange: Codable, Sendable {
     case .file, .stream: return nil
     }
     guard var text = String(validating: bytes, as: UTF8.self) else {
-      return "sha256:" + SHA256.hash(Array(bytes)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      return "sha256:" + Digest.sha256(bytes).hex
     }
     if let boundary = request.headers["Content-Type"]?.components(separatedBy: "boundary=").dropFirst().first {
-      let name = boundary.prefix { $0 != ";" }.trimmingCharacters(in: CharacterSet(charactersIn: "\" "))
-      if !name.isEmpty { text = text.replacingOccurrences(of: name, with: "boundary") }
+      let name = boundary.prefix { $0 != ";" }.trimming { $0 == "\"" || $0 == " " }
+      if !name.isEmpty { text = text.replacing(name, with: "boundary") }
     }
     return redaction.text(text)
   }

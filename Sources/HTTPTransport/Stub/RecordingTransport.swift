@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Sends through another transport, and writes what came of it to a file that `StubTransport(replaying:)` answers from
@@ -27,8 +27,8 @@ public final class RecordingTransport: Transport {
   private let base: any Transport
   private let redaction: Redaction
   private let path: String
-  /// `nil` where nothing is recorded.
-  private let file: FileHandle?
+  /// The descriptor of the file; `nil` where nothing is recorded.
+  private let file: Int32?
   private let recorded: RecordedAnswers?
   /// Answers from the recording.
   private let replay: StubTransport
@@ -58,19 +58,17 @@ public final class RecordingTransport: Transport {
       self.file = nil
       return
     }
-    do {
-      if !isThere { try Data().write(to: file) }
-      let handle = try FileHandle(forWritingTo: file)
-      try handle.seekToEnd()
-      self.file = handle
-    } catch {
+    let descriptor = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    self.file = descriptor
+    guard descriptor >= 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
+      let error = SystemError.last
       throw NetworkError(
-        kind: .file, reason: "the recording \(file.path) can't be written: \(error.localizedDescription)",
+        kind: .file, reason: "the recording \(file.path) can't be written: \(SystemError.text(of: error))",
         underlying: error)
     }
   }
 
-  deinit { try? file?.close() }
+  deinit { if let file, file >= 0 { _ = close(file) } }
 
   /// Whether `request` is not sent: its answer is recorded, or nothing is to be recorded any more.
   private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?[request] != nil }
@@ -144,7 +142,7 @@ public final class RecordingTransport: Transport {
             NetworkError(
               kind: .file,
               reason:
-                "the recording \(path) can't be written: \(error.localizedDescription); make room on the disk, or "
+                "the recording \(path) can't be written: \(SystemError.text(of: error)); make room on the disk, or "
                 + "record elsewhere",
               request: request, response: try? result.get(), underlying: error)))
       }
@@ -154,13 +152,11 @@ public final class RecordingTransport: Transport {
   /// Writes a line, or nothing: half a line would make the whole recording unreadable.
   private func append(_ line: Data) throws {
     guard let file else { return }
-    let end = try file.offset()
-    do {
-      try file.write(contentsOf: line)
-    } catch {
-      try? file.truncate(atOffset: end)
-      throw error
-    }
+    let end = lseek(file, 0, SEEK_CUR)
+    guard end < 0 || !writeAll(line, to: file) else { return }
+    let error = SystemError.last
+    if end >= 0, ftruncate(file, end) == 0 { _ = lseek(file, end, SEEK_SET) }
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A stub's response on its way; everything but `dispose` and `resume` happens on the scheduler.

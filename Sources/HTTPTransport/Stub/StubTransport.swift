@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A transport without a network: answers from a closure, a table or a recording, for tests and previews (article rows

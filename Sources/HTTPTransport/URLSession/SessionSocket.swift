@@ -1,5 +1,5 @@
 // The URLSession of Linux needs a libcurl with WebSockets, and reads without backpressure: there, CurlTransport has them.
-#if canImport(Darwin)
+#if HAS_URLSESSION && canImport(Darwin)
   import Foundation
   import Streams
 

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension DecodingSession {
   /// Returns the keys that lead to a place; computed only on demand.

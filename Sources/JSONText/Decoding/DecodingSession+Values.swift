@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension DecodingSession {
   @inline(__always)

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Date {
   /// Parses a date in the format of RFC 3339 §5.6, `2019-12-28T01:02:03.456+08:00`, also with `+0800` or `+08`.

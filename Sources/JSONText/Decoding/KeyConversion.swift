@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A coding key that is not declared by a model: an index, a parent member, or `super`.
 struct JSONKey: CodingKey {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A back end's base URL, checked and taken apart once: nearly every call is a plain path below it.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A body of newline-delimited JSON (NDJSON, JSON Lines): the elements of an asynchronous sequence, one a line.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Writes parameters as a JSON body (article row 2.7).
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension MultipartForm {
   /// The boundary of the form: the one that was asked for, if it can be one, or a new one.
@@ -50,14 +50,30 @@ extension MultipartForm {
     return boundary
   }
 
+  /// Whether `mark`, which begins with a hyphen, is in `data`: from hyphen to hyphen, as the body may be large.
+  private static func contains(_ mark: Data, _ data: Data) -> Bool {
+    mark.withUnsafeBytes { mark in
+      data.withUnsafeBytes { data in
+        guard let sought = mark.baseAddress, var rest = data.baseAddress else { return false }
+        let end = rest + data.count
+        while let hyphen = memchr(rest, Int32(UInt8(ascii: "-")), end - rest).map(UnsafeRawPointer.init) {
+          guard end - hyphen >= mark.count else { return false }
+          if memcmp(hyphen, sought, mark.count) == 0 { return true }
+          rest = hyphen + 1
+        }
+        return false
+      }
+    }
+  }
+
   private static func contains(_ boundary: String, _ part: Part, filesToo: Bool) -> Bool {
     let mark = Data("--\(boundary)".utf8)
     switch part.content {
-    case .data(let data): return data.range(of: mark) != nil
+    case .data(let data): return contains(mark, data)
     case .file(let file):
       // That it can be read has been seen before.
       guard filesToo, let data = try? Data(contentsOf: file, options: .mappedIfSafe) else { return false }
-      return data.range(of: mark) != nil
+      return contains(mark, data)
     }
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension MultipartForm {
   /// The fields, sorted, before the parts; `common` ones only where the form has none of that name.

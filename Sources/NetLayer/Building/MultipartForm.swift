@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A `multipart/form-data` body: fields, data and files (RFC 7578; article row 0.8).
 ///

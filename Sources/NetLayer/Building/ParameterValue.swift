@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What parameters come down to before they are written out: the same tree for forms and for JSON.
 enum ParameterValue: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Turns any `Encodable` into a `ParameterValue`.
 struct ParameterValueEncoder: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Makes the request that goes to the transport, or says why there is none (article row 2.13).
 final class RequestBuilder: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// Signs requests: runs over the sorted final parameters (article row 0.2), anew for every attempt.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// How a back end writes bodies; one for all its requests.
 final class BodyConventions: Sendable {

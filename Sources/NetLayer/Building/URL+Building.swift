@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension URL {
   /// The URL with `text`, encoded already, behind its query and in front of its fragment, which is never sent.
@@ -60,7 +60,7 @@ extension String {
     let end = parts[1].firstIndex(of: "#") ?? parts[1].endIndex
     let left = parts[1][..<end].split(separator: "&").filter { pair in
       let name = String(pair.prefix { $0 != "=" })
-      return !names.contains(name.removingPercentEncoding ?? name)
+      return !names.contains(name.decodingPercent ?? name)
     }
     return String(parts[0]) + (left.isEmpty ? "" : "?") + left.joined(separator: "&") + String(parts[1][end...])
   }
@@ -119,20 +119,33 @@ enum URLPath {
   static func checkClimbing(_ path: String) throws {
     // By bytes: a combining mark behind a slash would hide it from a comparison of characters. A backslash separates, too,
     // for servers and clients that follow the WHATWG's URL rules, and so do escapes for servers that decode before they
-    // resolve. Replacing in text costs microseconds, so only where there is something to decode.
-    var plain = path
-    if path.utf8.contains(UInt8(ascii: "%")) {
-      for (escape, byte) in [("%2f", "/"), ("%5c", "\\"), ("%2e", ".")] {
-        plain = plain.replacingOccurrences(of: escape, with: byte, options: [.caseInsensitive, .literal])
-      }
-    }
-    guard zip(plain.utf8, plain.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: ".") && $1 == $0 }) else {
-      return
-    }
-    for component in plain.utf8.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
-    where component.elementsEqual("..".utf8) {
+    // resolve.
+    let hasEscapes = path.utf8.contains(UInt8(ascii: "%"))
+    if hasEscapes ? climbs(decodingDotsAndSlashes(of: path)) : climbs(path.utf8) {
       throw refused(path, "climbs with '..'")
     }
+  }
+
+  private static func climbs(_ path: some Collection<UInt8>) -> Bool {
+    guard zip(path, path.dropFirst()).contains(where: { $0 == UInt8(ascii: ".") && $1 == $0 }) else { return false }
+    return path.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
+      .contains { $0.elementsEqual("..".utf8) }
+  }
+
+  private static func decodingDotsAndSlashes(of path: String) -> [UInt8] {
+    var decoded: [UInt8] = []
+    var rest = path.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16),
+        "/\\.".utf8.contains(value), rest.first != UInt8(ascii: "+")
+      else {
+        decoded.append(byte)
+        continue
+      }
+      decoded.append(value)
+      rest.removeFirst(2)
+    }
+    return decoded
   }
 
   /// The path without components that say "here": `.`, also percent-encoded (RFC 3986 §5.2.4).

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What can stand for the place a call goes to: a path below the back end's base URL, an absolute URL as text, or a `URL`.
 public protocol URLConvertible: Sendable {

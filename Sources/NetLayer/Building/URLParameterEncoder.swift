@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Writes parameters as `name=value` pairs, into the query or as a form (article rows 0.7, 0.8, 2.9).
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 // On endpoints, so that `.get("/users")` can be written wherever an endpoint is taken.
 extension Endpoint where Self == Call {

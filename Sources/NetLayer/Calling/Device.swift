@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What back ends want to know of the device, for their common parameters (article row 0.2).
 ///
@@ -35,7 +35,7 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
       try Data(id.utf8).write(to: file, options: .atomic)
     } catch {
       throw NetworkError(
-        kind: .file, reason: "the device's identifier can't be stored in \(file.path): \(error.localizedDescription)",
+        kind: .file, reason: "the device's identifier can't be stored in \(file.path): \(SystemError.text(of: error))",
         underlying: error)
     }
     return Device(id: id)
@@ -47,7 +47,11 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
     let version = ProcessInfo.processInfo.operatingSystemVersion
     system = "\(Self.systemName) \(version.majorVersion).\(version.minorVersion)"
     architecture = Self.architectureName
-    appVersion = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+    #if canImport(Darwin)
+      appVersion = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+    #else
+      appVersion = nil
+    #endif
   }
 
   private static var systemName: String {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 // The same calls for `await`: the streams stay the core, and nothing here has a way of its own.

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A request in callback style that has been started (article rows 0.13, 2.11).

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Streams
 
 extension Network {
@@ -39,7 +39,7 @@ extension Network {
     // A limit of many years is none, and more than a `Duration` may hold.
     let limit: Duration? = total > 0 && total < 1e9 ? .seconds(total + 1) : nil
     let results = try BlockingWait.elements(
-      of: call(own).asObservable(), within: limit, runsMainLoop: false)
+      of: call(own).asObservable(), within: limit)
     guard let result = results?.first else {
       throw reading.error(
         .timeout, "the result did not arrive while this thread waited for it; its delivery may need this very thread")

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// What stands between a transport that delivers messages of a WebSocket and a consumer who takes them at its own pace.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// One request on its way through the transport, in one object: what cancels it, and the hop of its events off the

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension JSON {
   /// The same value, judged by its envelope; one that has been judged is given back as it is.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension NetworkError {
   /// The status of the response, if one arrived.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Response {
   /// The body as text, in the charset that its byte order mark or `Content-Type` declares, else UTF-8.
@@ -17,7 +17,15 @@ extension Response {
 
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
     let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: encoding)
-    guard let text else { throw failure("the body is no text in \(name)") }
+    guard let text else {
+      // Zeros are text in every charset, so where not even they are read, the decoder is missing.
+      guard String(data: Data(count: 4), encoding: encoding) != nil else {
+        throw failure(
+          "the charset \(name.debugDescription) needs Foundation, which this program leaves out; read the body's bytes, or "
+            + "use a class of Foundation such as NSString")
+      }
+      throw failure("the body is no text in \(name)")
+    }
     return text
   }
 
@@ -114,7 +122,7 @@ extension Response {
   /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
   private var charset: String? {
     headers["Content-Type"].flatMap { MediaType($0).parameter("charset") }?
-      .trimmingCharacters(in: CharacterSet(charactersIn: "\"'")).lowercased()
+      .trimming { $0 == "\"" || $0 == "'" }.lowercased()
   }
 
   private static let encodings: [String: String.Encoding] = [

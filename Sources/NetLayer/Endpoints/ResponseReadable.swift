@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What a call can give besides models: the one protocol to conform to for a kind of one's own (article rows 1.5, 1.16).
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension StubTransport.Stub {
   /// Answers the requests of `endpoint`: its method, and its path below any base URL. Parameters are not compared.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An endpoint that says what its answer is, so that no call site has to.

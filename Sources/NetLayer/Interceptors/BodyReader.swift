@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Reads the body of a streamed response, which carries it: interceptors that hold something until its end look for it.

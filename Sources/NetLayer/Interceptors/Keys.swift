@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Whom an interceptor has authenticated a request as, by which header fields.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Cuts a stream of bytes into lines: a pure state machine.
 struct LineParser {

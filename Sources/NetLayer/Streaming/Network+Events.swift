@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 extension Network {
@@ -158,7 +158,7 @@ private final class EventSession: Sendable {
       return false
     }
     let type = response.headers["Content-Type"] ?? ""
-    guard type.lowercased().split(separator: ";").first?.trimmingCharacters(in: .whitespaces) == "text/event-stream"
+    guard type.lowercased().split(separator: ";").first?.trimmingBlanks == "text/event-stream"
     else {
       throw response.failure(
         "the answer is \(type.isEmpty ? "of no type" : type) instead of text/event-stream; check the endpoint")

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Writes one download: decides what the head means, writes the pieces, measures the rate.

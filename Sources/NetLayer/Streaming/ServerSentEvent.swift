@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// An event that a server sent (HTML standard §9.2).
 public struct ServerSentEvent: Sendable, Hashable {

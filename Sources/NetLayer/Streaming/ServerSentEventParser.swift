@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Reads server-sent events out of bytes, as HTML standard §9.2.6 says: a pure state machine.
 struct ServerSentEventParser {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// A WebSocket that connects when its messages are subscribed, and again as its policy says when the connection is lost.

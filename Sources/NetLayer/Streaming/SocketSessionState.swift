@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Where the messages of a session are sent: the state of its newest connection.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// An answer whose body is still coming in: for bodies without end, or larger than memory.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Synchronization
 
 // Updated by the `init` and `deinit` of every subscription.
@@ -32,6 +32,6 @@ public enum Hooks {
   public static var liveSubscriptionCount: Int { liveSubscriptions.load(ordering: .relaxed) }
 
   private static let printToStandardError: UnhandledErrorHandler = { error, file, line in
-    FileHandle.standardError.write(Data("Unhandled stream error, subscribed at \(file):\(line): \(error)\n".utf8))
+    StandardError.print("Unhandled stream error, subscribed at \(file):\(line): \(error)")
   }
 }

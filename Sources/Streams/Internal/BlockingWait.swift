@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// A wait that blocks the calling thread until a stream has terminated, for `toBlocking()` and synchronous calls.
 package enum BlockingWait {
@@ -8,22 +8,22 @@ package enum BlockingWait {
 
   /// Returns the elements of `source` after it has completed, or `nil` if `limit` passes first.
   ///
-  /// - Parameter runsMainLoop: Whether the main thread runs its run loop while it waits, so that streams that emit on
-  ///   the main queue can complete.
+  /// - Parameter mainLoop: A replacement for the wait, on the main thread, that runs the main queue, so that streams that
+  ///   emit there can complete. An empty item on that queue wakes it.
   /// - Throws: The error of the stream.
   package static func elements<Element: Sendable>(
-    of source: Observable<Element>, within limit: Duration?, runsMainLoop: Bool
+    of source: Observable<Element>, within limit: Duration?, mainLoop: ((DispatchSemaphore) -> Void)? = nil
   ) throws -> [Element]? {
     // Written by the threads of the stream, read by the waiting one after the semaphore.
     let state = Locked((elements: [Element](), end: Result<Void, any Error>?.none))
     let done = DispatchSemaphore(value: 0)
+    let runsMainLoop = mainLoop != nil
     let subscription = source.subscribe(
       onNext: { element in state.withLock { $0.elements.append(element) } },
       onError: { error in state.withLock { $0.end = .failure(error) } },
       onCompleted: { state.withLock { $0.end = .success(()) } },
       onDisposed: {
         done.signal()
-        // Wakes the run loop below.
         if runsMainLoop { DispatchQueue.main.async {} }
       })
     defer { subscription.dispose() }
@@ -32,20 +32,12 @@ package enum BlockingWait {
     let timer = DispatchWorkItem { done.signal() }
     defer { timer.cancel() }
     if let limit, limit < .seconds(1e9) { limits.asyncAfter(deadline: .now() + limit / .seconds(1), execute: timer) }
-    if runsMainLoop, Thread.isMainThread { runMainLoop(until: done) } else { done.wait() }
+    if let mainLoop { mainLoop(done) } else { done.wait() }
     return try state.withLock { state in
       try state.end.map { end in
         try end.get()
         return state.elements
       }
-    }
-  }
-
-  private static func runMainLoop(until done: DispatchSemaphore) {
-    while done.wait(timeout: .now()) != .success {
-      let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      // Inside an item of the main queue, the run loop runs nothing; then only another thread can end the stream.
-      if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return }
     }
   }
 }

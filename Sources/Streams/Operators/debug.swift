@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension ObservableType {
   /// Prints the subscription, the events and the disposal to standard error, one line each, with the time.
@@ -16,7 +16,7 @@ extension ObservableType {
     let show: @Sendable (String) -> Void = { event in
       if let print { return print("\(name) -> \(event)") }
       let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
-      FileHandle.standardError.write(Data("\(time): \(name) -> \(event)\n".utf8))
+      StandardError.print("\(time): \(name) -> \(event)")
     }
     return self.do(
       onNext: { show("next(\($0))") }, onError: { show("error(\($0))") }, onCompleted: { show("completed") },

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A type that decodes values from bytes, such as `JSONDecoder` and `PropertyListDecoder`.
 public protocol DataDecoder: Sendable {

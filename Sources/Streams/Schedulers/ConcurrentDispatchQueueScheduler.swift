@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// A scheduler that runs work concurrently on a concurrent dispatch queue.
 public final class ConcurrentDispatchQueueScheduler: SchedulerType {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A scheduler that runs work on the calling thread, immediately or after the item that is running there (a
 /// trampoline).
@@ -10,7 +10,8 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
     var queue = Queue<ScheduledItem>()
   }
 
-  private static let key = "Streams.CurrentThreadScheduler"
+  // The items of the thread that is running some, alive in `schedule`.
+  private static let running = ThreadPointer()
 
   private init() {}
 
@@ -18,16 +19,17 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
   /// items scheduled before.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
-    let storage = Thread.current.threadDictionary
-    if let items = storage[Self.key] as? Items {
-      items.queue.append(item)
+    if let items = Self.running.value {
+      Unmanaged<Items>.fromOpaque(items).takeUnretainedValue().queue.append(item)
       return item
     }
     let items = Items()
-    storage[Self.key] = items
-    item.run()
-    while let next = items.queue.popFirst() { next.run() }
-    storage.removeObject(forKey: Self.key)
+    Self.running.value = Unmanaged.passUnretained(items).toOpaque()
+    withExtendedLifetime(items) {
+      item.run()
+      while let next = items.queue.popFirst() { next.run() }
+    }
+    Self.running.value = nil
     return item
   }
 }

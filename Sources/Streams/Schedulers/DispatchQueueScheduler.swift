@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// The common implementation of the schedulers that use a dispatch queue.
 struct DispatchQueueScheduler: Sendable {

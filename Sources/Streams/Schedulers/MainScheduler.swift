@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 import Synchronization
 
 /// A scheduler that runs work on the main queue: immediately if called there with an empty queue, otherwise in order.

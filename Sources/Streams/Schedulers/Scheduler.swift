@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// A duration, under its RxSwift name.
 public typealias RxTimeInterval = Duration

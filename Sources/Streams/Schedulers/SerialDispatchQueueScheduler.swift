@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import PortableFoundation
 
 /// A scheduler that runs one item at a time, in order, on a serial dispatch queue.
 public final class SerialDispatchQueueScheduler: SchedulerType {

@@ -86,6 +86,24 @@ struct Price: Decodable, Sendable {
       .init(tls: .init(trust: .file(authority), minimumVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
   }
 
+  func localServices(canary: String) throws -> CurlTransport {
+    try CurlTransport(
+      .init(addresses: [
+        "api.example.com": .host(canary, port: 8443),
+        "docker.local": .unixSocket(path: "/var/run/docker.sock"),
+      ]))
+  }
+
+  func service(at url: URL, over transport: CurlTransport) -> Network {
+    Network(Backend(baseURL: url, transport: transport, options: .init(httpVersion: .http2PriorKnowledge)))
+  }
+
+  func report(on transport: CurlTransport) async {
+    let gauges = await transport.gauges()
+    print("connections: \(gauges.total.connections), idle: \(gauges.total.idle)")
+    for (origin, counts) in gauges.origins { print("\(origin): \(counts.running) running, \(counts.waiting) waiting") }
+  }
+
   func capabilities() {
     if let curl = CurlTransport.capabilities {
       print("libcurl \(curl.version), HTTP/2: \(curl.http2), brotli: \(curl.brotli)")

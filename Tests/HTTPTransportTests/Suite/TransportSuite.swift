@@ -21,7 +21,9 @@ class TransportSuite: XCTestCase {
     #if canImport(CCurl)
       (transport as? CurlTransport)?.shutdown()
     #endif
-    (transport as? URLSessionTransport)?.shutdown()
+    #if HAS_URLSESSION
+      (transport as? URLSessionTransport)?.shutdown()
+    #endif
   }
 
   /// Tests that can't pass on this platform, with the reason.

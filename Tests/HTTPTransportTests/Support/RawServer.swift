@@ -9,15 +9,25 @@ import TestSupport
   import Darwin
 #endif
 
-/// A listener on 127.0.0.1 whose connections a closure serves, each on a thread of its own: for what no HTTP server does
+/// A listener on 127.0.0.1, or on a Unix domain socket, whose connections a closure serves, each on a thread of its own: for what no HTTP server does
 /// with its sockets.
 final class RawServer: Sendable {
   let port: UInt16
   private let listener: Int32
 
   /// `serve` gets each connection and its number, counted from 1; the connection is closed behind it.
-  init(_ serve: @escaping @Sendable (RawClient, Int) -> Void) throws {
-    (listener, port) = try Self.listen()
+  convenience init(_ serve: @escaping @Sendable (RawClient, Int) -> Void) throws {
+    let (listener, port) = try Self.listen()
+    self.init(listener, port, serve)
+  }
+
+  /// Makes the file of a Unix domain socket, of which the test disposes.
+  convenience init(path: String, _ serve: @escaping @Sendable (RawClient, Int) -> Void) throws {
+    self.init(try Self.listen(path), 0, serve)
+  }
+
+  private init(_ listener: Int32, _ port: UInt16, _ serve: @escaping @Sendable (RawClient, Int) -> Void) {
+    (self.listener, self.port) = (listener, port)
     let thread = Thread { [listener] in
       for number in 1... {
         let descriptor = accept(listener, nil, nil)
@@ -57,6 +67,24 @@ final class RawServer: Sendable {
     }
     guard result else { throw POSIXError(.EADDRINUSE) }
     return (listener, UInt16(bigEndian: address.sin_port))
+  }
+
+  private static func listen(_ path: String) throws -> Int32 {
+    #if canImport(Glibc)
+      let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let listener = socket(AF_UNIX, SOCK_STREAM, 0)
+    #endif
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(103)) }
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0, listen(listener, 16) == 0 else { throw POSIXError(.EADDRINUSE) }
+    return listener
   }
 
   private static func listen(_ descriptor: Int32, _ backlog: Int32) -> Int32 {

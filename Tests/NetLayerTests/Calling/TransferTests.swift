@@ -121,9 +121,11 @@ class TransferTests: XCTestCase {
   }
 }
 
-final class URLSessionTransferTests: TransferTests {
-  override func makeTransport() throws -> any Transport { URLSessionTransport() }
-}
+#if HAS_URLSESSION
+  final class URLSessionTransferTests: TransferTests {
+    override func makeTransport() throws -> any Transport { URLSessionTransport() }
+  }
+#endif
 
 final class ForeignTransportTransferTests: XCTestCase {
   func test_row_0_12_aTransportThatKnowsNoFilesDownloadsAllTheSame() throws {

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Puts a token into requests and gets a new one when the server takes it no more (article weakness 0.14: there was no

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// What proves to a server who is calling (RFC 6749 §5.1).
@@ -91,12 +91,13 @@ public struct FileTokenStore: TokenStore {
       // Made with its mode, as a chmod afterwards would leave a moment in which others can read it.
       let temporary = file.appendingPathExtension(UUID().uuidString)
       let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw Self.systemError }
+      guard descriptor >= 0 else { throw SystemError.last }
       do {
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try handle.write(contentsOf: JSONEncoder().encode(token))
-        try handle.synchronize()
-        guard rename(temporary.path, file.path) == 0 else { throw Self.systemError }
+        defer { _ = close(descriptor) }
+        guard writeAll(try JSONEncoder().encode(token), to: descriptor), fsync(descriptor) == 0 else {
+          throw SystemError.last
+        }
+        guard rename(temporary.path, file.path) == 0 else { throw SystemError.last }
       } catch {
         try? FileManager.default.removeItem(at: temporary)
         throw error
@@ -111,17 +112,15 @@ public struct FileTokenStore: TokenStore {
   /// - Throws: `NetworkError` of kind `file`.
   public func lockForRefresh() throws -> (any Disposable)? {
     let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure("locked", Self.systemError) }
+    guard descriptor >= 0 else { throw failure("locked", SystemError.last) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let error = Self.systemError
+      let error = SystemError.last
       close(descriptor)
       guard error.code == .EWOULDBLOCK else { throw failure("locked", error) }
       return nil
     }
     return Disposables.create { close(descriptor) }
   }
-
-  private static var systemError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 
   private func failure(_ verb: String, _ error: any Error) -> NetworkError {
     let remedy = "remove it, or choose another file for the FileTokenStore"

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Cache {
   /// What was found, unless it must be forgotten by now.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Answers that are kept: in memory, and behind that in files (article row 3.7).
@@ -50,9 +50,7 @@ public final class Cache: Sendable {
   public init(
     directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
-    onProblem: @escaping @Sendable (NetworkError) -> Void = {
-      try? FileHandle.standardError.write(contentsOf: Data("\($0.reason)\n".utf8))
-    }
+    onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) {
     self.clock = clock
     self.memoryLimit = memoryLimit

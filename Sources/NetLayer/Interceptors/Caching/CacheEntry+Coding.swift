@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The form on disk. Little-endian:
 ///

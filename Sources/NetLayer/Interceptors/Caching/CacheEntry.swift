@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// An answer as it is kept, or a list of the header fields that choose between several (`Vary.swift`). An object, as
 /// every hit passes it on a few times.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Answers requests from a cache, and keeps the server's answers there (article rows 1.3, 3.7 to 3.11).

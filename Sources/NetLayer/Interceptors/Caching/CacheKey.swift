@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// What tells answers apart: parts of which none runs into the next.
 struct CacheKey {
@@ -72,7 +72,7 @@ struct CacheKey {
 
   private static func sorted(_ whole: String) -> String {
     var text = String(whole.prefix { $0 != "#" })
-    let scheme = text.range(of: "://")?.upperBound ?? text.startIndex
+    let scheme = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     let path = text[scheme...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
     // Users and passwords, which stand there too, are taken as they are.
     if !text[..<path].utf8.contains(UInt8(ascii: "@")) { text = text[..<path].lowercased() + text[path...] }

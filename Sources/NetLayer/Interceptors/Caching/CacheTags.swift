@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// Digests of an entry's URL and of the URLs above it, by which entries of all accounts are found again: URLs do not get to
 /// the disk.

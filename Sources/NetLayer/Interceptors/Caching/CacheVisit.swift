@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// The way of one request through the cache. An object, as the closures of every step hold it.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 #if canImport(Glibc)
   import Glibc
@@ -27,7 +27,7 @@ extension DiskStore {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      creation = Self.code(of: error)
+      creation = SystemError.code(of: error)
     }
     let directory = Self.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard directory >= 0 else {
@@ -53,13 +53,6 @@ extension DiskStore {
     tell(
       "the cache directory \(path) can't be used now, so answers are kept in memory only: "
         + String(cString: strerror(reason)))
-  }
-
-  /// The `errno` behind an error of Foundation's.
-  static func code(of error: any Error) -> Int32? {
-    let error = error as NSError
-    if error.domain == NSPOSIXErrorDomain { return Int32(error.code) }
-    return (error.userInfo[NSUnderlyingErrorKey] as? any Error).flatMap(code)
   }
 
   private static func open(_ path: String, _ flags: Int32) -> Int32 {

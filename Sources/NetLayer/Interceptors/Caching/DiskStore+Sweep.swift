@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 #if canImport(Glibc)
   import Glibc
@@ -20,7 +20,7 @@ extension DiskStore {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: path)
     } catch {
-      tellUnusable(Self.code(of: error) ?? EIO)
+      tellUnusable(SystemError.code(of: error) ?? EIO)
       return false
     }
     for name in names {

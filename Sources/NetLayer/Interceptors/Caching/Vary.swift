@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 // Several responses of one URL, chosen by header fields of the request (Vary, RFC 9111 §4.1). Under the URL's key stands a list
 // of these fields, an entry of status 0; the responses stand under keys made of a random prefix and the fields' values.

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Lets identical requests share one exchange (article row 3.14).

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Lets only so many requests run at once, and only so many begin in a span of time; the others wait for their turn

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension EventMonitor.Event {
   /// The request that the event is about: for a response, the request as it was sent.
@@ -15,7 +15,7 @@ extension EventMonitor.Event {
   ///
   /// `http.request.method` (`_OTHER` with `http.request.method_original` for a method that the conventions do not list),
   /// `url.full`, `server.address`, `server.port`, `http.request.resend_count` from the second attempt on,
-  /// `http.response.status_code`, `error.type` (the status from 400 on, or the ``NetworkError/Kind``),
+  /// `http.response.status_code`, `error.type` (the status from 400 on, or the ``/HTTPTransport/NetworkError/Kind``),
   /// `network.protocol.version`, `network.peer.address` and `network.peer.port`. Ports, counts and statuses are numbers, all else is text.
   ///
   /// - Parameter redaction: replaces the secrets in the URL.
@@ -54,7 +54,7 @@ extension EventMonitor.Event {
     if let version = metrics?.httpVersion { attributes["network.protocol.version"] = JSON(stringLiteral: version) }
     // As in 127.0.0.1:80 and [::1]:80.
     guard let place = metrics?.remoteAddress, let colon = place.lastIndex(of: ":") else { return }
-    let address = place[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    let address = place[..<colon].trimming { $0 == "[" || $0 == "]" }
     attributes["network.peer.address"] = JSON(stringLiteral: address)
     if let port = Int(place[place.index(after: colon)...]) {
       attributes["network.peer.port"] = JSON(integerLiteral: port)

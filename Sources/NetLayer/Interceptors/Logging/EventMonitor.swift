@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Tells what happens to requests: for metrics (article row 3.16).

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Writes requests and answers to a log (article rows 1.3, 2.19).
@@ -47,9 +47,7 @@ public struct NetworkLogger: Interceptor {
   public init(
     level: Level = .basic, redaction: Redaction = .standard, showsCurl: Bool = false, maxBodySize: Int = 4096,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
-    output: @escaping @Sendable (String) -> Void = {
-      try? FileHandle.standardError.write(contentsOf: Data(($0 + "\n").utf8))
-    }
+    output: @escaping @Sendable (String) -> Void = { StandardError.print($0) }
   ) {
     self.level = level
     self.redaction = redaction

@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 extension Request {
   /// The request as a `curl` command for a POSIX shell (article row 2.19).

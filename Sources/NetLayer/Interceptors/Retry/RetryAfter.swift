@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 
 /// The pause that a `Retry-After` asks for (RFC 9110 §10.2.3): seconds, or a date.
 struct RetryAfter {

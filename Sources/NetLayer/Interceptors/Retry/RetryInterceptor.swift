@@ -1,4 +1,4 @@
-import Foundation
+import PortableFoundation
 import Streams
 
 /// Sends a request again when its failure may be over by then (article rows 0.5, 3.14).

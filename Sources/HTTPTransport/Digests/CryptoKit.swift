@@ -1,0 +1,31 @@
+#if canImport(CryptoKit)
+  import CryptoKit
+
+  // The digests of Apple's platforms, in place of those in the other files of this folder.
+
+  /// SHA-256, fed piece by piece.
+  struct SHA256 {
+    private var digest = CryptoKit.SHA256()
+
+    /// Returns the 32 bytes of the digest of `message`.
+    static func hash(_ message: [UInt8]) -> [UInt8] { Array(CryptoKit.SHA256.hash(data: message)) }
+
+    /// Adds `bytes` to the message.
+    mutating func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bufferPointer: bytes) }
+
+    /// Returns the 32 bytes of the digest.
+    mutating func finish() -> [UInt8] { Array(digest.finalize()) }
+  }
+
+  /// SHA-1, for the handshake of WebSockets only.
+  enum SHA1 {
+    /// Returns the 20 bytes of the digest of `message`.
+    static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: message)) }
+  }
+
+  /// MD5, for signatures that a server asks for.
+  enum MD5 {
+    /// Returns the 16 bytes of the digest of `message`.
+    static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.MD5.hash(data: message)) }
+  }
+#endif

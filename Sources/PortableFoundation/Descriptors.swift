@@ -1,0 +1,40 @@
+/// Writes all of `bytes` to `descriptor`, waiting where it is non-blocking and full; `false` on an error, with its `errno`.
+@discardableResult
+package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
+  bytes.withUnsafeBytes { buffer in
+    var done = 0
+    while done < buffer.count, let base = buffer.baseAddress {
+      let count = write(descriptor, base + done, buffer.count - done)
+      if count > 0 {
+        done += count
+      } else if count < 0 && errno == EAGAIN {
+        // A pipe may be set to non-blocking by another process that shares it.
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&wait, 1, -1)
+      } else if !(count < 0 && errno == EINTR) {
+        return false
+      }
+    }
+    return true
+  }
+}
+
+/// The size of the file at `path` in bytes; `nil` where there is none.
+package func fileSize(_ path: String) -> Int64? {
+  var info = stat()
+  return stat(path, &info) == 0 ? Int64(info.st_size) : nil
+}
+
+/// Returns `true` if there is a directory at `path`, or a link to one.
+package func isDirectory(_ path: String) -> Bool {
+  var info = stat()
+  return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+}
+
+/// The standard error stream.
+@usableFromInline
+package enum StandardError {
+  /// Writes `line` and a line feed; an error is ignored, as there is nowhere to report it.
+  @usableFromInline
+  package static func print(_ line: String) { writeAll(Data("\(line)\n".utf8), to: STDERR_FILENO) }
+}

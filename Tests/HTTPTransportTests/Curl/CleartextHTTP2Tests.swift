@@ -1,0 +1,141 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// HTTP/2 without TLS: `HTTPVersion.http2PriorKnowledge`.
+  final class CleartextHTTP2Tests: XCTestCase {
+    private func request(
+      _ url: URL, _ method: HTTPMethod = .get, _ version: NetLayer.Request.HTTPVersion = .http2PriorKnowledge,
+      body: Data? = nil
+    ) -> NetLayer.Request {
+      var request = Request(method: method, url: url, body: body.map { .data($0) } ?? .none)
+      request.options.httpVersion = version
+      return request
+    }
+
+    private func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request, on: transport)
+      return try flight.outcome()
+    }
+
+    private func skipWithoutHTTP2() throws {
+      try XCTSkipUnless(CurlLibrary.speaksHTTP2, "this libcurl has no HTTP/2, or is older than 7.80")
+    }
+
+    /// Speaks HTTP/1.1, or HTTP/2 on connections that begin so; no other server here does both on one port. Answers HTTP/1.1 with the number of
+    /// the connection.
+    private static let serve: @Sendable (RawClient, Int) -> Void = { client, number in
+      var isFirst = true
+      while let head = client.receiveHead() {
+        if head.hasPrefix("PRI * HTTP/2.0\r\n") { return isFirst ? serveHTTP2(client) : client.resetAtEnd() }
+        isFirst = false
+        let body = "\(number)"
+        client.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      }
+    }
+
+    private static func serveHTTP2(_ client: RawClient) {
+      guard client.read(6) == Array("SM\r\n\r\n".utf8) else { return }
+      func send(_ type: UInt8, _ flags: UInt8, _ stream: [UInt8], _ payload: [UInt8] = []) {
+        client.send(([0, 0, UInt8(payload.count), type, flags] + stream + payload)[...])
+      }
+      send(4, 0, [0, 0, 0, 0])
+      while let frame = client.read(9) {
+        let length = Int(frame[0]) << 16 | Int(frame[1]) << 8 | Int(frame[2])
+        guard length == 0 || client.read(length) != nil else { return }
+        // SETTINGS are acknowledged; a request that ends is answered with `:status: 200` and no body.
+        if frame[3] == 4, frame[4] & 1 == 0 { send(4, 1, [0, 0, 0, 0]) }
+        if frame[3] <= 1, frame[4] & 1 == 1 { send(1, 5, Array(frame[5...]), [0x88]) }
+      }
+    }
+
+    func testRequestsShareAConnectionWithoutTLS() throws {
+      try skipWithoutHTTP2()
+      let nginx = try NginxServer(
+        server: "location / { add_header X-Connection $connection; return 200 $server_protocol; }", files: [:],
+        isCleartextHTTP2: true)
+      defer { nginx.stop() }
+      let transport = try CurlTransport()
+      let flights = (0..<20).map { _ in Flight(self) }
+      for flight in flights { _ = flight.send(request(nginx.url), on: transport) }
+      var connections: Set<String?> = []
+      for flight in flights {
+        let response = try flight.outcome().get()
+        XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "HTTP/2.0")
+        XCTAssertEqual(response.metrics?.httpVersion, "2")
+        connections.insert(response.headers["X-Connection"])
+      }
+      // The first six may have begun before it was known that one serves all.
+      if !CurlLibrary.repeatsPriorKnowledge { XCTAssertLessThanOrEqual(connections.count, 6) }
+      let last = try outcome(request(nginx.url, .post, body: Data(repeating: 0x61, count: 1000)), on: transport)
+        .get()
+      XCTAssertEqual(connections.contains(last.headers["X-Connection"]), !CurlLibrary.repeatsPriorKnowledge)
+      // The rest is what the server can't read: HTTP/1.1.
+      XCTAssertNotEqual(try? outcome(request(nginx.url, .get, .http1), on: transport).get().status, 200)
+    }
+
+    func testOneServerGetsBothVersionsOverDifferentConnections() throws {
+      try skipWithoutHTTP2()
+      let server = try RawServer(Self.serve)
+      let transport = try CurlTransport()
+      let versions: [(NetLayer.Request.HTTPVersion, String)] = [
+        (.automatic, "1.1"), (.http2PriorKnowledge, "2"), (.http1, "1.1"), (.http2PriorKnowledge, "2"),
+        (.automatic, "1.1"),
+        (.http2PriorKnowledge, "2"), (.http2PriorKnowledge, "2"),
+      ]
+      for (version, expected) in versions {
+        for method in [HTTPMethod.get, .post] {
+          let body = method == .post ? Data("body".utf8) : nil
+          let response = try outcome(request(server.url, method, version, body: body), on: transport).get()
+          XCTAssertEqual(response.metrics?.httpVersion, expected, "\(version) \(method)")
+          XCTAssertEqual(response.status, 200)
+        }
+      }
+    }
+
+    func testHTTP2GoesOverAUnixSocket_andKeepsItsConnection() throws {
+      try skipWithoutHTTP2()
+      let folder = "/tmp/netlayer-\(UUID().uuidString.prefix(8))"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let server = try RawServer(path: folder + "/a", Self.serve)
+      let other = try RawServer(path: folder + "/b", Self.serve)
+      let transport = try CurlTransport(
+        .init(addresses: ["a": .unixSocket(path: folder + "/a"), "b": .unixSocket(path: folder + "/b")]))
+      for isReused in [false, true, true] {
+        for url in ["http://a/", "http://b/"] {
+          let response = try outcome(request(try XCTUnwrap(URL(string: url))), on: transport).get()
+          XCTAssertEqual(response.metrics?.httpVersion, "2")
+          XCTAssertEqual(response.metrics?.isReused, isReused && !CurlLibrary.repeatsPriorKnowledge, url)
+        }
+      }
+      withExtendedLifetime((server, other)) {}
+    }
+
+    func testAProxyIsAskedForATunnel() throws {
+      try skipWithoutHTTP2()
+      let server = try RawServer(Self.serve)
+      let proxy = try LoopbackProxy()
+      let transport = try CurlTransport(.init(proxy: .url(proxy.url())))
+      XCTAssertEqual(try outcome(request(server.url), on: transport).get().metrics?.httpVersion, "2")
+      XCTAssert(proxy.heads.allSatisfy { $0.hasPrefix("CONNECT ") }, "\(proxy.heads)")
+    }
+
+    func testWithoutHTTP2NothingIsSent() throws {
+      let server = try LoopbackServer { _ in .text("never") }
+      var transports: [any Transport] = [URLSessionTransport()]
+      if !CurlLibrary.speaksHTTP2 { transports.append(try CurlTransport()) }
+      for transport in transports {
+        XCTAssertEqual(TransportSuite.kind(try outcome(request(server.url), on: transport)), .invalidRequest)
+      }
+      XCTAssertEqual(server.connectionCount, 0)
+    }
+  }
+#endif

@@ -1,0 +1,104 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// What a transport says of its connections and requests.
+  final class CurlGaugesTests: XCTestCase {
+    private typealias Counts = CurlTransport.Gauges.Counts
+
+    private func counts(connections: Int, idle: Int, running: Int, waiting: Int) -> Counts {
+      var counts = Counts()
+      (counts.connections, counts.idle, counts.running, counts.waiting) = (connections, idle, running, waiting)
+      return counts
+    }
+
+    /// The counts of `url`'s origin once they are `expected`, or after many looks.
+    private func settled(_ expected: Counts, of url: URL, in transport: CurlTransport) async -> Counts? {
+      var found: Counts?
+      for _ in 0..<20_000 {
+        found = await transport.gauges().origins[Origin(url).text]
+        if found == expected { break }
+        await Task.yield()
+      }
+      return found
+    }
+
+    func testTheGaugesFollowRequestsFromTheQueueToTheEnd() async throws {
+      let mayAnswer = DispatchSemaphore(value: 0)
+      let server = try RawServer { client, _ in
+        while client.receiveHead() != nil {
+          guard mayAnswer.wait(timeout: .now() + 60) == .success else { return }
+          client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 2))
+      var found = await transport.gauges()
+      XCTAssertEqual(found, CurlTransport.Gauges())
+
+      let flights = (0..<5).map { _ in Flight(self) }
+      let controls = flights.map { $0.send(Request(url: server.url), on: transport) }
+      var expected = counts(connections: 2, idle: 0, running: 2, waiting: 3)
+      var counted = await settled(expected, of: server.url, in: transport)
+      XCTAssertEqual(counted, expected)
+      controls[4].dispose()
+      expected = counts(connections: 2, idle: 0, running: 2, waiting: 2)
+      counted = await settled(expected, of: server.url, in: transport)
+      XCTAssertEqual(counted, expected)
+
+      for _ in 0..<4 { mayAnswer.signal() }
+      for flight in flights.prefix(4) { XCTAssertEqual(try flight.outcome().get().status, 200) }
+      XCTAssertEqual(TransportSuite.kind(try flights[4].outcome()), .cancelled)
+      // Nothing runs any more: one look is enough.
+      found = await transport.gauges()
+      expected = counts(connections: 2, idle: 2, running: 0, waiting: 0)
+      XCTAssertEqual(found.total, expected)
+      XCTAssertEqual(found.origins, [Origin(server.url).text: expected])
+
+      await transport.shutdownAndWait()
+      found = await transport.gauges()
+      XCTAssertEqual(found, CurlTransport.Gauges())
+    }
+
+    func testOriginsAreCountedByThemselves_alsoOnAUnixSocket() async throws {
+      let folder = "/tmp/netlayer-\(UUID().uuidString.prefix(8))"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let serve: @Sendable (RawClient, Int) -> Void = { client, _ in
+        while client.receiveHead() != nil { client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+      }
+      let (one, two) = (try RawServer(serve), try RawServer(path: folder + "/s", serve))
+      let transport = try CurlTransport(.init(addresses: ["socket": .unixSocket(path: folder + "/s")]))
+      for url in [one.url, try XCTUnwrap(URL(string: "http://socket/")), one.url] {
+        let flight = Flight(self)
+        _ = flight.send(Request(url: url), on: transport)
+        XCTAssertEqual(try flight.outcome().get().status, 200)
+      }
+      let found = await transport.gauges()
+      let idle = counts(connections: 1, idle: 1, running: 0, waiting: 0)
+      XCTAssertEqual(found.origins, [Origin(one.url).text: idle, "http://socket": idle])
+      XCTAssertEqual(found.total, counts(connections: 2, idle: 2, running: 0, waiting: 0))
+      withExtendedLifetime(two) {}
+    }
+
+    func testAskersGetAnAnswerWhileTheTransportEnds() async throws {
+      for _ in 0..<20 {
+        let transport = try CurlTransport()
+        await withTaskGroup(of: Int.self) { group in
+          for index in 0..<8 {
+            group.addTask {
+              if index == 4 { transport.shutdown() }
+              return await transport.gauges().total.connections
+            }
+          }
+          for await connections in group { XCTAssertEqual(connections, 0) }
+        }
+      }
+    }
+  }
+#endif

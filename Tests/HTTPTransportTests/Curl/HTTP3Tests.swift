@@ -1,0 +1,142 @@
+#if canImport(CCurl)
+  import TestSupport
+  import Foundation
+  import LoopbackServer
+  import Streams
+  import XCTest
+
+  @testable import HTTPTransport
+  import NetLayer
+
+  /// HTTP/3 against aioquic. Skipped unless `Tests/Interop/http3` has started that.
+  final class HTTP3Tests: XCTestCase {
+    private func outcome(
+      _ url: URL, _ version: NetLayer.Request.HTTPVersion, body: Data? = nil, on transport: any Transport
+    ) throws -> TransportSuite.Outcome {
+      let flight = Flight(self)
+      _ = flight.send(request(url, version, body: body), on: transport)
+      return try flight.outcome()
+    }
+
+    private func request(_ url: URL, _ version: NetLayer.Request.HTTPVersion, body: Data? = nil) -> NetLayer.Request {
+      var request = Request(method: body == nil ? .get : .post, url: url, body: body.map { .data($0) } ?? .none)
+      request.options.httpVersion = version
+      return request
+    }
+
+    private func text(_ url: URL, _ version: NetLayer.Request.HTTPVersion, on transport: CurlTransport) throws -> String
+    {
+      String(decoding: try outcome(url, version, on: transport).get().body, as: UTF8.self)
+    }
+
+    /// The server that speaks HTTP/3, and HTTP/1.1 over TCP.
+    private func server() throws -> URL {
+      guard let text = ProcessInfo.processInfo.environment["INTEROP_HTTP3"], let url = URL(string: text) else {
+        throw XCTSkip("INTEROP_HTTP3 names no server; Tests/Interop/http3 starts one")
+      }
+      XCTAssertEqual(CurlTransport.capabilities?.http3, true)
+      return url
+    }
+
+    private func transport(
+      proxy: CurlTransport.Proxy = .none, addresses: [String: CurlTransport.Address] = [:]
+    ) throws -> CurlTransport {
+      let file = try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_CA"])
+      return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: file))), proxy: proxy, addresses: addresses))
+    }
+
+    func testARequiredVersionIsSpokenToAioquic_overOneConnection() throws {
+      let (url, transport) = (try server(), try transport())
+      for (body, line) in [
+        (nil, "HTTP/3 GET /first 0"), (Data("four".utf8), "HTTP/3 POST /first 4"),
+        (Data(count: 900_000), "HTTP/3 POST /first 900000"),
+      ] {
+        let response = try outcome(url.appending(path: "first"), .http3, body: body, on: transport).get()
+        XCTAssertEqual(String(decoding: response.body, as: UTF8.self), line)
+        XCTAssertEqual(response.headers["Server"], "aioquic")
+        XCTAssertEqual(response.metrics?.httpVersion, "3")
+        XCTAssertEqual(response.metrics?.isReused, body != nil)
+      }
+    }
+
+    func testManyRequestsShareConnections() throws {
+      let (url, transport) = (try server(), try transport())
+      let flights = (0..<50).map { _ in Flight(self) }
+      for (index, flight) in flights.enumerated() {
+        _ = flight.send(request(url.appending(path: "\(index)"), .http3), on: transport)
+      }
+      for (index, flight) in flights.enumerated() {
+        let body = try flight.outcome().get().body
+        XCTAssertEqual(String(decoding: body, as: UTF8.self), "HTTP/3 GET /\(index) 0")
+      }
+    }
+
+    func testAnOriginThatOffersHTTP3GetsIt_untilItTakesTheOfferBack() throws {
+      let (url, transport) = (try server(), try transport())
+      let (plain, offer, clear) = (
+        url.appending(path: "plain"), url.appending(path: "offer"), url.appending(path: "clear")
+      )
+      for (target, version, expected) in [
+        (plain, NetLayer.Request.HTTPVersion.automatic, "1.1"), (plain, .automatic, "1.1"), (offer, .automatic, "1.1"),
+        (plain, .automatic, "3"), (plain, .http1, "1.1"), (offer, .automatic, "3"), (clear, .http1, "1.1"),
+        (plain, .automatic, "1.1"),
+      ] {
+        XCTAssertEqual(try text(target, version, on: transport), "HTTP/\(expected) GET \(target.path) 0", "\(version)")
+      }
+    }
+
+    func testAnAddressTakesThePlaceOfTheHost_alsoOverQUIC() throws {
+      let url = try server()
+      let transport = try transport(addresses: ["localhost:8443": .host("127.0.0.1", port: url.port)])
+      let target = try XCTUnwrap(URL(string: "https://localhost:8443/address"))
+      XCTAssertEqual(try text(target, .http3, on: transport), "HTTP/3 GET /address 0")
+    }
+
+    func testAServerWithoutHTTP3IsAnError() throws {
+      _ = try server()
+      let other = try LoopbackServer { _ in .text("never") }
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(other.port)/"))
+      XCTAssertEqual(TransportSuite.kind(try outcome(url, .http3, on: try transport())), .connection)
+    }
+
+    func testNothingIsSentWithoutTLSOrThroughAProxy() throws {
+      let url = try server()
+      let other = try LoopbackServer { _ in .text("never") }
+      let proxy = try transport(proxy: .url(other.url))
+      let socket = try transport(addresses: ["127.0.0.1": .unixSocket(path: "/tmp/none")])
+      for (target, transport) in [(other.url, try transport()), (url, proxy), (url, socket)] {
+        guard case .failure(let error) = try outcome(target, .http3, on: transport) else { return XCTFail("sent") }
+        XCTAssertEqual(error.kind, .invalidRequest)
+        XCTAssert(error.reason.contains("nothing was sent"), error.reason)
+      }
+      XCTAssertEqual(other.connectionCount, 0)
+    }
+
+    func testWithoutHTTP3NothingIsSent() throws {
+      let server = try LoopbackServer { _ in .text("never") }
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+      var transports: [any Transport] = [URLSessionTransport()]
+      if !CurlLibrary.speaksHTTP3 { transports.append(try CurlTransport()) }
+      for transport in transports {
+        guard case .failure(let error) = try outcome(url, .http3, on: transport) else { return XCTFail("sent") }
+        XCTAssertEqual(error.kind, .invalidRequest, error.reason)
+      }
+      XCTAssertEqual(server.connectionCount, 0)
+    }
+  }
+
+  /// What Alt-Svc fields say.
+  final class AlternativeServicesTests: XCTestCase {
+    func testHTTP3CountsAtTheOriginsOwnHostAndPort() {
+      for (fields, seconds) in [
+        ([#"h3=":443""#], 86_400), ([#"h3=":443"; ma=60"#], 60), ([#" h3=":443" ;persist=1; MA="7" "#], 7),
+        ([#"h2="a,b;c:1"; ma=3, h3=":443"; ma=60"#], 60), ([#"h2=":443""#, #"h3=":443"; ma=5"#], 5),
+        ([#"h3=":443"; ma=99999999999999999999"#], 31_536_000), (["clear"], 0), ([""], 0), ([#"h3=":8443""#], 0),
+        ([#"h3="other:443""#], 0), ([#"h3-29=":443""#], 0), ([#"h3=":443"; ma=0"#], 0), ([#"h3=":443"; ma=-1"#], 0),
+        ([#"h3=":443"; ma=x, h3=":443"; ma=9"#], 9), ([#"h3=":443"#], 0), ([], 0),
+      ] as [([String], Double)] {
+        XCTAssertEqual(AlternativeServices.http3Seconds(fields, port: 443), seconds, "\(fields)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,71 @@
+import PortableFoundation
+import XCTest
+
+final class PortableFoundationTests: XCTestCase {
+  func test_decodingPercent_agreesWithFoundation() {
+    for text in ["", "a", "%41b", "%c3%bC", "a%2", "%", "%4", "%4g", "%+4", "%ff", "%C3", "%%41", "%25%34%31", "ü%20"] {
+      XCTAssertEqual(text.decodingPercent, text.removingPercentEncoding, text)
+    }
+  }
+
+  func test_trimmingBlanks_agreesWithFoundation() {
+    for text in ["", " ", "\t a b \u{3000}", "\u{A0}a\n", "a", " \u{301}a ", "\r\n a"] {
+      XCTAssertEqual(text.trimmingBlanks, text.trimmingCharacters(in: .whitespaces), text.debugDescription)
+    }
+    XCTAssertEqual("\"'a'b\"".trimming { $0 == "\"" || $0 == "'" }, "a'b")
+  }
+
+  func test_writeAll_waitsForAFullPipe() throws {
+    let pipe = Pipe()
+    let (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+    XCTAssertEqual(fcntl(writing.fileDescriptor, F_SETFL, O_NONBLOCK), 0)
+    let bytes = Data((0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 >> 4) })
+    let done = expectation(description: "written")
+    try DetachedThread.start("a name of more than 15 bytes") {
+      XCTAssertTrue(writeAll(bytes, to: writing.fileDescriptor))
+      try? writing.close()
+      done.fulfill()
+    }
+    XCTAssertEqual(try reading.readToEnd(), bytes)
+    wait(for: [done], timeout: 10)
+    XCTAssertFalse(writeAll(bytes, to: -1))
+    XCTAssertEqual(SystemError.last.code, .EBADF)
+  }
+
+  func test_systemError_namesTheCauseOfFoundationsErrors() throws {
+    let missing = URL(filePath: "/no/such/file")
+    XCTAssertThrowsError(try Data(contentsOf: missing)) { error in
+      XCTAssertEqual(SystemError.code(of: error), ENOENT)
+      XCTAssertEqual(SystemError.text(of: error), String(cString: strerror(ENOENT)))
+    }
+    struct Other: LocalizedError { let errorDescription: String? = "its own words" }
+    XCTAssertNil(SystemError.code(of: Other()))
+    XCTAssertEqual(SystemError.text(of: Other()), "its own words")
+  }
+
+  func test_threadPointer_belongsToOneThread() throws {
+    let pointer = ThreadPointer()
+    pointer.value = UnsafeMutableRawPointer(bitPattern: 16)
+    defer { pointer.value = nil }
+    let done = expectation(description: "seen")
+    try DetachedThread.start("other") {
+      XCTAssertNil(pointer.value)
+      pointer.value = UnsafeMutableRawPointer(bitPattern: 32)
+      done.fulfill()
+    }
+    wait(for: [done], timeout: 10)
+    XCTAssertEqual(pointer.value, UnsafeMutableRawPointer(bitPattern: 16))
+  }
+
+  func test_files_haveASizeAndAreNoDirectories() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "file")
+    try Data(count: 70_000).write(to: file)
+    XCTAssertEqual(fileSize(file.path), 70_000)
+    XCTAssertNil(fileSize(file.path + ".missing"))
+    XCTAssertTrue(isDirectory(folder.path))
+    XCTAssertFalse(isDirectory(file.path))
+  }
+}
