@@ -11,7 +11,7 @@ final class ReadmeTests: XCTestCase {
     return try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  func test_theReadmesAreShortAndBeginWithCode() throws {
+  func test_theReadmesAreShortAndShowACallInTheFirstScreen() throws {
     for name in names {
       let text = try text(name)
       XCTAssertTrue(text.hasPrefix("# NetLayer\n"), name)
