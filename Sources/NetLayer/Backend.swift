@@ -1,69 +1,72 @@
 import PortableFoundation
 import Streams
 
-/// Everything that is the same for all calls to one server: where it is, how it is spoken to, how its answers are read
-/// (article rows 0.2, 0.17, 1.1, 1.2, 2.12, 2.14).
+/// The configuration that all calls to one server share: its URL, header fields, envelope, coding and error handling.
 ///
 /// ```swift
 /// let shop = Backend(baseURL: shopURL, envelope: Envelope(code: "status", success: 0, message: "msg", data: "result"))
 /// ```
 public struct Backend: Sendable {
-  /// The URL that paths stand below, where `environments` has none for `environment`; its own path is kept.
+  /// The URL that paths are relative to, used if `environments` has no entry for `environment`. Its own path is kept.
   public var baseURL: URL?
   /// A base URL for each environment.
   public var environments: [Environment: URL]
-  /// Which of `environments` is spoken to.
+  /// The environment to call: a key of `environments`.
   public var environment: Environment
-  /// Header fields of every request; those of the call win.
+  /// The header fields of every request. A call's own fields take precedence.
   ///
-  /// They, the common parameters and the signature go to the back end's own origin (scheme, host, port) only: a call to
-  /// an absolute URL of another one gets none of them, since tokens are among them. Without a base URL, every call is
-  /// the back end's own.
+  /// Header fields, common parameters and the signature are sent only to the backend's own origin (scheme, host, port).
+  /// A call to an absolute URL of another origin gets none of them, because they may contain tokens. Without a base
+  /// URL, every call counts as the backend's own.
   public var headers: HTTPHeaders
-  /// Parameters of every request, asked for anew each time on the thread that subscribes; those of the call win.
+  /// The parameters of every request. A call's own parameters take precedence.
   ///
-  /// For GET they travel in the URL, which servers and proxies log: a token is better kept in `headers`.
+  /// The closure runs for each request, on the thread that subscribes. GET requests carry these parameters in the URL,
+  /// which servers and proxies log: put tokens into `headers` instead.
   public var commonParameters: @Sendable () -> Parameters
-  /// How answers are wrapped.
+  /// The envelope that wraps the backend's responses.
   public var envelope: Envelope
-  /// The decoder that makes models of JSON: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601`, or one's own.
+  /// The decoder of JSON models: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601` or a custom one.
   public var decoder: any ModelDecoder
-  /// The encoder of JSON bodies, for names, dates and data; the one that mirrors a decoder has its name.
+  /// The encoder of JSON bodies, which determines names, dates and data. An encoder that mirrors a decoder has the same
+  /// name.
   public var encoder: JSONParameterEncoder
-  /// The encoding of parameters that become a body, where a call names none: `.json`, the default, or `.form`.
+  /// The default encoding of parameters in a body: `.json` (default) or `.form`. A call can name another one.
   public var bodyEncoding: any ParameterEncoder
-  /// What users read when the server said nothing itself.
+  /// The messages for users when the server sends none.
   public var messages: Messages
-  /// Signs requests, last of all; `nil` for none.
+  /// The signer, which runs last; `nil` for no signature.
   public var signer: (any Signer)?
-  /// What stands between the calls and the transport, the outermost first (article row 1.2).
+  /// The interceptors between the calls and the transport, outermost first.
   public var interceptors: [any Interceptor]
-  /// Hears of every error of a call, once, before the caller does, on the thread where it arose (article row 1.6).
+  /// A closure that receives every error of a call once, before the caller, on the thread where the error occurred.
   ///
-  /// For what is the same everywhere: a token that has expired, a message for metrics. The caller gets the error, too.
+  /// Use it for global reactions such as an expired token or a metric. The caller receives the error as well.
   public var onError: (@Sendable (NetworkError) -> Void)?
-  /// Makes of an error what the app wants it to be, before `onError` and the caller see it; `nil` leaves them as they are.
+  /// A function that transforms an error before `onError` and the caller see it; `nil` for no transformation.
   public var mapError: (@Sendable (NetworkError) -> NetworkError)?
-  /// What the descriptions of errors hide; loggers have a setting of their own.
+  /// The values that error descriptions hide. Loggers have their own setting.
   public var redaction: Redaction
-  /// Where bytes go; `nil` is the platform's default, one for all back ends.
+  /// The transport that sends requests; `nil` for the platform's default, which all backends share.
   public var transport: (any Transport)?
   /// The time limits of every request.
   public var timeouts: Request.Timeouts
-  /// What every request asks of the transport: which redirects it follows, how urgent it is, its cookies.
+  /// The transport options of every request: redirects, priority and cookies.
   public var options: Request.Options
-  /// Where answers are parsed and mapped, so that neither the transport's thread nor the main thread does it: a
-  /// concurrent global queue, unless given.
+  /// The scheduler that parses and maps responses, which keeps that work off the transport's thread and the main
+  /// thread. The default is a concurrent global queue.
   public var mapping: any ImmediateSchedulerType
-  /// Where models are delivered: the operators that end a pipeline (`data`, `list`, `bool`, `map(_:at:)`,
-  /// `request(_:as:)`, a router's completions) hop there after mapping, their errors included.
+  /// The scheduler that delivers models and their errors after mapping.
   ///
-  /// `nil`, the default, delivers where they were mapped: a command-line tool may never run its main loop. Set
-  /// `MainScheduler.instance` in an app. `response`, `string`, `json` and `common` never hop there, as mapping follows
-  /// them; where it does not, add `observeOn`.
+  /// It applies to the operators at the end of a pipeline: `data`, `list`, `bool`, `map(_:at:)`, `request(_:as:)`, and
+  /// the completions of a router. `response`, `string`, `json` and `common` don't use it, because mapping usually
+  /// follows them; otherwise, add `observeOn`.
+  ///
+  /// `nil`, the default, delivers on `mapping`, because a command-line tool may never run its main loop. Use
+  /// `MainScheduler.instance` in an app.
   public var delivery: (any ImmediateSchedulerType)?
 
-  /// A back end with the defaults that the properties describe.
+  /// Creates a backend with the defaults that the properties describe.
   public init(
     baseURL: URL? = nil, environments: [Environment: URL] = [:], environment: Environment = .production,
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
@@ -98,25 +101,25 @@ public struct Backend: Sendable {
     self.redaction = redaction
   }
 
-  /// One of the places a back end runs at (article row 2.14); a struct, so that a project can name its own.
+  /// An environment in which a backend runs. It is a struct, so that a project can add its own.
   public struct Environment: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// The environment's name.
     public let rawValue: String
 
-    /// An environment of one's own.
+    /// Creates a custom environment.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// An environment of one's own, as a literal.
+    /// Creates a custom environment from a literal.
     public init(stringLiteral value: String) { rawValue = value }
 
-    /// For testers.
+    /// The environment for testers.
     public static let qa = Environment(rawValue: "qa")
-    /// For what is about to be released.
+    /// The environment for the next release.
     public static let staging = Environment(rawValue: "staging")
-    /// For users.
+    /// The environment for users.
     public static let production = Environment(rawValue: "production")
   }
 
-  /// The base URL in force.
+  /// The base URL of the current environment.
   var currentURL: URL? { (environments[environment] ?? baseURL)?.overHTTP }
 }

@@ -1,45 +1,46 @@
 import PortableFoundation
 
-/// A call as a value: the endpoint for calls that need no type of their own, and what other endpoints are changed into.
+/// A call as a value: an endpoint for calls that need no type of their own, and the result of modifying other
+/// endpoints.
 ///
 /// ```swift
 /// let user: User = try await network.fetch(.get("/users/octocat"))
 /// let made = try await network.fetch(.post("/user/repos", json: NewRepo(name: "x")).timeout(.seconds(5)), as: Repo.self)
 /// ```
-/// Wherever an endpoint is taken, a call can be written as `.get(…)`, `.post(…)` and so on. The methods that change one
-/// (`header`, `query`, `timeout` …) give a changed copy, of any endpoint.
+/// Write a call as `.get(…)`, `.post(…)` and so on wherever a function takes an endpoint. The methods that modify an
+/// endpoint (`header`, `query`, `timeout` …) return a modified copy.
 public struct Call: Endpoint {
-  /// The URL that `path` stands below; `nil` is the back end's.
+  /// The URL that `path` is relative to; `nil` for the backend's base URL.
   public var baseURL: URL?
-  /// The path below the base URL, or an absolute URL.
+  /// The path, relative to the base URL, or an absolute URL.
   public var path: String {
     get { (target as? String) ?? (target as? URL)?.absoluteString ?? "\(target)" }
     set { target = newValue }
   }
   /// The method.
   public var method: HTTPMethod
-  /// What is sent along.
+  /// The content to send.
   public var task: HTTPTask
-  /// Header fields over the back end's.
+  /// The header fields, which take precedence over the backend's.
   public var headers: HTTPHeaders
-  /// How the back end's cache is used.
+  /// The cache options of the call.
   public var caching: CacheOptions
-  /// The limit of one attempt, in place of the back end's `Timeouts.total`; `nil` for that.
+  /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`.
   public var timeout: Duration?
-  /// Who goes first where requests wait for a connection; `nil` for the back end's.
+  /// The priority of the request in the queue for a connection; `nil` for the backend's.
   public var priority: Request.Priority?
-  /// What the request carries for interceptors.
+  /// The values that the request carries for interceptors.
   public var context: Context {
     get { notes ?? Context() }
     set { notes = newValue }
   }
   private var notes: Context?
-  /// Whether someone else has named the URL: nothing of the back end's goes along, also where it has no base URL.
+  /// Whether someone else has named the URL. Nothing of the backend is then sent, even if it has no base URL.
   var isForeign = false
-  /// Where it goes, as it was given.
+  /// The target, as it was given.
   private(set) var target: any URLConvertible
 
-  /// A call of `method` to a path below the back end's base URL, or to an absolute URL.
+  /// Creates a call of `method` to a path of the backend or to an absolute URL.
   public init(
     _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, headers: HTTPHeaders = [:],
     caching: CacheOptions = CacheOptions()
@@ -51,7 +52,7 @@ public struct Call: Endpoint {
     self.caching = caching
   }
 
-  /// The call that `endpoint` describes.
+  /// Creates the call that `endpoint` describes.
   public init<E: Endpoint>(_ endpoint: E) {
     if E.self == Call.self, let call = endpoint as? Call {
       self = call
@@ -79,9 +80,9 @@ public struct Call: Endpoint {
 }
 
 extension Call {
-  /// Writes into `request` what the call wants otherwise than its back end.
+  /// Writes into `request` the call's deviations from its backend.
   func adjust(_ request: inout Request) {
-    // 0 would be no limit: a time that has just run out is a short one.
+    // 0 would disable the limit, so a deadline that has just passed becomes a short one.
     if let timeout { request.timeouts.total = timeout == .zero ? 0.001 : timeout / .seconds(1) }
     if let priority { request.options.priority = priority }
     guard let notes else { return }
@@ -90,14 +91,14 @@ extension Call {
     if !bound.isEmpty {
       request.context[OriginBoundFields.self] = bound.merging(request.context[OriginBoundFields.self])
     }
-    // The context of another request is no reason to take over its signature.
+    // Don't adopt the signature from another request's context.
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
     if request.context[Signing.AwaitedSignature.self] != nil { request.context[Signing.AwaitedSignature.self] = nil }
     if request.context[Attempt.self] > 1 { request.context[Attempt.self] = 1 }
     request.context[HasNotes.self] = true
   }
 
-  /// Puts `parameters` into the query, over those of their names that the call has there.
+  /// Adds `parameters` to the query, replacing those of the same name.
   mutating func add(query parameters: Parameters) {
     let names = (try? URLParameterEncoder().pairs(of: parameters).map(\.name)) ?? []
     if path.utf8.contains(UInt8(ascii: "?")) { path = path.withoutQueryPairs(of: names) }
@@ -113,12 +114,12 @@ extension Call {
   }
 }
 
-/// Whether a caller has attached values to the request, which interceptors may go by.
+/// A marker of requests to which a caller has attached values that interceptors may read.
 enum HasNotes: ContextKey {
   static let defaultValue = false
 }
 
-/// An endpoint that is a call and something beside it.
+/// An endpoint that wraps a call.
 protocol CallWrapper {
   var call: Call { get }
 }

@@ -1,8 +1,8 @@
 import PortableFoundation
 
-/// The single description of a call: where, how and with what (article rows 2.1–2.3, 3.2, 4.2).
+/// The description of a call: its URL, method, content and headers.
 ///
-/// An enum with a case per call, or any value. Only `path` must be written:
+/// Use an enum with a case per call, or any other value. Only `path` is required:
 ///
 /// ```swift
 /// enum UserAPI: Endpoint {
@@ -11,34 +11,35 @@ import PortableFoundation
 ///   var task: HTTPTask { switch self { case .detail(let id): .parameters(["userid": id]) } }
 /// }
 /// ```
-/// The properties are read once, when a call is made of it. ``Call`` is an endpoint for calls that need no type of their own.
+/// The package reads each property once, when it creates a call. ``Call`` is an endpoint for calls that need no type of
+/// their own.
 public protocol Endpoint: Sendable {
-  /// The URL that `path` stands below; `nil`, the default, is the back end's.
+  /// The URL that `path` is relative to; `nil`, the default, for the backend's base URL.
   var baseURL: URL? { get }
-  /// The path below the base URL, joined with exactly one slash; an absolute URL is taken as it is.
+  /// The path, joined to the base URL with exactly one slash, or an absolute URL.
   ///
-  /// Components from user input belong through `urlEscaped`. What stands behind a `?` joins the query. A path with `..`, `#`
-  /// or a control character is an error of kind `invalidRequest`.
+  /// Use `urlEscaped` for components from user input. Anything after a `?` is added to the query. A path that contains
+  /// `..`, `#` or a control character is an error of kind `invalidRequest`.
   var path: String { get }
   /// The method; `GET` by default.
   var method: HTTPMethod { get }
-  /// What is sent along; nothing by default.
+  /// The content to send; nothing by default.
   var task: HTTPTask { get }
-  /// Header fields over the back end's; none by default.
+  /// The header fields, which take precedence over the backend's; none by default.
   var headers: HTTPHeaders { get }
-  /// How the back end's cache is used; as its `CacheInterceptor` says by default (article rows 3.7 to 3.11).
+  /// The cache options; by default those of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
 }
 
 extension Endpoint {
-  /// The back end's.
+  /// The backend's base URL.
   public var baseURL: URL? { nil }
-  /// `GET`, as most calls only read.
+  /// `GET`, because most calls only read.
   public var method: HTTPMethod { .get }
-  /// Nothing.
+  /// No content.
   public var task: HTTPTask { .plain }
-  /// None.
+  /// No header fields.
   public var headers: HTTPHeaders { [:] }
-  /// The back end's.
+  /// The options of the backend's `CacheInterceptor`.
   public var caching: CacheOptions { CacheOptions() }
 }

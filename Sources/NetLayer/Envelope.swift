@@ -1,25 +1,25 @@
-/// The names that a back end gives to the parts of its answers, and what it calls a success (article rows 0.16, 0.17).
+/// The member names and the success codes of a backend's responses.
 ///
-/// `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}` is the default. An API whose answers are the payload itself
-/// has ``none``.
+/// The default matches `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}`. Use ``none`` for an API whose
+/// response bodies are the payload itself.
 public struct Envelope: Sendable {
-  /// The name of the member with the code.
+  /// The name of the member that contains the code.
   public var code: String
-  /// Which codes mean success.
+  /// The rule that decides which codes mean success.
   public var success: Success
-  /// The name of the member with the server's words for the user.
+  /// The name of the member that contains the server's message for the user.
   public var message: String
-  /// The name of the member with the payload.
+  /// The name of the member that contains the payload.
   public var data: String
-  /// The name of the member that says where the next page begins.
+  /// The name of the member that contains the cursor of the next page.
   public var cursor: String
-  /// Where the server's words stand in a body that explains a status that is no success, the first that is found:
-  /// paths such as `error.message`. `message` is looked for first.
+  /// The paths to the server's message in the body of an error response, such as `error.message`. `message` takes
+  /// precedence; of these, the first that exists is used.
   public var errorMessages: [String]
-  /// Whether answers are the payload itself.
+  /// Whether the response body is the payload itself.
   public private(set) var isNone = false
 
-  /// An envelope with the articles' names where nothing else is given.
+  /// Creates an envelope; the default names match the example above.
   public init(
     code: String = "code", success: Success = 200, message: String = "message", data: String = "data",
     cursor: String = "cursor", errorMessages: [String] = Envelope.standardErrorMessages
@@ -32,22 +32,22 @@ public struct Envelope: Sendable {
     self.errorMessages = errorMessages
   }
 
-  /// No envelope: the whole body is the payload, and the status alone says whether it is a success.
+  /// No envelope: the whole body is the payload, and only the status determines success.
   ///
-  /// `data` makes a model of the body, `list` of an array, or of what stands at its path; `bool` is `true` for a status of
-  /// success, unless the body is `false`. An empty body, as of a 204, is read as `null`.
+  /// `data` decodes a model from the body, and `list` decodes the array in the body or at the given path. `bool` is
+  /// `true` for a success status, unless the body is `false`. An empty body, as in a 204 response, is read as `null`.
   public static let none: Envelope = {
     var envelope = Envelope()
     envelope.isNone = true
     return envelope
   }()
 
-  /// Where most APIs say what went wrong: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1).
+  /// The usual paths of error messages: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1).
   public static let standardErrorMessages = [
     "message", "error.message", "error_description", "error", "detail", "title",
   ]
 
-  /// The server's words in the body of a failure; `nil` for none.
+  /// Returns the server's message in the body of an error response, or `nil`.
   func words(in json: JSON) -> String? {
     if let words = json[message].string, !words.isEmpty { return Self.cut(words) }
     for path in errorMessages {
@@ -57,11 +57,11 @@ public struct Envelope: Sendable {
     return nil
   }
 
-  /// As much as a user may read; a body may have megabytes.
+  /// Truncates a message to a readable length; a body may have megabytes.
   private static func cut(_ words: String) -> String { words.count > 1000 ? words.prefix(1000) + "…" : words }
 
-  /// Whether `json` is an envelope that says that the backend refused. A word where numbers mean success, with neither
-  /// message nor payload beside it, is something else: `{"code": "DE", "name": "Germany"}`.
+  /// Returns whether `json` is an envelope that reports a failure. A word in place of a numeric code, without a message
+  /// or a payload, belongs to a plain response: `{"code": "DE", "name": "Germany"}`.
   func refuses(_ json: JSON) -> Bool {
     if isNone { return false }
     let code = json[code]
@@ -70,7 +70,7 @@ public struct Envelope: Sendable {
       || json[message].exists || json[data].exists
   }
 
-  /// Which codes mean success: a number, a word, a flag, one of several numbers, or what a closure says.
+  /// A rule for success codes: a number, a word, a flag, a set of numbers or a closure.
   public struct Success: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
   {
@@ -83,22 +83,22 @@ public struct Envelope: Sendable {
 
     private let rule: Rule
 
-    /// The one number that means success. It may also come as a string of digits, or as `200.0`.
+    /// Accepts one number, also as a string of digits or as `200.0`.
     public init(integerLiteral value: Int) { rule = .numbers([value]) }
 
-    /// The one word that means success, compared exactly: `"ok"`.
+    /// Accepts one word, compared exactly: `"ok"`.
     public init(stringLiteral value: String) { rule = .word(value) }
 
-    /// The flag that means success: for `{"success": true}`.
+    /// Accepts one flag, as in `{"success": true}`.
     public init(booleanLiteral value: Bool) { rule = .flag(value) }
 
-    /// The numbers that mean success.
+    /// Accepts any of these numbers.
     public init(arrayLiteral elements: Int...) { rule = .numbers(Set(elements)) }
 
-    /// Whatever `judge` accepts; it gets the member with the code, which is there.
+    /// Accepts the codes for which `judge` returns `true`. `judge` receives the code member, which exists.
     public init(_ judge: @escaping @Sendable (JSON) -> Bool) { rule = .closure(judge) }
 
-    /// Whether `code` means success.
+    /// Returns whether `code` means success.
     func accepts(_ code: JSON) -> Bool {
       switch rule {
       case .numbers(let numbers): if let number = code.numeric { numbers.contains(number) } else { false }
@@ -108,17 +108,17 @@ public struct Envelope: Sendable {
       }
     }
 
-    /// Whether numbers mean success, so that other words than digits are rare as codes.
+    /// Whether numbers mean success, so that non-numeric codes are rare.
     var expectsNumbers: Bool {
       if case .numbers = rule { true } else { false }
     }
 
-    /// Whether `code` is of a type that this rule can read: a wrong type is a broken answer, not a refusal.
+    /// Returns whether this rule can read the type of `code`. A wrong type means a malformed response, not a failure.
     func reads(_ code: JSON) -> Bool {
       switch (rule, code.kind) {
       case (.closure, _): true
       case (.flag, .bool): true
-      // A word where a number means success is how such back ends name their errors: `"E1001"`.
+      // Such backends use words for error codes: `"E1001"`.
       case (.numbers, .number), (.numbers, .string), (.word, .number), (.word, .string): true
       default: false
       }
@@ -127,6 +127,6 @@ public struct Envelope: Sendable {
 }
 
 extension JSON {
-  /// A number, or a string of digits, as an integer (article 0, weakness 6).
+  /// A number, or a string of digits, as an integer.
   var numeric: Int? { int ?? string.flatMap { Int($0) ?? Double($0).flatMap { Int(exactly: $0) } } }
 }

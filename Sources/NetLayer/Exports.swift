@@ -1,4 +1,4 @@
-// `import NetLayer` is enough to use what its signatures name.
+// `import NetLayer` also imports the modules that its declarations mention.
 @_exported public import HTTPTransport
 @_exported public import JSONText
 @_exported public import Streams

@@ -1,33 +1,34 @@
 import PortableFoundation
 
-/// What an endpoint sends along (article rows 0.8, 0.12, 2.5, 4.3).
+/// The content that an endpoint sends.
 public enum HTTPTask: Sendable {
-  /// Nothing of its own; the back end's common parameters only.
+  /// No content, except the backend's common parameters.
   case plain
-  /// Bytes as the body, with their `Content-Type` if given and not empty; common parameters go into the query.
+  /// Bytes as the body. A non-empty `contentType` becomes the `Content-Type`. Common parameters go into the query.
   case data(Data, contentType: String? = nil)
-  /// Parameters: in the URL for GET, HEAD, DELETE and TRACE, else as the back end's `bodyEncoding` writes them; or as
-  /// `encoding` says.
+  /// Parameters. They go into the URL for GET, HEAD, DELETE and TRACE, else into the body in the backend's
+  /// `bodyEncoding`. `encoding` overrides both.
   case parameters(Parameters, encoding: (any ParameterEncoder)? = nil)
-  /// Parameters in the query and others in the body, as `encoding` or else the back end's `bodyEncoding` writes them;
-  /// common parameters go into the query.
+  /// Parameters in the query and others in the body. The body uses `encoding`, or else the backend's `bodyEncoding`.
+  /// Common parameters go into the query.
   case composite(query: Parameters, body: Parameters, encoding: (any ParameterEncoder)? = nil)
-  /// Parameters in the query of any other task, a multipart form for example; common parameters go into the query.
+  /// Parameters in the query in addition to another task, such as a multipart form. Common parameters go into the
+  /// query.
   indirect case query(Parameters, HTTPTask)
-  /// Any encodable value as a JSON body, as the back end's `encoder` writes it.
+  /// Any encodable value as a JSON body, written by the backend's `encoder`.
   case json(any Sendable & Encodable)
-  /// Parameters as a form in the body, whatever the method.
+  /// Parameters as a form in the body, for any method.
   case form(Parameters)
-  /// Fields, data and files as `multipart/form-data`; common parameters become fields (article row 0.8).
+  /// Fields, data and files as `multipart/form-data`. Common parameters become fields.
   case multipart(MultipartForm)
-  /// The content of a file as the body, streamed from disk; the type is that of its extension unless given. Common
-  /// parameters go into the query. A file that can't be read is an error of kind `invalidRequest` before anything is sent.
+  /// The content of a file as the body, streamed from disk. The default type follows from the file's extension. Common
+  /// parameters go into the query. An unreadable file is an error of kind `invalidRequest` before anything is sent.
   case upload(URL, contentType: String? = nil)
-  /// A body that is made while it is sent, by a function or an asynchronous sequence, of known or unknown length;
-  /// common parameters go into the query.
+  /// A body that a function or an asynchronous sequence generates during the upload; its length may be unknown. Common
+  /// parameters go into the query.
   case stream(Request.BodyStream, contentType: String? = nil)
-  /// The elements of an asynchronous sequence as newline-delimited JSON; common parameters go into the query.
+  /// The elements of an asynchronous sequence as newline-delimited JSON. Common parameters go into the query.
   case lines(JSONLines)
-  /// Parameters as in `parameters`; the body of a successful answer goes to the file `to` (article row 0.12).
+  /// Parameters as in `parameters`. The body of a successful response is written to the file `to`.
   case download(to: URL, parameters: Parameters = [:], encoding: (any ParameterEncoder)? = nil)
 }

@@ -1,9 +1,9 @@
 import PortableFoundation
 import Streams
 
-/// Calls one back end (article rows 0.13, 0.14, 0.18).
+/// A client that calls one backend.
 ///
-/// A function per call, in an extension, is all that an app writes:
+/// An app writes one function per call, in an extension:
 ///
 /// ```swift
 /// extension Network {
@@ -12,15 +12,16 @@ import Streams
 ///   }
 /// }
 /// ```
-/// Nothing is sent before someone subscribes; each subscription sends a request of its own, and disposing it cancels
-/// that request. Results arrive on the back end's `mapping` or `delivery` scheduler; errors are `NetworkError`s.
+/// The network sends nothing until someone subscribes. Each subscription sends its own request, and disposing the
+/// subscription cancels that request. Results arrive on the backend's `mapping` or `delivery` scheduler; errors are
+/// `NetworkError`s.
 public final class Network: Sendable {
-  /// The back end that is called.
+  /// The backend to call.
   public let backend: Backend
   let pipeline: CallPipeline
   let builder: RequestBuilder
 
-  /// A network that calls `backend`.
+  /// Creates a network that calls `backend`.
   public convenience init(_ backend: Backend = Backend()) { self.init(backend, activity: Activity()) }
 
   private init(_ backend: Backend, activity: Activity) {
@@ -34,63 +35,61 @@ public final class Network: Sendable {
       conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding))
   }
 
-  /// The same network with a back end that `change` has changed: for what one call needs otherwise than the rest, such as
-  /// a decoder, an interceptor, longer timeouts or a stub (article rows 1.9, 3.16).
+  /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.
   ///
   /// ```swift
   /// network.with { $0.timeouts.total = 300 }.request(export)
   /// ```
-  /// Its requests count in this network's `requestsInFlight`.
+  /// Both networks share the count of `requestsInFlight`.
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)
     return Network(backend, activity: pipeline.activity)
   }
 
-  /// The number of requests in flight, at once and at each change (article row 3.16: the indicator).
+  /// The number of requests in flight, emitted immediately and after each change.
   ///
-  /// Counts are delivered one at a time, in order, on the threads where requests begin and end: hop before a view is
-  /// touched.
+  /// Counts are delivered one at a time, in order, on the threads where requests start and end. Switch to the main
+  /// thread with `observeOn` before you update a view.
   public var requestsInFlight: Observable<Int> { pipeline.activity.count }
 
-  /// Builds and sends the request of `call` at each subscription; gives any answer, whatever its status: the last, where
-  /// interceptors give several.
+  /// Builds and sends the request of `call` at each subscription. Emits the response of any status; if interceptors
+  /// emit several, only the last.
   func send(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
     pipeline.response(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
-  /// Builds and sends the request of `call` at each subscription; gives every answer of the interceptors.
+  /// Builds and sends the request of `call` at each subscription. Emits every response of the interceptors.
   func responses(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Observable<Response> {
     pipeline.responses(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
-  /// Sends `request` as it is, through the interceptors; gives any answer, whatever its status.
+  /// Sends `request` unchanged through the interceptors and emits the response, whatever its status.
   ///
-  /// Nothing of the back end's is added: no headers, common parameters or signature.
+  /// The backend adds nothing: no headers, common parameters or signature.
   public func send(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> Single<Response> {
     pipeline.response(progress) { request }
   }
 
-  /// How answers are read.
+  /// The context in which responses are read.
   var reading: ResponseContext { pipeline.reading }
 
-  /// Whoever sets or reads the default; a reference only.
+  /// Guards the default network, which any thread may set or read; only the reference is held under the lock.
   private static let chosen = Locked<Network?>(nil)
   private static let unconfigured = Network()
 }
 
 extension Network {
-  /// The network that calls go through which name no other: `endpoint.request()`, and streams of text and data that say
-  /// nothing of their back end (article row 0.18).
+  /// The network of calls that name no other one, such as `endpoint.request()`.
   ///
-  /// Until `setDefault` was called, one without a base URL.
+  /// It has no base URL until `setDefault` is called.
   public static var `default`: Network { chosen.withLock { $0 } ?? unconfigured }
 
-  /// Chooses the default, once, at the start of the program.
+  /// Sets the default network, once, at the start of the program.
   ///
-  /// - Throws: `DefaultAlreadySet` on every call but the first: a second back end belongs into a `Network` of its own.
+  /// - Throws: `DefaultAlreadySet` on every call after the first. Keep a separate `Network` for a second backend.
   public static func setDefault(_ network: Network) throws {
     try chosen.withLock { stored in
       guard stored == nil else { throw DefaultAlreadySet() }
@@ -98,9 +97,9 @@ extension Network {
     }
   }
 
-  /// `Network.setDefault` was called a second time; the first choice stays.
+  /// The error of a second call of `Network.setDefault`; the first network remains the default.
   public struct DefaultAlreadySet: LocalizedError, Sendable {
-    /// What to do instead.
+    /// A message that explains the remedy.
     public var errorDescription: String? {
       "Network.default has been set already; keep a Network of your own for another back end."
     }

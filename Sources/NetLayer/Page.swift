@@ -1,20 +1,20 @@
-/// One page of a list, and where the next one begins (article row 0.22).
+/// One page of a list, with the cursor of the next page.
 public struct Page<Item> {
   /// The items, in the server's order.
   public var items: [Item]
-  /// What to send for the next page; `nil` on the last one.
+  /// The cursor to send for the next page; `nil` on the last page.
   public var cursor: String?
-  /// The hash of the bytes that the items were made of; `nil` for a page that came from no response.
+  /// The hash of the bytes that contained the items; `nil` for a page that was not read from a response.
   var fingerprint: Int?
 
-  /// A page of `items`.
+  /// Creates a page of `items`.
   public init(items: [Item], cursor: String? = nil) {
     self.items = items
     self.cursor = cursor
   }
 
-  /// Whether this has the items of `other`: by the bytes that they came in, and where there are none, by the items, if these
-  /// can be compared.
+  /// Returns whether both pages have the same items. It compares the hashes of their bytes, or the items if there is no
+  /// hash and they are `Equatable`.
   func repeats(_ other: Page) -> Bool {
     guard fingerprint == nil, other.fingerprint == nil else { return fingerprint == other.fingerprint }
     let items: Any = items
@@ -25,7 +25,7 @@ public struct Page<Item> {
 extension Page: Sendable where Item: Sendable {}
 
 extension Page: Equatable where Item: Equatable {
-  /// Whether both have the same items and cursor.
+  /// Returns whether both pages have the same items and cursor.
   public static func == (a: Page, b: Page) -> Bool { a.items == b.items && a.cursor == b.cursor }
 }
 

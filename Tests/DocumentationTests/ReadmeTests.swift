@@ -11,10 +11,12 @@ final class ReadmeTests: XCTestCase {
     return try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  func test_theReadmesAreShortAndBeginWithCode() throws {
+  func test_theReadmesAreShortAndShowACallInTheFirstScreen() throws {
     for name in names {
       let text = try text(name)
-      XCTAssertTrue(text.hasPrefix("```swift\n"), name)
+      XCTAssertTrue(text.hasPrefix("# NetLayer\n"), name)
+      // The call that most readers want comes in the first screen.
+      XCTAssertTrue(text.split(separator: "\n", omittingEmptySubsequences: false).prefix(12).contains("```swift"), name)
       XCTAssertLessThanOrEqual(text.split(separator: "\n", omittingEmptySubsequences: false).count, 131, name)
     }
   }

@@ -1,15 +1,16 @@
 import PortableFoundation
 import Streams
 
-/// A back end's base URL, checked and taken apart once: nearly every call is a plain path below it.
+/// A backend's base URL, checked and parsed once, because nearly every call is a plain path of it.
 final class BaseURL: Sendable {
-  /// Up to the last component of the path, without the slash behind it.
+  /// The URL up to the last component of the path, without a trailing slash.
   private let root: String
   private let query: String
-  /// The URLs of the latest paths: making one takes longer than half of what a request needs beside it. Every call looks here.
+  /// Guards the URLs of the latest paths, which every call looks up. Creating a URL takes longer than half of all other
+  /// work for a request.
   private let known = Locked<[String: URL]>([:])
 
-  /// `nil` for one that can't be requested: the call then says why.
+  /// Creates a base URL, or `nil` for one that can't be requested; the call then reports the reason.
   init?(_ url: URL) {
     guard let url = try? url.url(below: nil) else { return nil }
     let text = url.absoluteString.prefix { $0 != "#" }
@@ -18,10 +19,10 @@ final class BaseURL: Sendable {
     root = String(path.reversed().drop { $0 == "/" }.reversed())
   }
 
-  /// The URL of `target` below this one; `nil` for a target that needs a closer look.
+  /// Returns the URL of `target` relative to this one, or `nil` for a target that needs further checks.
   func url(for target: any URLConvertible) -> URL? {
     guard let path = target as? String else { return nil }
-    // Texts are equal whose bytes differ, such as the Kelvin sign and K; those that are kept are ASCII.
+    // Texts with different bytes can be equal, such as the Kelvin sign and K; stored paths are ASCII.
     if let url = known.withLock({ $0[path] }), path.utf8.allSatisfy({ $0 < 0x80 }) { return url }
     // A colon may end a scheme.
     guard !path.isEmpty, URLPath.isPlain(path), !path.utf8.contains(UInt8(ascii: ":")) else { return nil }
@@ -33,7 +34,7 @@ final class BaseURL: Sendable {
     return url
   }
 
-  /// Most apps call fewer paths than this, but for those with identifiers in them.
+  /// Most apps call fewer paths than this, except paths that contain identifiers.
   private static let limit = 64
 }
 

@@ -1,37 +1,37 @@
 import PortableFoundation
 
-/// A body of newline-delimited JSON (NDJSON, JSON Lines): the elements of an asynchronous sequence, one a line.
+/// A body of newline-delimited JSON (NDJSON, JSON Lines): the elements of an asynchronous sequence, one per line.
 ///
 /// ```swift
 /// try await network.fetch(.post("/import", lines: JSONLines(once: rows)))
 /// ```
-/// The backend's `encoder` writes each element; `prettyPrinted` is ignored. Elements are pulled from the sequence as the
-/// socket takes them, at most 256 KB and one line ahead, so that the sequence may be longer than memory. When the request
-/// ends early, the task that iterates the sequence is cancelled. What the sequence throws fails the request with
-/// `invalidRequest`, and an element that can't be written with `encoding`.
+/// The backend's `encoder` writes each element; `prettyPrinted` is ignored. Elements are pulled from the sequence at
+/// the pace of the socket, at most 256 KB and one line ahead. The sequence may thus be longer than memory. When the
+/// request ends early, the task that iterates the sequence is cancelled. An error of the sequence fails the request
+/// with `invalidRequest`, and an element that can't be encoded with `encoding`.
 public struct JSONLines: Sendable {
   typealias Encode = @Sendable (any Sendable & Encodable) throws -> Data
 
-  /// The maximum time in seconds that the transport waits for the next element; 0 sets no limit. See
+  /// The maximum time in seconds that the transport waits for the next element; 0 disables the limit. See
   /// `Request.BodyStream.chunkTimeout`.
   public var elementTimeout: Double = 0
   private let make: @Sendable (@escaping Encode) -> Request.BodyStream
 
-  /// The elements of a sequence that exists once: what would have to send the body again, such as a retry or a redirect, fails
+  /// Creates a body from a sequence that can be iterated once. A retry or a redirect that needs the body again fails
   /// instead.
   public init<Elements: AsyncSequence & Sendable>(once elements: Elements)
   where Elements.Element: Encodable & Sendable {
     make = { encode in Request.BodyStream(once: elements.map { try encode($0) }) }
   }
 
-  /// The elements of a sequence that can be sent again: `sequence` is called for each time, and returns a sequence that
-  /// begins at the start.
+  /// Creates a body from a sequence that can be sent again. `sequence` is called for each attempt and returns a
+  /// sequence that starts at the beginning.
   public init<Elements: AsyncSequence & Sendable>(sequence: @escaping @Sendable () throws -> Elements)
   where Elements.Element: Encodable & Sendable {
     make = { encode in Request.BodyStream(sequence: { try sequence().map { try encode($0) } }) }
   }
 
-  /// The body, written by `encoder`.
+  /// Returns the body, written by `encoder`.
   func body(_ encoder: JSONParameterEncoder) -> Request.BodyStream {
     var stream = make { element in Data((try encoder.line(of: element) + "\n").utf8) }
     stream.chunkTimeout = elementTimeout

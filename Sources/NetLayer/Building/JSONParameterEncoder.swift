@@ -1,22 +1,22 @@
 import PortableFoundation
 
-/// Writes parameters as a JSON body (article row 2.7).
+/// An encoder that writes parameters as a JSON body.
 ///
-/// Names are sorted at every level and numbers have the same text on every platform (`1.0` stays `1.0`), so that the
-/// body of a call can be signed and compared. `/` and everything beyond ASCII stand as they are.
+/// Names are sorted at every level, and numbers have the same text on every platform: `1.0` stays `1.0`. Bodies can
+/// thus be signed and compared. `/` and non-ASCII characters are not escaped.
 public struct JSONParameterEncoder: ParameterEncoder {
-  /// The text of dates; deferred ones are numbers.
+  /// The format of dates; deferred dates are numbers.
   public var dates: DateEncoding { didSet { isBackends = false } }
-  /// The text of data; deferred ones are arrays.
+  /// The format of data; deferred data is an array.
   public var data: DataEncoding { didSet { isBackends = false } }
-  /// The names of members.
+  /// The format of member names.
   public var keys: KeyEncoding { didSet { isBackends = false } }
-  /// Whether the body is written over several lines, indented by two spaces, for people to read.
+  /// Whether the body has line breaks and an indentation of two spaces, for people to read.
   public var prettyPrinted: Bool { didSet { isBackends = false } }
-  /// Whether the back end's `encoder` takes its place.
+  /// Whether the backend's `encoder` replaces this one.
   private(set) var isBackends = false
 
-  /// An encoder with the defaults of Foundation's, where nothing else is given.
+  /// Creates an encoder with Foundation's defaults.
   public init(
     dates: DateEncoding = .deferred, data: DataEncoding = .base64, keys: KeyEncoding = .asIs,
     prettyPrinted: Bool = false
@@ -27,7 +27,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     self.prettyPrinted = prettyPrinted
   }
 
-  /// The back end's `encoder`; where there is no back end, one with the defaults.
+  /// The backend's `encoder`, or one with the defaults if there is no backend.
   static var backends: JSONParameterEncoder {
     var encoder = JSONParameterEncoder()
     encoder.isBackends = true
@@ -36,7 +36,8 @@ public struct JSONParameterEncoder: ParameterEncoder {
 
   /// Sets the body, `{}` for no parameters.
   ///
-  /// Common parameters join an object; where the caller's value is none, an array for example, they go into the query.
+  /// Common parameters become members of the object. If the caller's value is not an object, such as an array, they go
+  /// into the query.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func encode(_ parameters: Parameters, into request: inout Request) throws {
@@ -57,7 +58,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = "application/json" }
   }
 
-  /// The JSON text of `value` in one line.
+  /// Returns the JSON text of `value` in one line.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   func line(of value: any Sendable & Encodable) throws -> String {
@@ -102,12 +103,12 @@ public struct JSONParameterEncoder: ParameterEncoder {
 }
 
 extension JSONParameterEncoder {
-  /// Names and dates as Foundation's `JSONEncoder` writes them.
+  /// An encoder whose names and dates match Foundation's `JSONEncoder`.
   public static let `default` = JSONParameterEncoder()
-  /// For APIs in the style of most web frameworks: `snake_case` keys, ISO 8601 dates.
+  /// An encoder for the style of most web frameworks: `snake_case` keys and ISO 8601 dates.
   public static let snakeCaseISO8601 = JSONParameterEncoder(dates: .iso8601, keys: .snakeCase)
-  /// For `snake_case` keys.
+  /// An encoder for `snake_case` keys.
   public static let snakeCase = JSONParameterEncoder(keys: .snakeCase)
-  /// For ISO 8601 dates.
+  /// An encoder for ISO 8601 dates.
   public static let iso8601 = JSONParameterEncoder(dates: .iso8601)
 }

@@ -1,14 +1,15 @@
 import PortableFoundation
 
 extension MultipartForm {
-  /// The boundary of the form: the one that was asked for, if it can be one, or a new one.
+  /// Returns the boundary of the form: the requested one, or a new one.
   ///
-  /// - Throws: `NetworkError` of kind `encoding` for one that is malformed (RFC 2046 §5.1.1) or part of the content.
+  /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
+  ///   content.
   func boundary(against parts: [Part]) throws -> String {
     try boundary.map { try Self.checked($0, against: parts) } ?? Self.fresh(against: parts)
   }
 
-  /// Another multipart type of the caller's is kept, but the boundary is the one in the body.
+  /// Returns the `Content-Type` with the boundary of the body. A custom multipart type is kept.
   static func contentType(_ given: String?, boundary: String) -> String {
     let given = given.flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
     let kept = MediaType(given ?? "multipart/form-data").pieces
@@ -17,7 +18,7 @@ extension MultipartForm {
     return (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
   }
 
-  /// 128 random bits: no content of a file has them by accident. What is in memory is looked through all the same.
+  /// Returns 128 random bits, which no file contains by accident. Content in memory is searched for them all the same.
   private static func fresh(against parts: [Part]) -> String {
     while true {
       var generator = SystemRandomNumberGenerator()
@@ -50,7 +51,8 @@ extension MultipartForm {
     return boundary
   }
 
-  /// Whether `mark`, which begins with a hyphen, is in `data`: from hyphen to hyphen, as the body may be large.
+  /// Returns whether `data` contains `mark`, which starts with a hyphen. The search jumps from hyphen to hyphen,
+  /// because the body may be large.
   private static func contains(_ mark: Data, _ data: Data) -> Bool {
     mark.withUnsafeBytes { mark in
       data.withUnsafeBytes { data in
@@ -71,7 +73,7 @@ extension MultipartForm {
     switch part.content {
     case .data(let data): return contains(mark, data)
     case .file(let file):
-      // That it can be read has been seen before.
+      // An earlier check has verified that the file can be read.
       guard filesToo, let data = try? Data(contentsOf: file, options: .mappedIfSafe) else { return false }
       return contains(mark, data)
     }

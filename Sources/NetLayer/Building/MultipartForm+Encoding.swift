@@ -1,16 +1,16 @@
 import PortableFoundation
 
 extension MultipartForm {
-  /// The fields, sorted, before the parts; `common` ones only where the form has none of that name.
+  /// Returns the fields, sorted, before the parts. `common` ones are included only if the form has none of that name.
   func fields(over common: Parameters) throws -> [(name: String, value: String)] {
     let encoder = URLParameterEncoder()
     let named = Set(parts.map(\.name))
     return try encoder.pairs(of: (pairs ?? [:]).over(common)).filter { !named.contains($0.name) }
   }
 
-  /// Puts the form into the body of `request`, with its `Content-Type`.
+  /// Sets the form as the body of `request`, with its `Content-Type`.
   ///
-  /// - Throws: what `pieces` throws.
+  /// - Throws: The errors of `pieces`.
   func encode(over common: Parameters, into request: inout Request) throws {
     let (pieces, boundary) = try pieces(over: common)
     if pieces.count == 1, case .data(let data) = pieces[0] {
@@ -21,11 +21,11 @@ extension MultipartForm {
     request.headers["Content-Type"] = Self.contentType(request.headers["Content-Type"], boundary: boundary)
   }
 
-  /// The body in order, and the boundary in it.
+  /// Returns the body in order, and the boundary in it.
   ///
   /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
-  ///   content, and for a part's type or header that would break the part; of kind `invalidRequest` for a file that can't be
-  ///   read.
+  ///   content. The same kind reports a content type or header that would corrupt its part. The kind is
+  ///   `invalidRequest` for a file that can't be read.
   func pieces(over common: Parameters) throws -> (pieces: [Request.Body.Part], boundary: String) {
     let all = try fields(over: common).map { Part.field($0.name, $0.value) } + parts
     for case .file(let file) in all.map(\.content) { try BodyFile.check(file) }
@@ -45,10 +45,10 @@ extension MultipartForm {
     return (pieces, boundary)
   }
 
-  /// Joins neighbours in memory, so that a form without files is one piece.
+  /// Joins adjacent data, so that a form without files is one block.
   private static func add(_ data: Data, to pieces: inout [Request.Body.Part]) {
     guard case .data(var joined)? = pieces.last else { return pieces.append(.data(data)) }
-    // Taken out first, so that it is appended to in place and not copied for each part.
+    // Taken out first, so that the data is appended in place and not copied for each part.
     pieces.removeLast()
     joined.append(data)
     pieces.append(.data(joined))
@@ -75,8 +75,8 @@ extension MultipartForm {
     NetworkError(kind: .encoding, reason: "the part \(part.name.debugDescription) \(reason)")
   }
 
-  /// As browsers do it: a quote and line breaks are percent-encoded, everything else is UTF-8 as it is (WHATWG HTML,
-  /// "multipart/form-data encoding algorithm").
+  /// Returns `name` as browsers send it: quotes and line breaks percent-encoded, everything else unescaped UTF-8
+  /// (WHATWG HTML, "multipart/form-data encoding algorithm").
   private static func escape(_ name: String) -> String {
     var result = ""
     for scalar in name.unicodeScalars {
@@ -90,7 +90,8 @@ extension MultipartForm {
     return result
   }
 
-  /// The name with CRLF for every line break, as browsers send it; a file's name is left as it is (the same algorithm).
+  /// Returns the name with CRLF for every line break, as browsers send it. File names are left unchanged (same
+  /// algorithm).
   private static func lineBreaks(_ name: String) -> String {
     var result = ""
     var before: Unicode.Scalar?

@@ -1,30 +1,30 @@
 import PortableFoundation
 
-/// A `multipart/form-data` body: fields, data and files (RFC 7578; article row 0.8).
+/// A `multipart/form-data` body: fields, data and files (RFC 7578).
 ///
 /// ```swift
 /// var form = MultipartForm(["album": 7])
 /// form.append(.file(photo, name: "photo"))
 /// ```
-/// Files are read while they are sent, and again if the request is repeated; the whole length is known beforehand, and a file
-/// that can't be read is an error of kind `invalidRequest` before anything is sent. Texts go out as they are, line breaks
-/// included.
+/// Files are read during the upload, and again if the request is repeated. The whole length is known in advance. A file
+/// that can't be read is an error of kind `invalidRequest` before anything is sent. Texts are sent unchanged, including
+/// line breaks.
 public struct MultipartForm: Sendable {
   /// One part of the form.
   public struct Part: Sendable {
-    /// The field's name.
+    /// The name of the field.
     public var name: String
     /// The file name that the server sees; `nil` for a plain field.
     public var filename: String?
-    /// The part's `Content-Type`; `nil` or empty for none, as plain fields have.
+    /// The `Content-Type` of the part; `nil` or empty for none, as in plain fields.
     public var contentType: String?
-    /// Further header fields of the part; none by default. `Content-Type`, `Content-Length` and `Content-Disposition` are
-    /// refused when the request is built.
+    /// Additional header fields of the part; none by default. `Content-Type`, `Content-Length` and
+    /// `Content-Disposition` are errors when the request is built.
     public var headers: HTTPHeaders
-    /// The part's bytes.
+    /// The bytes of the part.
     public var content: Request.Body.Part
 
-    /// A part as it is.
+    /// Creates a part.
     public init(
       name: String, filename: String? = nil, contentType: String? = nil, headers: HTTPHeaders = [:],
       content: Request.Body.Part
@@ -36,12 +36,13 @@ public struct MultipartForm: Sendable {
       self.content = content
     }
 
-    /// A text, sent in UTF-8 without a `Content-Type`.
+    /// Creates a text part, sent in UTF-8 without a `Content-Type`.
     public static func field(_ name: String, _ value: String) -> Part {
       Part(name: name, content: .data(Data(value.utf8)))
     }
 
-    /// Bytes, as a file where `filename` is given; the type is that of its extension unless given.
+    /// Creates a part with bytes, a file if `filename` is given. The default content type follows from the file's
+    /// extension.
     public static func data(
       _ data: Data, name: String, filename: String? = nil, contentType: String? = nil
     ) -> Part {
@@ -50,7 +51,8 @@ public struct MultipartForm: Sendable {
         content: .data(data))
     }
 
-    /// The file at `url`, streamed from disk, under its own name and the type of its extension unless given.
+    /// Creates a part with the file at `url`, streamed from disk. By default, it has the file's own name and the
+    /// content type of its extension.
     public static func file(
       _ url: URL, name: String, filename: String? = nil, contentType: String? = nil
     ) -> Part {
@@ -63,29 +65,29 @@ public struct MultipartForm: Sendable {
 
   /// The parts in the order in which they are sent.
   public var parts: [Part]
-  /// What stands between the parts; `nil`, the default, is a random one made anew for each request.
+  /// The delimiter between the parts; `nil`, the default, creates a random one for each request.
   public var boundary: String?
 
-  /// A form of `parts`.
+  /// Creates a form of `parts`.
   public init(_ parts: [Part] = [], boundary: String? = nil) {
     self.parts = parts
     self.boundary = boundary
     pairs = nil
   }
 
-  /// A form of the fields that `parameters` make, named as `URLParameterEncoder` names them.
+  /// Creates a form whose fields are `parameters`, named as by `URLParameterEncoder`.
   public init(_ parameters: Parameters, boundary: String? = nil) {
     parts = []
     self.boundary = boundary
     pairs = parameters
   }
 
-  /// Adds a part behind those already there.
+  /// Adds a part after the existing ones.
   public mutating func append(_ part: Part) { parts.append(part) }
 
-  /// The form as it is sent, its files read into memory, and the `Content-Type` that goes with it.
+  /// Returns the body and its `Content-Type`, with the files read into memory.
   ///
-  /// For tests and signatures; requests stream their files. Without a `boundary`, each call makes a new one.
+  /// Use it for tests and signatures; requests stream their files. Without a `boundary`, each call creates a new one.
   ///
   /// - Throws: `NetworkError` of kind `encoding`, or of kind `invalidRequest` for a file that can't be read.
   public func encoded() throws -> (contentType: String, body: Data) {
@@ -100,6 +102,6 @@ public struct MultipartForm: Sendable {
     return (Self.contentType(nil, boundary: boundary), body)
   }
 
-  /// The form's parameters, which can fail to encode and so are turned into fields when the request is built.
+  /// The parameters of the form. Encoding them may fail, so they become fields only when the request is built.
   let pairs: Parameters?
 }

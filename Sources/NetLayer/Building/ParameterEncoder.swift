@@ -1,24 +1,24 @@
-/// Puts parameters into a request (article row 2.7).
+/// An encoder that adds parameters to a request.
 ///
-/// `URLParameterEncoder` (`.url`, `.query`, `.form`) and `JSONParameterEncoder` (`.json`) come with the package.
+/// The package provides `URLParameterEncoder` (`.url`, `.query`, `.form`) and `JSONParameterEncoder` (`.json`).
 public protocol ParameterEncoder: Sendable {
-  /// Adds `parameters` to the URL or the body of `request`, with the `Content-Type` that belongs to a body unless one is
-  /// set already.
+  /// Adds `parameters` to the URL or the body of `request`. A body also sets its `Content-Type`, unless the request has
+  /// one.
   ///
-  /// - Throws: `NetworkError` of kind `encoding`, or `EncodingError`; nothing is sent then.
+  /// - Throws: `NetworkError` of kind `encoding`, or `EncodingError`. The request is then not sent.
   func encode(_ parameters: Parameters, into request: inout Request) throws
 }
 
 extension ParameterEncoder where Self == URLParameterEncoder {
-  /// `name=value` pairs: in the URL for GET, HEAD, DELETE and TRACE, else in the body.
+  /// An encoder of `name=value` pairs, in the URL for GET, HEAD, DELETE and TRACE, else in the body.
   public static var url: URLParameterEncoder { URLParameterEncoder() }
-  /// `name=value` pairs in the URL, whatever the method.
+  /// An encoder of `name=value` pairs in the URL, for any method.
   public static var query: URLParameterEncoder { URLParameterEncoder(destination: .query) }
-  /// `name=value` pairs in the body, whatever the method.
+  /// An encoder of `name=value` pairs in the body, for any method.
   public static var form: URLParameterEncoder { URLParameterEncoder(destination: .body) }
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-  /// A JSON body, whatever the method, as the back end's `encoder` writes it.
+  /// An encoder of a JSON body for any method, with the settings of the backend's `encoder`.
   public static var json: JSONParameterEncoder { .backends }
 }

@@ -60,7 +60,8 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
     try options.store(value, in: node.member(key.stringValue), path: codingPath + [key])
   }
 
-  // One for each type: the defaults of the protocol, which leave nil out, would win over the last one alone.
+  // One overload per type: otherwise the protocol's defaults, which omit nil, would take precedence over the generic
+  // one.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try optional(value, key) }
@@ -97,7 +98,7 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder(for: key) }
 
-  // Asked twice for the same key, both containers write into the same member.
+  // Two requests for the same key return containers that write into the same member.
   private func encoder(for key: Key) -> ParameterNodeEncoder {
     ParameterNodeEncoder(
       node: node.member(key.stringValue, sharing: true), options: options, codingPath: codingPath + [key])

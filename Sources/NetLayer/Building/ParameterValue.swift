@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// What parameters come down to before they are written out: the same tree for forms and for JSON.
+/// The intermediate tree of parameters, the same for forms and for JSON.
 enum ParameterValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -8,7 +8,7 @@ enum ParameterValue: Sendable, Equatable {
   case number(String)
   case string(String)
   case array([ParameterValue])
-  /// Sorted by name; two names may have become the same one when they were encoded.
+  /// The members, sorted by name. Two names may become equal when they are encoded.
   case object([Member])
 
   struct Member: Sendable, Equatable {
@@ -17,42 +17,42 @@ enum ParameterValue: Sendable, Equatable {
   }
 }
 
-/// How a `Date` is written.
+/// A format of `Date` values.
 public enum DateEncoding: Sendable {
-  /// As `Date` encodes itself: seconds since 1 January 2001.
+  /// The format of `Date` itself: seconds since 1 January 2001.
   case deferred
   /// Seconds since 1970, with a fraction if there is one.
   case secondsSince1970
   /// Milliseconds since 1970, with a fraction if there is one.
   case millisecondsSince1970
-  /// `2001-01-01T00:00:00Z`.
+  /// ISO 8601, such as `2001-01-01T00:00:00Z`.
   case iso8601
-  /// As the closure says.
+  /// The text that the closure returns.
   case custom(@Sendable (Date) throws -> String)
 }
 
-/// How `Data` is written.
+/// A format of `Data` values.
 public enum DataEncoding: Sendable {
   /// Base64 with padding (RFC 4648 §4).
   case base64
-  /// As `Data` encodes itself: an array of numbers.
+  /// The format of `Data` itself: an array of numbers.
   case deferred
-  /// As the closure says.
+  /// The text that the closure returns.
   case custom(@Sendable (Data) throws -> String)
 }
 
-/// How names are written, those of nested objects included, each by itself.
+/// A format of names, applied to each name separately, including those of nested objects.
 ///
-/// Names are compared before: of `fooBar` and `foo_bar` in snake case, a query has both, and JSON, where two members of one
-/// name mean different things to different servers, is an error.
+/// Names are compared before the conversion. If `fooBar` and `foo_bar` both become `foo_bar`, a query contains both.
+/// JSON fails with an error, because servers interpret duplicate names differently.
 public enum KeyEncoding: Sendable {
-  /// As they are.
+  /// Unchanged names.
   case asIs
-  /// `firstName` becomes `first_name`, by the rules of `JSONEncoder.KeyEncodingStrategy.convertToSnakeCase`.
+  /// Snake case by the rules of `JSONEncoder.KeyEncodingStrategy.convertToSnakeCase`: `firstName` becomes `first_name`.
   case snakeCase
-  /// `firstName` becomes `first-name`, by the same rules.
+  /// Kebab case by the same rules: `firstName` becomes `first-name`.
   case kebabCase
-  /// As the closure says.
+  /// The name that the closure returns.
   case custom(@Sendable (String) -> String)
 
   func name(_ key: String) -> String {
@@ -64,9 +64,9 @@ public enum KeyEncoding: Sendable {
     }
   }
 
-  /// The words of `key` in small letters, split as Foundation's `convertToSnakeCase` does, so that a server sees the names
-  /// it saw before: a new word begins at a capital and, of several, at the last one before a small letter. The first
-  /// character is a word's beginning whatever comes behind it: `myURLPath` becomes `my_url_path`, but `URL` `u_rl`.
+  /// Returns the words of `key` in lower case, split as by Foundation's `convertToSnakeCase`, so that the server sees
+  /// the same names. A new word starts at a capital letter; of several, at the last one before a small letter. The
+  /// first character always starts a word: `myURLPath` becomes `my_url_path`, but `URL` becomes `u_rl`.
   private func separated(_ key: String, by separator: String) -> String {
     guard !key.isEmpty else { return key }
     var words: [Substring] = []

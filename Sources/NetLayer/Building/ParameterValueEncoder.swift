@@ -1,16 +1,18 @@
 import PortableFoundation
 
-/// Turns any `Encodable` into a `ParameterValue`.
+/// An encoder that converts any `Encodable` into a `ParameterValue`.
 struct ParameterValueEncoder: Sendable {
   var dates: DateEncoding = .deferred
   var data: DataEncoding = .base64
   var keys: KeyEncoding = .asIs
-  /// Whether members that are `nil` become null instead of being left out.
+  /// Whether `nil` members become null instead of being omitted.
   var keepsNil = false
-  /// Whether what a class's parent encodes stands beside its own members instead of in a member `super`.
+  /// Whether the members of a superclass are merged into the object instead of a member `super`.
   var flattensSuper = false
 
-  /// - Throws: `NetworkError` of kind `encoding` that names the place and the value.
+  /// Converts `value`.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding` that names the path and the value.
   func encode(_ value: any Encodable) throws -> ParameterValue {
     do {
       let node = ParameterNode()
@@ -26,7 +28,7 @@ struct ParameterValueEncoder: Sendable {
     case let date as Date: try store(date, in: node, path: path)
     case let data as Data: try store(data, in: node, path: path)
     case let url as URL: node.set(.string(url.absoluteString))
-    // Decimal encodes its mantissa and exponent; its digits are what is meant.
+    // Decimal encodes its mantissa and exponent, but its digits are wanted.
     case let decimal as Decimal:
       guard decimal.isFinite else { throw ParameterNodeEncoder.notFinite(decimal, path) }
       node.set(.number(decimal.description))
@@ -69,7 +71,7 @@ struct ParameterValueEncoder: Sendable {
   }
 }
 
-/// A place in the tree that is being written. Stays within one call of `encode`, so it needs no lock.
+/// A node of the tree during encoding. It stays within one call of `encode`, so it needs no lock.
 final class ParameterNode {
   private enum Content {
     case untouched
@@ -82,15 +84,15 @@ final class ParameterNode {
 
   var isUntouched: Bool { if case .untouched = content { true } else { false } }
 
-  /// How many elements an array has so far.
+  /// The number of elements in the array so far.
   var count: Int { if case .array(let nodes) = content { nodes.count } else { 0 } }
 
   func set(_ value: ParameterValue) { content = .leaf(value) }
 
-  /// Makes it an array, unless it is one.
+  /// Converts the node to an array, unless it is one.
   func becomeArray() { if case .array = content {} else { content = .array([]) } }
 
-  /// Makes it an object, unless it is one: several containers of one encoder share their object.
+  /// Converts the node to an object, unless it is one: several containers of one encoder share their object.
   func becomeObject() { if case .object = content {} else { content = .object([:]) } }
 
   func append() -> ParameterNode {
@@ -102,7 +104,7 @@ final class ParameterNode {
     return node
   }
 
-  /// A fresh member, in place of one of the same name; the member itself if `sharing`.
+  /// Returns a new member, which replaces one of the same name, or the existing member if `sharing`.
   func member(_ name: String, sharing: Bool = false) -> ParameterNode {
     guard case .object(var members) = content else { return ParameterNode() }
     if sharing, let member = members[name] { return member }
@@ -113,7 +115,8 @@ final class ParameterNode {
     return node
   }
 
-  /// What has been written, its names as `keys` says, sorted by the name that is sent and then by the one given.
+  /// Returns the written value, with names in the format of `keys`, sorted by the sent name and then by the original
+  /// one.
   func value(keys: KeyEncoding) -> ParameterValue {
     switch content {
     case .untouched: .object([])

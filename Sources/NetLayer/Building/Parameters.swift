@@ -1,15 +1,16 @@
-/// The parameters of a call, by name: a dictionary literal of any encodable values, or one encodable value.
+/// The parameters of a call by name: a dictionary literal of encodable values, or one encodable value.
 ///
 /// ```swift
 /// let literal: Parameters = ["page": 1, "tag": tag, "filter": ["liked": true, "by": "date"] as Parameters]
 /// let value = Parameters(SearchQuery(page: 1))
 /// ```
-/// A `nil` drops its key, unless `URLParameterEncoder.nils` says otherwise. Over common parameters it drops theirs, too.
+/// A `nil` value omits its key, unless `URLParameterEncoder.nils` overrides that. It also removes a common parameter of
+/// the same name.
 public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
-  /// What a parameter may be; `nil` drops it.
+  /// The type of a parameter; `nil` omits it.
   public typealias Value = (any Sendable & Encodable)?
 
-  /// One source of parameters; the later of two wins.
+  /// One source of parameters; a later one takes precedence.
   enum Layer: Sendable {
     case entries([String: Value])
     case value(any Sendable & Encodable)
@@ -17,20 +18,22 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 
   private(set) var layers: [Layer]
 
-  /// No parameters.
+  /// Creates no parameters.
   public init() { layers = [] }
 
-  /// The pairs of the literal; of a name given twice, the last counts.
+  /// Creates parameters from a literal. If a name occurs twice, the last value counts.
   public init(dictionaryLiteral elements: (String, Value)...) {
     layers = elements.isEmpty ? [] : [.entries(Dictionary(elements, uniquingKeysWith: { $1 }))]
   }
 
-  /// The members that `value` encodes. A value that is no object, such as an array, can be sent as JSON only.
+  /// Creates parameters from the members that `value` encodes. A value that is not an object, such as an array, can
+  /// only be sent as JSON.
   public init(_ value: some Sendable & Encodable) {
     if let parameters = value as? Parameters { self = parameters } else { layers = [.value(value)] }
   }
 
-  /// The parameter `name` of the topmost layer; an encodable value's members are not looked into.
+  /// The parameter `name` of the topmost layer, which must be a dictionary: the members of an encodable value are not
+  /// visible.
   public subscript(name: String) -> Value {
     get {
       guard case .entries(let entries)? = layers.last else { return nil }
@@ -54,7 +57,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// These parameters over `common` ones: where both have a name, these win (article row 0.2).
+  /// Returns these parameters combined with `common` ones. If both have a name, this one's value counts.
   public func over(_ common: Parameters) -> Parameters {
     var result = common
     for layer in layers {
@@ -67,7 +70,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     return result
   }
 
-  /// All layers but the topmost, and the topmost.
+  /// The layers below the topmost one, and the topmost one.
   var split: (below: Parameters, top: Parameters) {
     var (below, top) = (self, Parameters())
     if let last = below.layers.popLast() { top.layers = [last] }
@@ -76,14 +79,15 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension Parameters: Encodable {
-  /// Encodes an object of all parameters, without those that are `nil`; a single value that is no object as itself.
+  /// Encodes an object of all parameters without `nil` values. A single value that is not an object is encoded as
+  /// itself.
   public func encode(to encoder: any Encoder) throws {
     if layers.isEmpty { _ = encoder.container(keyedBy: ParameterKey.self) }
     for layer in layers {
       switch layer {
       case .value(let value):
         if let node = encoder as? ParameterNodeEncoder {
-          // It has rules for dates and others that don't ask those to encode themselves.
+          // This encoder has its own rules for dates and other types, which it applies instead of their `encode(to:)`.
           try node.encode(value)
         } else {
           try value.encode(to: encoder)

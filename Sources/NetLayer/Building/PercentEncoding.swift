@@ -1,6 +1,6 @@
-/// Percent-encoding as in RFC 3986 §2.1, over UTF-8.
+/// Percent-encoding of UTF-8 (RFC 3986 §2.1).
 enum PercentEncoding {
-  /// The unreserved characters of RFC 3986 §2.3.
+  /// Returns whether a byte is an unreserved character (RFC 3986 §2.3).
   static func unreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -10,7 +10,7 @@ enum PercentEncoding {
     }
   }
 
-  /// What may stand in a path (RFC 3986 §3.3), slashes included.
+  /// Returns whether a byte is allowed in a path (RFC 3986 §3.3), including slashes.
   static func path(_ byte: UInt8) -> Bool {
     if unreserved(byte) { return true }
     switch byte {
@@ -23,11 +23,11 @@ enum PercentEncoding {
     }
   }
 
-  /// What may stand in a query (RFC 3986 §3.4).
+  /// Returns whether a byte is allowed in a query (RFC 3986 §3.4).
   static func query(_ byte: UInt8) -> Bool { path(byte) || byte == UInt8(ascii: "?") }
 
-  /// `text` with every byte encoded that `keep` does not keep; what is encoded already is encoded again, unless
-  /// `keepingEscapes`.
+  /// Returns `text` with every byte encoded for which `keep` returns `false`. Existing escapes are encoded again,
+  /// unless `keepingEscapes` is `true`.
   static func encode(
     _ text: String, keeping keep: (UInt8) -> Bool, space: String = "%20", keepingEscapes: Bool = false
   ) -> String {
@@ -46,7 +46,7 @@ enum PercentEncoding {
     return result
   }
 
-  /// Whether `%XX` stands at `index`.
+  /// Returns whether a `%XX` escape starts at `index`.
   static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
     guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return false }
     return isHexadecimal(bytes[index + 1]) && isHexadecimal(bytes[index + 2])
@@ -63,9 +63,9 @@ enum PercentEncoding {
 }
 
 extension String {
-  /// The text as one path component: everything but letters, digits and `-._~` is percent-encoded, slashes included
-  /// (article row 3.18).
+  /// The text as one path component: everything except letters, digits and `-._~` is percent-encoded, including
+  /// slashes.
   ///
-  /// Put what comes from users through it. `..` cannot be escaped; a path with it is refused when the request is built.
+  /// Use it for text from users. `..` can't be escaped; a path that contains it is an error when the request is built.
   public var urlEscaped: String { PercentEncoding.encode(self, keeping: PercentEncoding.unreserved) }
 }

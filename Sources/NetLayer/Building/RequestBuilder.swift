@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// Makes the request that goes to the transport, or says why there is none (article row 2.13).
+/// A builder of the requests that go to the transport.
 final class RequestBuilder: Sendable {
   let baseURL: URL?
   let headers: HTTPHeaders
@@ -10,7 +10,7 @@ final class RequestBuilder: Sendable {
   let signer: (any Signer)?
   let conventions: BodyConventions
   private let base: BaseURL?
-  /// The context of every request to the back end's own origin.
+  /// The context of every request to the backend's own origin.
   private let ownContext: Context
 
   init(
@@ -31,8 +31,8 @@ final class RequestBuilder: Sendable {
     ownContext = context
   }
 
-  /// The request for `call`. Method and header fields are not looked at here: every transport refuses those that would
-  /// break the request. `accept` is the `Accept` field unless someone has set one.
+  /// Returns the request for `call`. Method and header fields are not checked here: every transport rejects invalid
+  /// ones. `accept` is the `Accept` field, unless the request has one.
   ///
   /// - Throws: `NetworkError` of kind `encoding` or `invalidRequest`, with the request as far as it was built.
   func request(for call: Call, accept: String? = nil) throws -> Request {
@@ -58,12 +58,12 @@ final class RequestBuilder: Sendable {
     return request
   }
 
-  /// Whether `url` is at the back end's own origin: what is secret between us and the back end goes nowhere else.
+  /// Returns whether `url` has the backend's own origin. Secrets of the backend are sent to no other origin.
   private func isOwn(_ url: URL) -> Bool {
     baseURL.map { Self.beginAlike($0, url) || Origin($0) == Origin(url) } ?? true
   }
 
-  /// Whether the texts are the same up to the path: what is built below the base is, and taking URLs apart is slow.
+  /// Returns whether the texts are equal up to the path. URLs relative to the base are, and parsing URLs is slow.
   private static func beginAlike(_ a: URL, _ b: URL) -> Bool {
     let slash = UInt8(ascii: "/")
     var rest = b.absoluteString.utf8.makeIterator()
@@ -78,7 +78,7 @@ final class RequestBuilder: Sendable {
 
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
     var common = isOwn ? commonParameters() : [:]
-    // Those that the call has written into its URL win, too.
+    // Parameters that the call has written into its URL also take precedence.
     if !common.isEmpty {
       for (name, _) in request.url.queryPairs { common[name] = Parameters.Value.none }
     }

@@ -1,7 +1,7 @@
 import PortableFoundation
 import Synchronization
 
-/// Signs requests: runs over the sorted final parameters (article row 0.2), anew for every attempt.
+/// A type that signs requests from their sorted final parameters, again for every attempt.
 ///
 /// ```swift
 /// struct AntiCrawler: Signer {
@@ -11,30 +11,32 @@ import Synchronization
 /// }
 /// ```
 public protocol Signer: Sendable {
-  /// What is added to the request that has `content`; called when it is built, on the thread that subscribes, and once
-  /// more, on the thread that sends it, when interceptors have changed it (a token) or it is sent again: each attempt has
-  /// a nonce of its own.
+  /// Returns the signature of the request that has `content`.
   ///
-  /// - Throws: any error; the request then fails with it, and nothing is sent.
+  /// It is called on the subscribing thread when the request is built. It is
+  /// called again on the sending thread if interceptors have changed the request (such as a token), or if the request is
+  /// sent again. Each attempt can thus have its own nonce.
+  ///
+  /// - Throws: Any error. The request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) throws -> Signature
 }
 
-/// A signer written with `await`: for keys that are fetched, or kept in hardware.
+/// A signer that uses `await`, for keys that are fetched or kept in hardware.
 ///
 /// ```swift
 /// Backend(baseURL: url, signer: AsyncSigner { content in
 ///   Signature(headers: ["X-Signature": try await vault.sign(content.text)])
 /// })
 /// ```
-/// It is asked for every attempt just before that is sent, in a task that is cancelled with the call; interceptors see the
-/// request without a signature.
+/// It runs for every attempt immediately before sending, in a task that is cancelled with the call. Interceptors see
+/// the request without a signature.
 public struct AsyncSigner: Signer {
   let signature: @Sendable (SignedContent) async throws -> Signature
 
-  /// A signer that adds what `signature` gives.
+  /// Creates a signer that adds the result of `signature`.
   public init(_ signature: @escaping @Sendable (SignedContent) async throws -> Signature) { self.signature = signature }
 
-  /// Fails: this signer has to be waited for.
+  /// Always throws, because this signer is asynchronous.
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest`.
   public func sign(_ content: SignedContent) throws -> Signature {
@@ -42,48 +44,50 @@ public struct AsyncSigner: Signer {
   }
 }
 
-/// What a signer sees: the request as it will be sent, but for the signature.
+/// The input of a signer: the final request except its signature.
 public struct SignedContent: Sendable {
-  /// The request with all parameters encoded and with what interceptors have put into it, such as a token.
+  /// The request with all parameters encoded and with the changes of interceptors, such as a token.
   public let request: Request
-  /// The names and values of all parameters, the call's and the common ones, sorted by name, before escaping; nested ones
-  /// are named as `URLParameterEncoder` names them.
+  /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names
+  /// follow `URLParameterEncoder`.
   public let parameters: [(name: String, value: String)]
 
-  /// `a=1&b=2`: the parameters as one text, sorted by name, values as they are. What most signatures are computed of.
+  /// The parameters as one text, `a=1&b=2`, sorted by name with unescaped values: the input of most signatures.
   public var text: String { parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "&") }
 }
 
-/// What a signer adds to a request.
+/// The parameters and header fields that a signer adds to a request.
 public struct Signature: Sendable {
-  /// Parameters, which travel where the call's own go; those of a body are written into the call's own body, whatever an
-  /// interceptor has put in its place.
+  /// The parameters of the signature, sent in the same place as the call's own. Those of a body are written into the
+  /// call's own body, even if an interceptor has replaced it.
   public var parameters: Parameters
-  /// Header fields, in place of those of the same name.
+  /// The header fields of the signature, which replace those of the same name.
   public var headers: HTTPHeaders
 
-  /// A signature of `parameters` and `headers`.
+  /// Creates a signature of `parameters` and `headers`.
   public init(parameters: Parameters = [:], headers: HTTPHeaders = [:]) {
     self.parameters = parameters
     self.headers = headers
   }
 
-  /// The names that its parameters have in a query.
+  /// The names of its parameters in a query.
   fileprivate var names: [String] { get throws { try URLParameterEncoder().pairs(of: parameters).map(\.name) } }
 }
 
-/// How a request is signed: once when it is built, and anew when it has been changed since or is sent once more.
+/// The signing of a request: once when it is built, and again after a change or for another attempt.
 struct Signing: Sendable {
   let signer: any Signer
   let task: TaskEncoder
-  /// The request before its parameters were in it.
+  /// The request without its parameters.
   let bare: Request
-  /// The request with its parameters, and without a signature.
+  /// The request with its parameters, without a signature.
   let encoded: Request
-  /// What the signer sees of them.
+  /// The parameters that the signer receives.
   let parameters: [(name: String, value: String)]
 
-  /// - Throws: `NetworkError` of kind `encoding`, or what an encoder of the user's throws.
+  /// Encodes the parameters into `bare`.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`, or the error of a custom encoder.
   init(_ signer: any Signer, _ task: TaskEncoder, bare: Request) throws {
     (self.signer, self.task, self.bare) = (signer, task, bare)
     var request = bare
@@ -94,7 +98,7 @@ struct Signing: Sendable {
     }
   }
 
-  /// `unsigned`, which is `encoded` or what interceptors have made of it, with a new signature.
+  /// Returns `unsigned`, which is `encoded` with the changes of interceptors, with a new signature.
   func sign(_ unsigned: Request) throws -> Request {
     let signature = try signer.sign(SignedContent(request: unsigned, parameters: parameters))
     return try adding(signature, to: unsigned)
@@ -103,7 +107,7 @@ struct Signing: Sendable {
   private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
-      // A URL that came from the server, such as the next page's, may have the former signature.
+      // A URL from the server, such as that of the next page, may contain the former signature.
       if request.url.query != nil, request.url != encoded.url {
         request.url = request.url.withoutQueryPairs(of: try signature.names)
       }
@@ -115,7 +119,7 @@ struct Signing: Sendable {
     return request
   }
 
-  /// `encoded`, to be signed when it is sent where the signer has to be waited for, else with a signature.
+  /// Returns `encoded` with a signature, or prepared for an asynchronous signature when it is sent.
   func begun() throws -> Request {
     guard signer is AsyncSigner else { return try sign(encoded) }
     var request = encoded
@@ -123,18 +127,18 @@ struct Signing: Sendable {
     return request
   }
 
-  /// The signing of a request whose signer has to be waited for.
+  /// The signing of a request with an asynchronous signer.
   final class AwaitedSignature: Sendable, ContextKey {
     static var defaultValue: AwaitedSignature? { nil }
     private let signing: Signing
 
     init(signing: Signing) { self.signing = signing }
 
-    /// `request` with a new signature.
+    /// Returns `request` with a new signature.
     func sign(_ request: Request) async throws -> Request {
       guard let signer = signing.signer as? AsyncSigner else { return request }
       do {
-        // One that is sent again as it went out has a signature.
+        // A request that is sent again already has a signature.
         let bare = try request.context[Signed.self]?.unsigned(request) ?? request
         let signature = try await signer.signature(SignedContent(request: bare, parameters: signing.parameters))
         return try signing.adding(signature, to: bare)
@@ -150,26 +154,26 @@ struct Signing: Sendable {
       kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
   }
 
-  /// Encodes the parameters of the call once more, with `extra` among them.
+  /// Encodes the parameters of the call again, with `extra` among them.
   private func write(_ extra: Parameters, into request: inout Request) throws {
     var whole = bare
     try TaskEncoder(task: task.task, common: extra.over(task.common), conventions: task.conventions)
       .encode(into: &whole)
     request.body = whole.body
-    // A multipart body has another boundary.
+    // A multipart body has a new boundary.
     if request.headers["Content-Type"] == encoded.headers["Content-Type"] {
       request.headers["Content-Type"] = whole.headers["Content-Type"]
     }
     if request.url == encoded.url {
       request.url = whole.url
     } else if whole.url != encoded.url {
-      // An interceptor's URL stays as it is.
+      // An interceptor's URL is not replaced.
       try URLParameterEncoder(destination: .query).encode(extra, into: &request)
     }
   }
 }
 
-/// The signature that a request has.
+/// The signature of a request.
 final class Signed: Sendable, ContextKey {
   static var defaultValue: Signed? { nil }
 
@@ -177,7 +181,7 @@ final class Signed: Sendable, ContextKey {
   private let signature: Signature
   private let url: URL
   private let headers: HTTPHeaders
-  /// The first attempt that sends takes the signature, on whatever thread.
+  /// Guards the first use of the signature, which the first attempt claims on any thread.
   private let isSent = Atomic<Bool>(false)
 
   init(_ signing: Signing, _ signature: Signature, _ request: Request) {
@@ -185,7 +189,8 @@ final class Signed: Sendable, ContextKey {
     (url, headers) = (request.url, request.headers)
   }
 
-  /// `request` as it goes out: as it is where the signature is of this very request and has not been used yet.
+  /// Returns `request` for sending: unchanged if the signature belongs to this very request and is unused, else signed
+  /// again.
   func renewed(_ request: Request) throws(NetworkError) -> Request {
     if !isSent.exchange(true, ordering: .relaxed), request.url == url, request.headers == headers { return request }
     do {
@@ -195,7 +200,7 @@ final class Signed: Sendable, ContextKey {
     }
   }
 
-  /// `request` without the signature.
+  /// Returns `request` without the signature.
   fileprivate func unsigned(_ request: Request) throws -> Request {
     var request = request
     request.context[Signed.self] = nil
@@ -217,6 +222,6 @@ final class Signed: Sendable, ContextKey {
 }
 
 extension Request {
-  /// The request as it goes out.
+  /// Returns the request for sending.
   func readyToSend() throws(NetworkError) -> Request { try context[Signed.self]?.renewed(self) ?? self }
 }

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// How a back end writes bodies; one for all its requests.
+/// The body encoders of a backend, shared by all its requests.
 final class BodyConventions: Sendable {
   let json: JSONParameterEncoder
   let parameters: any ParameterEncoder
@@ -9,20 +9,22 @@ final class BodyConventions: Sendable {
     (self.json, self.parameters) = (json, parameters)
   }
 
-  /// What writes the parameters of a request: `chosen` by the call, or by the back end for this method.
+  /// Returns the encoder of a request's parameters: `chosen` by the call, or the backend's for this method.
   func encoder(_ chosen: (any ParameterEncoder)?, for method: HTTPMethod) -> any ParameterEncoder {
     guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return .query }
     return (encoder as? JSONParameterEncoder)?.isBackends == true ? json : encoder
   }
 }
 
-/// Puts a task and the back end's common parameters into a request (article rows 0.8, 2.5, 2.13).
+/// An encoder that adds a task and the backend's common parameters to a request.
 struct TaskEncoder {
   var task: HTTPTask
   var common: Parameters
   var conventions = BodyConventions()
 
-  /// - Throws: `NetworkError` of kind `encoding`, or what an encoder of the user's throws.
+  /// Adds the task to `request`.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`, or the error of a custom encoder.
   func encode(into request: inout Request) throws {
     switch task {
     case .plain:
@@ -57,7 +59,7 @@ struct TaskEncoder {
     }
   }
 
-  /// The names and values that a signer sees, sorted. What has no names, such as a JSON array, is not among them.
+  /// Returns the sorted names and values for a signer, without content that has no names, such as a JSON array.
   func pairs(for method: HTTPMethod) throws -> [(name: String, value: String)] {
     let pairs: [(name: String, value: String)]
     switch task {
@@ -88,7 +90,7 @@ struct TaskEncoder {
   private func encode(
     _ parameters: Parameters, _ encoding: (any ParameterEncoder)?, into request: inout Request
   ) throws {
-    // Nobody has asked for an empty object; and most calls have no parameters at all.
+    // No one has requested an empty object, and most calls have no parameters at all.
     let mayBeNothing = request.method.putsParametersInURL || conventions.parameters is JSONParameterEncoder
     if encoding == nil, mayBeNothing, parameters.isEmpty { return }
     try conventions.encoder(encoding, for: request.method).encode(parameters, into: &request)
@@ -104,7 +106,7 @@ struct TaskEncoder {
     do {
       return try encoder.pairs(of: parameters)
     } catch let error as NetworkError where error.codingPath.isEmpty && error.underlying == nil {
-      // Without names: only the common ones have some.
+      // Without names: only the common parameters have some.
       return try encoder.pairs(of: common)
     }
   }

@@ -1,7 +1,7 @@
 import PortableFoundation
 
 extension URL {
-  /// The URL with `text`, encoded already, behind its query and in front of its fragment, which is never sent.
+  /// Returns the URL with the encoded `text` added to its query, before its fragment, which is never sent.
   func appending(queryText text: String) throws -> URL {
     guard !text.isEmpty else { return self }
     var whole = absoluteString
@@ -23,14 +23,13 @@ extension URL {
     return url
   }
 
-  /// `path` below this URL, with exactly one slash between them; this URL's own path and query stay.
+  /// Returns `path` relative to this URL, joined with exactly one slash. This URL's own path and query are kept.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` if the path would climb (`..`), begin a query or a fragment, or
-  ///   break a line.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if the path contains `..`, a query, a fragment or a line break.
   func appending(safePath path: String) throws -> URL {
     guard !path.isEmpty else { return self }
     var base = absoluteString
-    // By bytes, as every call comes this way.
+    // By bytes, because every call runs this code.
     if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) { base = String(base[..<hash]) }
     var query = ""
     if let mark = base.utf8.firstIndex(of: UInt8(ascii: "?")) {
@@ -53,7 +52,7 @@ extension URL {
 }
 
 extension String {
-  /// The text of a URL or path without the pairs of these names in its query.
+  /// Returns the URL or path without the query pairs of these names.
   func withoutQueryPairs(of names: [String]) -> String {
     let parts = split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else { return self }
@@ -67,27 +66,27 @@ extension String {
 }
 
 extension URL {
-  /// The URL without the pairs of these names in its query.
+  /// Returns the URL without the query pairs of these names.
   func withoutQueryPairs(of names: [String]) -> URL {
     URL(string: absoluteString.withoutQueryPairs(of: names)) ?? self
   }
 
-  /// The names and values of the query, decoded, in its order.
+  /// The decoded names and values of the query, in order.
   var queryPairs: [(name: String, value: String)] {
-    // Most have none, and taking a URL apart is slow.
+    // Most URLs have no query, and parsing a URL is slow.
     guard absoluteString.utf8.contains(UInt8(ascii: "?")) else { return [] }
     return (URLComponents(url: self, resolvingAgainstBaseURL: true)?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
   }
 }
 
-/// What a path must not do, whoever wrote it.
+/// The checks of paths from any source.
 enum URLPath {
-  /// Whether the path is what most are: nothing to refuse, to leave out or to encode. One pass, where the checks take
-  /// several.
+  /// Returns whether the path is plain, as most are: nothing to reject, remove or encode. One pass replaces several
+  /// checks.
   static func isPlain(_ path: String) -> Bool {
     var last = UInt8(ascii: "/")
     for byte in path.utf8 {
-      // A component that begins with a dot may be one of those that climb or stay.
+      // A component that starts with a dot may be `.` or `..`.
       if byte == UInt8(ascii: "."), last == UInt8(ascii: "/") { return false }
       guard PercentEncoding.path(byte) else { return false }
       last = byte
@@ -95,6 +94,8 @@ enum URLPath {
     return true
   }
 
+  /// Checks a path without a query.
+  ///
   /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func check(_ path: String) throws {
     if let bad = path.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
@@ -104,7 +105,9 @@ enum URLPath {
     try checkClimbing(path)
   }
 
-  /// - Throws: `NetworkError` of kind `invalidRequest` that names the path that `query` is part of.
+  /// Checks the query of `path`.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func checkQuery(_ query: String, of path: String) throws {
     if query.utf8.contains(UInt8(ascii: "#")) { throw refused(path, "has a '#'; escape components with urlEscaped") }
     try checkControls(path)
@@ -117,9 +120,9 @@ enum URLPath {
   }
 
   static func checkClimbing(_ path: String) throws {
-    // By bytes: a combining mark behind a slash would hide it from a comparison of characters. A backslash separates, too,
-    // for servers and clients that follow the WHATWG's URL rules, and so do escapes for servers that decode before they
-    // resolve.
+    // Compares bytes, because a combining mark after a slash would hide it from a comparison of characters. A backslash
+    // is also a separator for servers and clients that follow the WHATWG URL rules, and so are escapes for servers that
+    // decode before they resolve.
     let hasEscapes = path.utf8.contains(UInt8(ascii: "%"))
     if hasEscapes ? climbs(decodingDotsAndSlashes(of: path)) : climbs(path.utf8) {
       throw refused(path, "climbs with '..'")
@@ -148,7 +151,7 @@ enum URLPath {
     return decoded
   }
 
-  /// The path without components that say "here": `.`, also percent-encoded (RFC 3986 §5.2.4).
+  /// Returns the path without `.` components, also percent-encoded ones (RFC 3986 §5.2.4).
   static func withoutDots(_ path: String) -> String {
     // Most paths have none.
     guard path.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else { return path }
@@ -158,7 +161,7 @@ enum URLPath {
     return (parts.filter { !isDot($0) } + (isDot(last) ? [""] : [])).joined(separator: "/")
   }
 
-  /// The same for the path of an absolute URL.
+  /// Returns an absolute URL without `.` components in its path.
   static func withoutDots(url: String) -> String {
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
     let head = url[..<end]
@@ -169,7 +172,7 @@ enum URLPath {
   }
 
   private static func refused(_ path: String, _ why: String) -> NetworkError {
-    // Quoted by debugDescription: a line break in it must not break the message's line.
+    // `debugDescription` escapes line breaks in the path, which would break the line of the message.
     NetworkError(kind: .invalidRequest, reason: "the path \(path.debugDescription) \(why)")
   }
 }

@@ -1,20 +1,23 @@
 import PortableFoundation
 
-/// What can stand for the place a call goes to: a path below the back end's base URL, an absolute URL as text, or a `URL`.
+/// A type that represents the URL of a call: a path of the backend, an absolute URL as text, or a `URL`.
 public protocol URLConvertible: Sendable {
-  /// The absolute `http` or `https` URL, given the base.
+  /// Returns the absolute `http` or `https` URL, given the base URL.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` that names what is wrong.
+  /// - Throws: `NetworkError` of kind `invalidRequest` that names the invalid part.
   func url(below base: URL?) throws -> URL
 }
 
 extension String: URLConvertible {
-  /// A text with `://` behind a scheme is an absolute URL, blanks around it apart; every other one is a path below
-  /// `base`, joined with exactly one slash, whose own path is kept. `.` in a path is left out. What stands behind a `?` is
-  /// a query, to which the base's and the call's are joined.
+  /// Returns the absolute URL of the text.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` for a path that climbs (`..`), has a `#` or control character, for a scheme other than http and https, or one of those without `//`, for a host or a port that is none,
-  ///   and for a path without a base.
+  /// A text with `://` after a scheme is an absolute URL; surrounding whitespace is ignored. Any other text is a path,
+  /// joined with exactly one slash to `base`, whose own path is kept. `.` components are removed. Text after a `?` is a
+  /// query, which is combined with the queries of the base and the call.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` for a path that contains `..`, a `#` or a control character, and
+  ///   for a path without a base. Also for a scheme other than http and https, for http and https without `//`, and for
+  ///   an invalid host or port.
   public func url(below base: URL?) throws -> URL {
     let text = withoutBlanks
     let scheme = text.scheme
@@ -28,7 +31,7 @@ extension String: URLConvertible {
       return try url.url(below: base)
     }
     if let scheme, scheme.lowercased() == "http" || scheme.lowercased() == "https" {
-      // Below the base it would go, with all its secrets, to a server that was not meant.
+      // As a path, it would be sent with all its secrets to an unintended server.
       throw NetworkError(
         kind: .invalidRequest, reason: "\(debugDescription) is no URL: two slashes belong behind \(scheme):")
     }
@@ -45,7 +48,7 @@ extension String: URLConvertible {
       .appending(queryText: PercentEncoding.encode(query, keeping: PercentEncoding.query, keepingEscapes: true))
   }
 
-  /// What stands in front of the first colon, if that may be a scheme (RFC 3986 §3.1).
+  /// The text before the first colon, if it may be a scheme (RFC 3986 §3.1).
   private var scheme: Substring? {
     guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let scheme = self[..<colon]
@@ -53,7 +56,7 @@ extension String: URLConvertible {
     return scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) } ? scheme : nil
   }
 
-  /// Without spaces, tabs and line breaks around it, which come along where a URL is pasted or read from a file.
+  /// The text without surrounding spaces, tabs and line breaks, which are common in pasted URLs and URLs from files.
   private var withoutBlanks: String {
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D }
     var rest = utf8.drop(while: isBlank)
@@ -63,10 +66,10 @@ extension String: URLConvertible {
 }
 
 extension URL: URLConvertible {
-  /// The URL itself; `base` plays no part.
+  /// Returns the URL itself and ignores `base`.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` for a scheme other than http and https, for no host, and for a host
-  ///   or a port that is none.
+  /// - Throws: `NetworkError` of kind `invalidRequest` for a scheme other than http and https, for a missing host, and
+  ///   for an invalid host or port.
   public func url(below base: URL?) throws -> URL {
     let scheme = self.scheme?.lowercased()
     guard scheme == "http" || scheme == "https" else {

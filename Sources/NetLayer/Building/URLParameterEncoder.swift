@@ -1,60 +1,61 @@
 import PortableFoundation
 
-/// Writes parameters as `name=value` pairs, into the query or as a form (article rows 0.7, 0.8, 2.9).
+/// An encoder that writes parameters as `name=value` pairs, in the query or as a form.
 ///
-/// The defaults are Alamofire's, so that a server sees what it saw before. Names are sorted at every level: the same
-/// parameters give the same text in every run and on every platform. All but RFC 3986's unreserved characters, `/` and `?`
-/// are percent-encoded (see `unescaped`), `+` included, since form decoders read it as a space.
+/// The defaults are Alamofire's, so that servers see the same names and values after a migration. Names are sorted at
+/// every level: the same parameters result in the same text in every run and on every platform. All characters except
+/// RFC 3986's unreserved ones, `/` and `?` are percent-encoded (see `unescaped`). That includes `+`, which form
+/// decoders read as a space.
 public struct URLParameterEncoder: ParameterEncoder {
-  /// Where the pairs go.
+  /// A destination of the pairs.
   public enum Destination: Sendable {
-    /// Into the query for GET, HEAD, DELETE and TRACE, else into the body.
+    /// The query for GET, HEAD, DELETE and TRACE, else the body.
     case methodDependent
-    /// Into the query.
+    /// The query.
     case query
-    /// Into the body, as `application/x-www-form-urlencoded`.
+    /// The body, as `application/x-www-form-urlencoded`.
     case body
   }
 
-  /// How the name of an array's element is written.
+  /// A format of the names of array elements.
   public enum ArrayStyle: Sendable {
-    /// `ids[]=1&ids[]=2`
+    /// Brackets: `ids[]=1&ids[]=2`.
     case brackets
-    /// `ids=1&ids=2`
+    /// The repeated name: `ids=1&ids=2`.
     case repeated
-    /// `ids[0]=1&ids[1]=2`
+    /// Brackets with an index: `ids[0]=1&ids[1]=2`.
     case indexed
-    /// As the closure says, given name and index.
+    /// The name that the closure returns for a name and an index.
     case custom(@Sendable (String, Int) -> String)
   }
 
-  /// How the name of an object's member is written.
+  /// A format of the names of object members.
   public enum ObjectStyle: Sendable {
-    /// `user[name]=a`
+    /// Brackets: `user[name]=a`.
     case brackets
-    /// `user.name=a`
+    /// Dots: `user.name=a`.
     case dots
   }
 
-  /// How `true` and `false` are written.
+  /// A format of `true` and `false`.
   public enum BoolStyle: Sendable {
-    /// `1` and `0`
+    /// Numbers: `1` and `0`.
     case numeric
-    /// `true` and `false`
+    /// Words: `true` and `false`.
     case literal
   }
 
-  /// How `nil` is written, that of optional members and of arrays' elements included.
+  /// A format of `nil`, including that of optional members and of array elements.
   public enum NilStyle: Sendable {
-    /// Not at all; elements behind it move up.
+    /// The omission of the key; later array elements move up.
     case dropKey
-    /// `a=`
+    /// An empty value: `a=`.
     case empty
-    /// `a=null`
+    /// The word null: `a=null`.
     case null
   }
 
-  /// How a space is written.
+  /// A format of spaces.
   public enum SpaceStyle: Sendable {
     /// `%20`, which every decoder understands.
     case percent
@@ -62,30 +63,31 @@ public struct URLParameterEncoder: ParameterEncoder {
     case plus
   }
 
-  /// Where the pairs go.
+  /// The destination of the pairs.
   public var destination: Destination
-  /// The names of arrays' elements.
+  /// The format of the names of array elements.
   public var arrays: ArrayStyle
-  /// The names of objects' members.
+  /// The format of the names of object members.
   public var objects: ObjectStyle
-  /// The text of booleans.
+  /// The format of booleans.
   public var bools: BoolStyle
-  /// The text of dates.
+  /// The format of dates.
   public var dates: DateEncoding
-  /// The text of data.
+  /// The format of data.
   public var data: DataEncoding
-  /// The names, before they are nested.
+  /// The format of names, applied before nesting.
   public var keys: KeyEncoding
-  /// The text of spaces.
+  /// The format of spaces.
   public var spaces: SpaceStyle
-  /// The text of `nil`.
+  /// The format of `nil`.
   public var nils: NilStyle
-  /// The characters that stand as they are, besides letters, digits and `-._~`: `/?` by default, since a query may have
-  /// them (RFC 3986 §3.4). What is not ASCII, and `&`, `=`, `#`, `%` and spaces are escaped all the same, since they would
-  /// mean something else.
+  /// The characters that are not escaped, in addition to letters, digits and `-._~`.
+  ///
+  /// The default is `/?`, which a query may contain (RFC 3986 §3.4). Non-ASCII characters, spaces and `&`, `=`, `#`,
+  /// `%` are always escaped, because they would change the meaning of the query.
   public var unescaped: String
 
-  /// An encoder with Alamofire's defaults where nothing else is given.
+  /// Creates an encoder with Alamofire's defaults.
   public init(
     destination: Destination = .methodDependent, arrays: ArrayStyle = .brackets, objects: ObjectStyle = .brackets,
     bools: BoolStyle = .numeric, dates: DateEncoding = .deferred, data: DataEncoding = .base64,
@@ -103,9 +105,9 @@ public struct URLParameterEncoder: ParameterEncoder {
     self.unescaped = unescaped
   }
 
-  /// Adds the pairs behind a query that is there already, or as the body; without pairs, changes nothing.
+  /// Adds the pairs to an existing query or sets them as the body. Without pairs, the request is unchanged.
   ///
-  /// - Throws: `NetworkError` of kind `encoding`, also for parameters that have no names, such as an array's.
+  /// - Throws: `NetworkError` of kind `encoding`, also for parameters without names, such as an array.
   public func encode(_ parameters: Parameters, into request: inout Request) throws {
     let text = try text(of: parameters)
     guard !text.isEmpty else { return }
@@ -125,14 +127,14 @@ public struct URLParameterEncoder: ParameterEncoder {
     }
   }
 
-  /// The pairs as text, without a leading `?`.
+  /// Returns the pairs as text, without a leading `?`.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func text(of parameters: Parameters) throws -> String {
     try pairs(of: parameters).map { "\(escape($0.name))=\(escape($0.value))" }.joined(separator: "&")
   }
 
-  /// The names and values, sorted and nested as the options say, before they are escaped.
+  /// Returns the names and values, sorted and nested according to the options, before they are escaped.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {

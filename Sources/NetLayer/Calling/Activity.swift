@@ -1,18 +1,18 @@
 import Streams
 import Synchronization
 
-/// Counts the requests in flight: one atomic step for each, as long as nobody watches.
+/// A counter of the requests in flight. A request costs one atomic step as long as nobody observes the count.
 final class Activity: Sendable {
-  /// Each attempt counts itself in and out, on any thread.
+  /// The number of requests in flight; any thread changes it.
   private let current = Atomic<Int>(0)
-  /// How many watch: asking the subject would take longer than the rest.
+  /// The number of observers. Asking the subject instead would cost more than everything else here.
   private let watchers = Atomic<Int>(0)
   private let changed = PublishSubject<Void>()
 
-  /// The count, at once and after each change.
+  /// The count, emitted immediately and after each change.
   ///
-  /// Signals are delivered one at a time and each reads the count anew, so none can be overtaken by an older one; the first
-  /// comes behind the subscription, so no change is missed.
+  /// Signals are delivered one at a time, and each reads the current count, so an older count never overtakes a newer
+  /// one. The first signal follows the subscription, so no change is missed.
   var count: Observable<Int> {
     Observable.merge(changed.asObservable(), .just(()))
       .map { [self] in current.load(ordering: .sequentiallyConsistent) }
@@ -22,14 +22,14 @@ final class Activity: Sendable {
         onDispose: { [self] in watchers.subtract(1, ordering: .acquiringAndReleasing) })
   }
 
-  /// Counts one more.
+  /// Counts a request that starts.
   func begin() { add(1) }
 
-  /// Counts one less.
+  /// Counts a request that ends.
   func end() { add(-1) }
 
   private func add(_ change: Int) {
-    // In one order with the watchers' own count, so that one who comes meanwhile sees the change or is told.
+    // Sequentially consistent with the number of observers, so a new observer either reads the change or is notified.
     current.add(change, ordering: .sequentiallyConsistent)
     if watchers.load(ordering: .sequentiallyConsistent) > 0 { changed.onNext(()) }
   }

@@ -1,35 +1,36 @@
 import PortableFoundation
 
-// On endpoints, so that `.get("/users")` can be written wherever an endpoint is taken.
+// Declared on endpoints, so that `.get("/users")` works wherever a function takes an endpoint.
 extension Endpoint where Self == Call {
-  /// A GET with `query` in its URL.
+  /// Creates a GET call with `query` in its URL.
   public static func get(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.get, url, query, .plain, headers)
   }
 
-  /// A HEAD with `query` in its URL.
+  /// Creates a HEAD call with `query` in its URL.
   public static func head(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.head, url, query, .plain, headers)
   }
 
-  /// A DELETE with `query` in its URL.
+  /// Creates a DELETE call with `query` in its URL.
   public static func delete(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.delete, url, query, .plain, headers)
   }
 
-  /// A POST without a body of its own.
+  /// Creates a POST call without a body.
   public static func post(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.post, url, query, .plain, headers)
   }
 
-  /// A POST of a model as JSON, as the back end's `encoder` writes it; a literal may mix types, and its `nil`s are left out.
+  /// Creates a POST call with a JSON body, written by the backend's `encoder`. A literal may mix types; `nil` values
+  /// are omitted.
   public static func post(
     _ url: some URLConvertible, json: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.post, url, query, .json(json), headers)
   }
 
-  /// A POST of a model as JSON, as the back end's `encoder` writes it.
+  /// Creates a POST call with a model as its JSON body, written by the backend's `encoder`.
   @_disfavoredOverload
   public static func post(
     _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
@@ -37,40 +38,41 @@ extension Endpoint where Self == Call {
     Call(.post, url, query, .json(json), headers)
   }
 
-  /// A POST of a form (`application/x-www-form-urlencoded`).
+  /// Creates a POST call with a form (`application/x-www-form-urlencoded`).
   public static func post(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.post, url, query, .form(form), headers)
   }
 
-  /// A POST of bytes of a type.
+  /// Creates a POST call with bytes of the given content type.
   public static func post(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.post, url, query, .data(body, contentType: contentType), headers)
   }
 
-  /// A POST of newline-delimited JSON, made while it is sent.
+  /// Creates a POST call with newline-delimited JSON that is generated during the upload.
   public static func post(
     _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.post, url, query, .lines(lines), headers)
   }
 
-  /// A PUT without a body of its own.
+  /// Creates a PUT call without a body.
   public static func put(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.put, url, query, .plain, headers)
   }
 
-  /// A PUT of a model as JSON, as the back end's `encoder` writes it; a literal may mix types, and its `nil`s are left out.
+  /// Creates a PUT call with a JSON body, written by the backend's `encoder`. A literal may mix types; `nil` values are
+  /// omitted.
   public static func put(
     _ url: some URLConvertible, json: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.put, url, query, .json(json), headers)
   }
 
-  /// A PUT of a model as JSON, as the back end's `encoder` writes it.
+  /// Creates a PUT call with a model as its JSON body, written by the backend's `encoder`.
   @_disfavoredOverload
   public static func put(
     _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
@@ -78,33 +80,34 @@ extension Endpoint where Self == Call {
     Call(.put, url, query, .json(json), headers)
   }
 
-  /// A PUT of a form (`application/x-www-form-urlencoded`).
+  /// Creates a PUT call with a form (`application/x-www-form-urlencoded`).
   public static func put(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.put, url, query, .form(form), headers)
   }
 
-  /// A PUT of bytes of a type.
+  /// Creates a PUT call with bytes of the given content type.
   public static func put(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.put, url, query, .data(body, contentType: contentType), headers)
   }
 
-  /// A PATCH without a body of its own.
+  /// Creates a PATCH call without a body.
   public static func patch(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call {
     Call(.patch, url, query, .plain, headers)
   }
 
-  /// A PATCH of a model as JSON, as the back end's `encoder` writes it; a literal may mix types, and its `nil`s are left out.
+  /// Creates a PATCH call with a JSON body, written by the backend's `encoder`. A literal may mix types; `nil` values
+  /// are omitted.
   public static func patch(
     _ url: some URLConvertible, json: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.patch, url, query, .json(json), headers)
   }
 
-  /// A PATCH of a model as JSON, as the back end's `encoder` writes it.
+  /// Creates a PATCH call with a model as its JSON body, written by the backend's `encoder`.
   @_disfavoredOverload
   public static func patch(
     _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
@@ -112,21 +115,22 @@ extension Endpoint where Self == Call {
     Call(.patch, url, query, .json(json), headers)
   }
 
-  /// A PATCH of a form (`application/x-www-form-urlencoded`).
+  /// Creates a PATCH call with a form (`application/x-www-form-urlencoded`).
   public static func patch(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.patch, url, query, .form(form), headers)
   }
 
-  /// A PATCH of bytes of a type.
+  /// Creates a PATCH call with bytes of the given content type.
   public static func patch(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.patch, url, query, .data(body, contentType: contentType), headers)
   }
 
-  /// An upload of a file as the body, streamed from disk; its type is that of its extension, unless given.
+  /// Creates an upload of a file as the body, streamed from disk. The default content type follows from the file's
+  /// extension.
   public static func upload(
     _ url: some URLConvertible, file: URL, contentType: String? = nil, method: HTTPMethod = .post,
     query: Parameters = [:], headers: HTTPHeaders = [:]
@@ -134,7 +138,7 @@ extension Endpoint where Self == Call {
     Call(method, url, query, .upload(file, contentType: contentType), headers)
   }
 
-  /// An upload of fields, data and files as `multipart/form-data`.
+  /// Creates an upload of fields, data and files as `multipart/form-data`.
   public static func upload(
     _ url: some URLConvertible, form: MultipartForm, method: HTTPMethod = .post, query: Parameters = [:],
     headers: HTTPHeaders = [:]

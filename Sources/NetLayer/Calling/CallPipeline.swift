@@ -1,15 +1,15 @@
 import Streams
 
-/// The one way of a call: build → interceptors → transport → hop → report once. Decoding and delivery follow in the
-/// operators behind it. A network has one for all its calls.
+/// The pipeline of every call: build, interceptors, transport, switch to the mapping scheduler, report errors once.
+/// Operators decode and deliver afterwards. A network has one pipeline for all its calls.
 final class CallPipeline: Sendable {
-  /// How its answers are read.
+  /// The context in which its responses are read.
   let reading: ResponseContext
-  /// The same as the whole context of a response.
+  /// The same, as the complete context of a response.
   private let context: Context
   let activity: Activity
   let mapping: any ImmediateSchedulerType
-  /// Runs work there.
+  /// A function that runs work on the mapping scheduler.
   let hop: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let interceptors: [any Interceptor]
   private let chosenTransport: (any Transport)?
@@ -26,21 +26,21 @@ final class CallPipeline: Sendable {
     chosenTransport = backend.transport
   }
 
-  /// The transport of back ends that name none: one for all, as it keeps connections.
+  /// The transport of all backends that name none; they share it because it keeps connections.
   private static let platformTransport = DefaultTransport.make()
   var transport: any Transport { chosenTransport ?? Self.platformTransport }
 
-  /// The response to the request that `build` makes at each subscription: the last that the interceptors give.
+  /// Emits the last response of the interceptors to the request that `build` makes at each subscription.
   func response(
     _ progress: ProgressHandler? = nil, _ build: @escaping @Sendable () throws -> Request
   ) -> Single<Response> {
     responses(progress, isSingle: true, build).lastAsSingle()
   }
 
-  /// Every response that the interceptors give to the request that `build` makes at each subscription: a cache may give
-  /// its own before the network's.
+  /// Emits every response of the interceptors to the request that `build` makes at each subscription. A cache may emit
+  /// a response before the network's.
   ///
-  /// - Parameter isSingle: whether only the last is wanted, so that none is provisional.
+  /// - Parameter isSingle: `true` if only the last response is used, so that none is provisional.
   func responses(
     _ progress: ProgressHandler? = nil, isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request
   ) -> Observable<Response> {
@@ -52,13 +52,13 @@ final class CallPipeline: Sendable {
         return fail(subscription, error)
       }
       note(on: &request, reportsProgress: progress != nil)
-      // Behind all interceptors: what a retry saves is no error.
+      // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
       let scope = HandlerScope(subscription) { [reading] error in
         subscription.finish(error.map { reading.report($0) })
       }
       exchanges(request, progress).run(scope) { [self] response in
         var response = response
-        // The exchange may be shared with another back end's call, or made up by an interceptor.
+        // The response may be shared with a call of another backend, or created by an interceptor.
         mark(&response)
         if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
         subscription.deliver(response, to: next)
@@ -90,10 +90,10 @@ final class CallPipeline: Sendable {
     })
   }
 
-  /// Fails `exchanges` when the whole call has taken too long.
+  /// Fails `exchanges` when the whole call exceeds its time limit.
   private func limited(_ exchanges: Observable<Response>, _ request: Request) -> Observable<Response> {
     let limit = request.timeouts.call
-    // A limit of many years is none, and more than a `Duration` may hold.
+    // Ignore a limit of many years, which may exceed the range of `Duration`.
     guard limit > 0, limit < 1e9 else { return exchanges }
     let scheduler = mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
     let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
@@ -106,7 +106,7 @@ final class CallPipeline: Sendable {
     return exchanges.takeUntil(end)
   }
 
-  /// Where the call's results would arrive, so does what keeps it from being sent.
+  /// Fails a call that can't be sent on the scheduler where its results would arrive.
   private func fail(_ subscription: Subscription, _ error: any Error) {
     subscription.ownUntilRun { leave in
       mapping.schedule { [reading] in
@@ -116,8 +116,8 @@ final class CallPipeline: Sendable {
     }
   }
 
-  /// Notes on a request what is so at this subscription. What an earlier call has noted on it, where it is sent again as it
-  /// was, counts no more.
+  /// Attaches the state of this subscription to the request, replacing the notes of an earlier call with the same
+  /// request.
   private func note(on request: inout Request, reportsProgress: Bool) {
     let isPartOfRefresh = AuthenticationInterceptor.isRefreshing
     if request.context[ReportsProgress.self] != reportsProgress {
@@ -130,7 +130,8 @@ final class CallPipeline: Sendable {
     for interceptor in interceptors { interceptor.prepare(&request) }
   }
 
-  /// Notes on a response how it is read; one without other notes shares the context, which costs nothing.
+  /// Attaches the reading context to a response. A response without other values shares one context, which costs
+  /// nothing.
   func mark(_ response: inout Response) {
     if response.context.isEmpty {
       response.context = context

@@ -1,29 +1,29 @@
 import PortableFoundation
 
-/// What back ends want to know of the device, for their common parameters (article row 0.2).
+/// A description of the device, for a backend's common parameters.
 ///
 /// ```swift
 /// let device = try Device.current(storingIn: .applicationSupportDirectory.appending(path: "device"))
 /// let backend = Backend(baseURL: url, commonParameters: { ["device_id": device.id, "device": device.description] })
 /// ```
 public struct Device: Sendable, Hashable, CustomStringConvertible {
-  /// A random identifier of this installation: tells devices apart, and nothing about the user or the hardware.
+  /// A random identifier of this installation. It reveals nothing about the user or the hardware.
   public let id: String
-  /// The system's name and version, such as `Linux 6.1` or `iOS 18.2`.
+  /// The name and version of the system, such as `Linux 6.1` or `iOS 18.2`.
   public let system: String
-  /// The processor's architecture, such as `arm64`.
+  /// The architecture of the processor, such as `arm64`.
   public let architecture: String
   /// The app's version from its bundle; `nil` for tools without one.
   public let appVersion: String?
 
-  /// System and architecture in one text, without anything that would identify one device.
+  /// The system and architecture in one text, without anything that identifies a device.
   public var description: String { "\(system); \(architecture)" }
 
-  /// This device, with the identifier that was stored in `file`; the first call makes one and stores it.
+  /// Returns this device with the identifier stored in `file`. The first call creates and stores the identifier.
   ///
-  /// Reads the disk: call it once, at the start.
+  /// This function reads the disk: call it once, at the start.
   ///
-  /// - Throws: `NetworkError` of kind `file` when the identifier can be neither read nor stored.
+  /// - Throws: `NetworkError` of kind `file` if the identifier can be neither read nor stored.
   public static func current(storingIn file: URL) throws(NetworkError) -> Device {
     if let stored = try? String(contentsOf: file, encoding: .utf8), UUID(uuidString: stored) != nil {
       return Device(id: stored)
@@ -41,7 +41,7 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
     return Device(id: id)
   }
 
-  /// A device with an identifier of the app's own.
+  /// Creates a device with a custom identifier.
   public init(id: String) {
     self.id = id
     let version = ProcessInfo.processInfo.operatingSystemVersion

@@ -1,21 +1,22 @@
 extension Endpoint {
-  /// The call with a header field, in place of those of the same name; `nil` removes them.
+  /// Returns the call with a header field, which replaces the fields of the same name; `nil` removes them.
   public func header(_ name: String, _ value: String?) -> Call { changed { $0.headers[name] = value } }
 
-  /// The call with parameters in its query, beside its body, and in place of those of their names that its query has.
+  /// Returns the call with parameters added to its query. They replace query parameters of the same name; the body is
+  /// unchanged.
   public func query(_ parameters: Parameters) -> Call { changed { $0.add(query: parameters) } }
 
-  /// The call with a limit of its own for an attempt, from the start to the last byte (`Timeouts.total`); a streamed body and
-  /// a download have none.
+  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The limit
+  /// does not apply to streamed bodies and downloads.
   public func timeout(_ limit: Duration) -> Call { changed { $0.timeout = limit } }
 
-  /// The call with another cache policy.
+  /// Returns the call with another cache policy.
   public func caching(_ policy: CachePolicy) -> Call { changed { $0.caching.policy = policy } }
 
-  /// The call, going before or behind others where requests wait for a connection.
+  /// Returns the call with a priority in the queue for a connection.
   public func priority(_ priority: Request.Priority) -> Call { changed { $0.priority = priority } }
 
-  /// The call with a value for interceptors: `request.context[key]`.
+  /// Returns the call with a value for interceptors, which read it as `request.context[key]`.
   public func context<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> Call {
     changed { $0.context[key] = value }
   }
@@ -27,24 +28,25 @@ extension Endpoint {
   }
 }
 
-// The same, without losing what the answer is.
+// The same methods, which keep the type of the response.
 extension TypedEndpoint {
-  /// The call with a header field, in place of those of the same name; `nil` removes them.
+  /// Returns the call with a header field, which replaces the fields of the same name; `nil` removes them.
   public func header(_ name: String, _ value: String?) -> TypedCall<Response> { typed(Call(self).header(name, value)) }
 
-  /// The call with parameters in its query, beside its body, and in place of those of their names that its query has.
+  /// Returns the call with parameters added to its query. They replace query parameters of the same name; the body is
+  /// unchanged.
   public func query(_ parameters: Parameters) -> TypedCall<Response> { typed(Call(self).query(parameters)) }
 
-  /// The call with a limit of its own for an attempt, from the start to the last byte (`Timeouts.total`).
+  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`).
   public func timeout(_ limit: Duration) -> TypedCall<Response> { typed(Call(self).timeout(limit)) }
 
-  /// The call with another cache policy.
+  /// Returns the call with another cache policy.
   public func caching(_ policy: CachePolicy) -> TypedCall<Response> { typed(Call(self).caching(policy)) }
 
-  /// The call, going before or behind others where requests wait for a connection.
+  /// Returns the call with a priority in the queue for a connection.
   public func priority(_ priority: Request.Priority) -> TypedCall<Response> { typed(Call(self).priority(priority)) }
 
-  /// The call with a value for interceptors: `request.context[key]`.
+  /// Returns the call with a value for interceptors, which read it as `request.context[key]`.
   public func context<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> TypedCall<Response> {
     typed(Call(self).context(key, value))
   }

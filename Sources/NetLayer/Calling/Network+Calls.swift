@@ -2,18 +2,18 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Asks for JSON in the default or the given envelope; emits it when status and code are a success
-  /// (article rows 0.9, 0.19, 0.20).
+  /// Requests JSON in an envelope and emits it if status and code mean success.
   ///
-  /// Emits once, unless an interceptor gives several answers, as a cache does that answers before the network.
+  /// Emits once, unless an interceptor emits several responses, as a cache does that responds before the network.
   ///
   /// - Parameters:
-  ///   - method: the HTTP method; GET, HEAD, DELETE and TRACE put parameters into the URL.
-  ///   - url: a path below the back end's base URL, or an absolute URL.
-  ///   - parameters: over the back end's common ones; any `Encodable` as `Parameters(value)`.
-  ///   - encoding: `.url`, `.query`, `.form`, `.json`, or one's own; without one, the back end's `bodyEncoding` where the
-  ///     method has a body.
-  ///   - headers: over the back end's.
+  ///   - method: The HTTP method. GET, HEAD, DELETE and TRACE put parameters into the URL.
+  ///   - url: A path of the backend or an absolute URL.
+  ///   - parameters: The parameters, which take precedence over the backend's common ones. Pass any `Encodable` as
+  ///     `Parameters(value)`.
+  ///   - encoding: `.url`, `.query`, `.form`, `.json` or a custom encoder. The default for methods with a body is the
+  ///     backend's `bodyEncoding`.
+  ///   - headers: The header fields, which take precedence over the backend's.
   public func json(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -21,7 +21,7 @@ extension Network {
     json(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
-  /// Asks for text; emits it when the status is a success (article row 1.5). Parameters as in `json`.
+  /// Requests text and emits it if the status is a success. The parameters are those of `json`.
   public func string(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -31,7 +31,7 @@ extension Network {
     }
   }
 
-  /// Asks for bytes; emits them when the status is a success (article row 1.5). Parameters as in `json`.
+  /// Requests bytes and emits them if the status is a success. The parameters are those of `json`.
   public func data(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -41,8 +41,8 @@ extension Network {
     }
   }
 
-  /// Asks for anything; emits the answer whatever its status: `validated()`, `common()` and `map(_:at:)` look at it.
-  /// Parameters as in `json`.
+  /// Requests any content and emits the response, whatever its status. Check it with `validated()`, `common()` or
+  /// `map(_:at:)`. The parameters are those of `json`.
   public func response(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -50,7 +50,7 @@ extension Network {
     responses(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
-  /// Was a request by method and path: ``Call`` says both, and more.
+  /// Unavailable: use a ``Call`` such as `.get(url)`.
   @available(*, unavailable, message: "write request(.get(url, query: …), as: Model.self), or .post(url, json: …)")
   public func request<Result>(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
@@ -59,7 +59,7 @@ extension Network {
     fatalError("unavailable")
   }
 
-  /// Was a request by method and path, of any response: ``Call`` says both, and more.
+  /// Unavailable: use a ``Call`` such as `.get(url)`.
   @available(*, unavailable, message: "write request(.get(url, query: …)), or fetch(.delete(url)) with await")
   public func request(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,

@@ -2,17 +2,18 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and gives its answer, whatever the status: `validated()`, `common()` and `map(_:at:)` look at it.
+  /// Calls `endpoint` and emits the response, whatever its status. Check it with `validated()`, `common()` or
+  /// `map(_:at:)`.
   public func request(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Single<Response> {
     send(Call(endpoint), progress: progress)
   }
 
-  /// Calls `endpoint` and gives the result whose type it names.
+  /// Calls `endpoint` and emits its typed result.
   public func request<E: TypedEndpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> {
     deliver(Call(endpoint), accept: endpoint.accept, progress: progress) { try endpoint.read($0) }
   }
 
-  /// Calls `endpoint` and makes a model of the whole body when the status is a success (article rows 1.5, 2.15, 4.5).
+  /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
   ///
   /// For the payload of an envelope, use `json(endpoint).data()`.
   @_disfavoredOverload
@@ -22,22 +23,22 @@ extension Network {
     request(endpoint.as(type) as TypedCall<Model>, progress: progress)
   }
 
-  /// Calls `endpoint` and gives text (`String`), bytes (`Data`), `JSON`, or what else reads a response, when the status is
-  /// a success (article row 1.5).
+  /// Calls `endpoint` and emits text (`String`), bytes (`Data`), `JSON` or another `ResponseReadable` if the status is
+  /// a success.
   public func request<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) -> Single<Result> {
     request(endpoint.as(type) as TypedCall<Result>, progress: progress)
   }
 
-  /// Calls `endpoint` and succeeds when the status is a success, whatever the body.
+  /// Calls `endpoint` and succeeds if the status is a success, whatever the body.
   public func request(
     _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
   ) -> Single<Void> {
     request(endpoint.as(type), progress: progress)
   }
 
-  /// There is no such call: a result is a model (`Decodable` and `Sendable`), or reads the response itself.
+  /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
   @available(
     *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
   )
@@ -48,17 +49,17 @@ extension Network {
     fatalError("unavailable")
   }
 
-  /// Calls `endpoint` for JSON in an envelope; emits it when status and code are a success.
+  /// Calls `endpoint` and emits its JSON in an envelope if status and code mean success.
   public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
     responses(Call(endpoint), accept: "application/json", progress: progress).common(nil)
   }
 
-  /// Calls `endpoint`; emits how far it is, and at last the result (article row 1.8).
+  /// Calls `endpoint` and emits its progress, then the result.
   public func transfer<E: TypedEndpoint>(_ endpoint: E) -> Observable<Transfer<E.Response>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
 
-  /// Calls `endpoint`; emits how far it is, and at last the answer, whatever its status (article row 1.8).
+  /// Calls `endpoint` and emits its progress, then the response, whatever its status.
   public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
@@ -72,22 +73,22 @@ extension Network {
 }
 
 extension Endpoint {
-  /// Calls the endpoint on `network`, whatever the answer's status (article row 3.3).
+  /// Calls the endpoint on `network` and emits the response, whatever its status.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
     network.request(self, progress: progress)
   }
 }
 
 extension ObservableType where Element: Endpoint {
-  /// Calls each endpoint as it comes, on `network`, and emits the answers, whatever their status, as they come
-  /// (article row 3.17). The first error ends the whole.
+  /// Calls each endpoint on `network` immediately and emits the responses in the order of their arrival, whatever their
+  /// status. The first error ends the stream.
   public func request(on network: Network = .default) -> Observable<Response> {
     flatMap { network.request($0) as Single<Response> }
   }
 }
 
 extension ObservableType where Element: TypedEndpoint {
-  /// Calls each endpoint as it comes, on `network`, and emits the results as they come (article row 3.17).
+  /// Calls each endpoint on `network` immediately and emits the results in the order of their arrival.
   public func request(on network: Network = .default) -> Observable<Element.Response> {
     flatMap { network.request($0) as Single<Element.Response> }
   }

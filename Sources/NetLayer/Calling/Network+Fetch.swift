@@ -1,18 +1,18 @@
 import PortableFoundation
 import Streams
 
-// The same calls for `await`: the streams stay the core, and nothing here has a way of its own.
+// The same calls for `await`, which run through the same streams.
 extension Network {
-  /// Calls `endpoint` and makes a model of the whole body when the status is a success.
+  /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
   ///
   /// ```swift
   /// let user: User = try await github.fetch(.get("/users/octocat"))
   /// let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "x")), as: Repo.self)
   /// ```
-  /// Cancelling the task cancels the request. `progress` is called on the back end's `mapping` scheduler; `delivery` plays no
-  /// part, as the awaiting task goes on where it belongs.
+  /// Cancelling the task cancels the request. `progress` is called on the backend's `mapping` scheduler. `delivery` is
+  /// not used, because the awaiting task resumes on its own executor.
   ///
-  /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled.
+  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @_disfavoredOverload
   public func fetch<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
@@ -20,19 +20,19 @@ extension Network {
     try await fetch(endpoint.as(type) as TypedCall<Model>, progress: progress)
   }
 
-  /// Calls `endpoint` and gives text (`String`), bytes (`Data`), `JSON`, or what else reads a response, when the status is a
-  /// success.
+  /// Calls `endpoint` and returns text (`String`), bytes (`Data`), `JSON` or another `ResponseReadable` if the status
+  /// is a success.
   ///
-  /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled.
+  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   public func fetch<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Result {
     try await fetch(endpoint.as(type) as TypedCall<Result>, progress: progress)
   }
 
-  /// Calls `endpoint` and gives the result whose type it names.
+  /// Calls `endpoint` and returns its typed result.
   ///
-  /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled.
+  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   public func fetch<E: TypedEndpoint>(
     _ endpoint: E, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Response {
@@ -40,14 +40,14 @@ extension Network {
     return try reading(response) { try endpoint.read($0) }
   }
 
-  /// Calls `endpoint` and gives the response when its status is a success; for calls without a body to read, too.
+  /// Calls `endpoint` and returns the response if its status is a success. It suits calls without a response body, too.
   ///
   /// ```swift
   /// try await github.fetch(.delete("/repos/octocat/x"))
   /// ```
-  /// For a response of any status, there is `request(_:)`: `try await github.request(.get("/x")).value`.
+  /// For a response of any status, use `request(_:)`: `try await github.request(.get("/x")).value`.
   ///
-  /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled.
+  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @discardableResult
   public func fetch(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil
@@ -55,12 +55,12 @@ extension Network {
     try reading(try await answer(to: Call(endpoint), nil, progress)) { $0 }
   }
 
-  /// Calls `endpoint` and succeeds when the status is a success, whatever the body.
+  /// Calls `endpoint` and succeeds if the status is a success, whatever the body.
   public func fetch(_ endpoint: some Endpoint, as type: Void.Type) async throws(NetworkError) {
     try await fetch(endpoint.as(type))
   }
 
-  /// There is no such call: a result is a model (`Decodable` and `Sendable`), or reads the response itself.
+  /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
   @available(
     *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
   )
@@ -77,7 +77,7 @@ extension Network {
     try await awaited(send(call, accept: accept, progress: progress))
   }
 
-  /// The element of a call, as a task that waits for it sees it.
+  /// Returns the element of `single`, or throws the error that an awaiting task expects.
   func awaited<Element: Sendable>(_ single: Single<Element>) async throws(NetworkError) -> Element {
     do {
       return try await single.value

@@ -2,29 +2,29 @@ import Dispatch
 import PortableFoundation
 import Streams
 
-/// A request in callback style that has been started (article rows 0.13, 2.11).
+/// A started request in callback style.
 public final class RunningRequest: Cancelable {
   private let flight: any Cancelable
 
   init(_ flight: any Cancelable) { self.flight = flight }
 
-  /// Cancels the request, at any time and from any thread; its completion gets an error of kind `cancelled`, unless it has
-  /// been called or is just being called.
+  /// Cancels the request, at any time and from any thread. Its completion receives an error of kind `cancelled`, unless
+  /// it has already been called or is being called.
   public func cancel() { flight.dispose() }
 
-  /// The same as `cancel`, so that bags can hold it.
+  /// Cancels the request, so that bags can hold it.
   public func dispose() { cancel() }
 
-  /// Whether it was cancelled.
+  /// Whether the request was cancelled.
   public var isDisposed: Bool { flight.isDisposed }
 }
 
 extension Network {
-  /// Sends `request` as it is and calls `completion` once with the answer, if its status is a success, or the error
-  /// (article row 0.13).
+  /// Sends `request` unchanged and calls `completion` once with the response, if its status is a success, or with the
+  /// error.
   ///
-  /// The completion is called on the back end's `delivery` or else `mapping` scheduler. Nothing of the back end's is added
-  /// to the request but its interceptors.
+  /// The completion runs on the backend's `delivery` scheduler, or else on `mapping`. The backend applies its
+  /// interceptors and adds nothing else to the request.
   @discardableResult
   public func start(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -32,7 +32,7 @@ extension Network {
     run(send(request).asObservable().delivering { try $0.validated() }.asSingle(), completion)
   }
 
-  /// Calls `endpoint` and calls `completion` once with the answer, if its status is a success, or the error.
+  /// Calls `endpoint`, then calls `completion` once with the response, if its status is a success, or with the error.
   @discardableResult
   public func start(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil,
@@ -42,7 +42,7 @@ extension Network {
     return run(answer.asObservable().delivering { try $0.validated() }.asSingle(), completion)
   }
 
-  /// Calls `endpoint` and calls `completion` once with the result whose type it names, or the error (article row 2.21).
+  /// Calls `endpoint`, then calls `completion` once with its typed result or the error.
   @discardableResult
   public func start<E: TypedEndpoint>(
     _ endpoint: E, progress: ProgressHandler? = nil,
@@ -51,7 +51,7 @@ extension Network {
     run(request(endpoint, progress: progress), completion)
   }
 
-  /// Runs `single` for one completion, which is always called, once.
+  /// Runs `single` and calls the completion exactly once.
   func run<Model: Sendable>(
     _ single: Single<Model>, _ completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
   ) -> RunningRequest {
@@ -71,7 +71,7 @@ extension Network {
 }
 
 extension Request {
-  /// Sends the request through `network` and calls `completion` once (article row 0.13).
+  /// Sends the request through `network` and calls `completion` once.
   @discardableResult
   public func start(
     on network: Network = .default, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

@@ -3,21 +3,22 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and waits for the result: for command-line tools (article row 0.12).
+  /// Calls `endpoint` and blocks until the result arrives; for command-line tools.
   ///
-  /// Blocks the calling thread, so not for apps' main threads, although it works there: neither `mapping` nor `delivery` is
-  /// used, since they might be the very queue that waits. A call from a transport's thread, or one whose interceptors need
-  /// the waiting thread, fails with an error of kind `timeout` when the total time limit is over, in place of a deadlock.
+  /// Don't block an app's main thread with it, although it works there. `mapping` and `delivery` are not used, because
+  /// they may be the blocked queue itself. A call must not run on a transport's thread or use interceptors that need
+  /// the blocked thread. It then fails with an error of kind `timeout` after the total time limit, instead of a
+  /// deadlock.
   ///
-  /// - Throws: the call's `NetworkError`; `invalidRequest` at once on a thread that would wait for itself.
+  /// - Throws: The call's `NetworkError`; `invalidRequest` immediately on a thread that would wait for itself.
   @available(*, noasync, message: "await request(_:).value instead")
   public func wait<E: TypedEndpoint>(for endpoint: E) throws -> E.Response {
     try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<E.Response> }
   }
 
-  /// Calls `endpoint` and waits for the answer, whatever its status. See the typed form.
+  /// Calls `endpoint` and blocks until the response arrives, whatever its status. See the typed variant.
   ///
-  /// - Throws: the call's `NetworkError`.
+  /// - Throws: The call's `NetworkError`.
   @available(*, noasync, message: "await request(_:).value instead")
   public func wait(for endpoint: some Endpoint) throws -> Response {
     try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<Response> }
@@ -34,9 +35,9 @@ extension Network {
       $0.mapping = SynchronousCall.makeScheduler()
       $0.delivery = nil
     }
-    // The transport's own limit is reached first, unless it is this thread that it needs.
+    // The transport reaches its own limit first, unless it needs this thread.
     let total = endpoint.timeout.map { $0 / .seconds(1) } ?? backend.timeouts.total
-    // A limit of many years is none, and more than a `Duration` may hold.
+    // Ignore a limit of many years, which may exceed the range of `Duration`.
     let limit: Duration? = total > 0 && total < 1e9 ? .seconds(total + 1) : nil
     let results = try BlockingWait.elements(
       of: call(own).asObservable(), within: limit)
@@ -48,8 +49,8 @@ extension Network {
   }
 }
 
-/// Where synchronous calls are mapped, each on a serial queue of its own, known by a key: it gets a thread also where
-/// the callers block all of the pool that concurrent queues share.
+/// The scheduler of synchronous calls. Each call has its own serial queue, identified by a key. That queue gets a
+/// thread even if callers block the whole pool of the concurrent queues.
 private enum SynchronousCall {
   private static let mark = QueueMark()
 
@@ -59,7 +60,7 @@ private enum SynchronousCall {
     return QueueScheduler(queue: queue)
   }
 
-  /// Whether the caller is inside the delivery of a synchronous call.
+  /// Whether the caller runs inside the delivery of a synchronous call.
   static var isInside: Bool { mark.isHere }
 
   struct QueueScheduler: ImmediateSchedulerType {

@@ -1,21 +1,21 @@
 import Streams
 
-/// Calls the endpoints of one kind with completions instead of streams (article rows 2.11, 2.17, 2.21).
+/// A client of one endpoint type that uses completions instead of streams.
 ///
-/// Every completion is called exactly once, on the back end's `delivery` or else `mapping` scheduler. Requests outlive
-/// the router.
+/// Every completion is called exactly once, on the backend's `delivery` scheduler or else on `mapping`. Requests
+/// outlive the router.
 public final class Router<E: Endpoint>: Sendable {
-  /// What it calls through.
+  /// The network that the router calls.
   public let network: Network
-  /// The requests without a result; replaced by `cancel`. The members are cancelled outside.
+  /// The requests without a result; replaced by `cancel`. They are cancelled outside the lock.
   private let inFlight = Locked(CompositeDisposable())
 
-  /// A router on `network`.
+  /// Creates a router on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint`; `completion` gets the answer if its status is a success, else the error.
+  /// Calls `endpoint` and passes the response, if its status is a success, or the error to `completion`.
   ///
-  /// - Returns: the request, which can be cancelled; its completion then gets an error of kind `cancelled`.
+  /// - Returns: The request. If you cancel it, its completion receives an error of kind `cancelled`.
   @discardableResult
   public func request(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -25,9 +25,9 @@ public final class Router<E: Endpoint>: Sendable {
       completion)
   }
 
-  /// Calls `endpoint`; `completion` gets a model of the whole body, or the error.
+  /// Calls `endpoint` and passes a model of the whole body, or the error, to `completion`.
   ///
-  /// - Returns: the request, which can be cancelled; its completion then gets an error of kind `cancelled`.
+  /// - Returns: The request. If you cancel it, its completion receives an error of kind `cancelled`.
   @discardableResult
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type, completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
@@ -35,9 +35,9 @@ public final class Router<E: Endpoint>: Sendable {
     start(network.request(endpoint, as: type), completion)
   }
 
-  /// Calls `endpoint`; `completion` gets the result whose type it names, or the error.
+  /// Calls `endpoint` and passes its typed result, or the error, to `completion`.
   ///
-  /// - Returns: the request, which can be cancelled; its completion then gets an error of kind `cancelled`.
+  /// - Returns: The request. If you cancel it, its completion receives an error of kind `cancelled`.
   @discardableResult
   public func request(
     _ endpoint: E, completion: @escaping @Sendable (Result<E.Response, NetworkError>) -> Void
@@ -45,7 +45,7 @@ public final class Router<E: Endpoint>: Sendable {
     start(network.request(endpoint), completion)
   }
 
-  /// Cancels every request that has no result yet; their completions get errors of kind `cancelled`.
+  /// Cancels every request without a result. Their completions receive errors of kind `cancelled`.
   public func cancel() {
     let former = inFlight.withLock { inFlight in
       defer { inFlight = CompositeDisposable() }
@@ -57,7 +57,7 @@ public final class Router<E: Endpoint>: Sendable {
   private func start<Model: Sendable>(
     _ single: Single<Model>, _ completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
   ) -> RunningRequest {
-    // There before the request, whose result may come at once.
+    // Inserted before the request starts, because the result may arrive immediately.
     let slot = SingleAssignmentDisposable()
     let inFlight = inFlight.withLock { $0 }
     let key = inFlight.insert(slot)

@@ -1,33 +1,33 @@
 import Streams
 
-/// Calls the endpoints of one kind (article rows 4.1, 4.4, 4.5).
+/// A client of one endpoint type.
 ///
 /// ```swift
 /// let service = Service<MovieAPI>(network)
 /// service.request(.newMovies(page: 1), as: MovieAPIResponse.self)
 /// ```
 public struct Service<E: Endpoint>: Sendable {
-  /// What it calls through.
+  /// The network that the service calls.
   public let network: Network
 
-  /// A service on `network`.
+  /// Creates a service on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint` and gives its answer, whatever the status.
+  /// Calls `endpoint` and emits the response, whatever its status.
   public func request(_ endpoint: E) -> Single<Response> { network.request(endpoint) }
 
-  /// Calls `endpoint` and gives the result whose type it names.
+  /// Calls `endpoint` and emits its typed result.
   public func request(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> where E: TypedEndpoint {
     network.request(endpoint, progress: progress)
   }
 
-  /// Calls `endpoint` and makes a model of the whole body when the status is a success.
+  /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
     network.request(endpoint, as: type, progress: progress)
   }
 
-  /// Calls `endpoint` for JSON in an envelope; emits it when status and code are a success.
+  /// Calls `endpoint` and emits its JSON in an envelope if status and code mean success.
   public func json(_ endpoint: E) -> Observable<JSON> { network.json(endpoint) }
 }

@@ -1,11 +1,11 @@
 import PortableFoundation
 import Streams
 
-/// What stands between a transport that delivers messages of a WebSocket and a consumer who takes them at its own pace.
+/// A queue between a transport that receives WebSocket messages and a consumer that takes them at its own pace.
 ///
-/// It asks the transport to pause when 256 KB wait, and to go on when half of that has been taken.
+/// It pauses the transport when 256 KB are waiting, and resumes it when half of that has been taken.
 final class SocketLink: Sendable {
-  /// A link as a response of status 101 carries it: when nobody has it any more, the socket ends.
+  /// The owner of a link, carried by a response of status 101. Releasing it ends the socket.
   final class Owner: Sendable, ContextKey {
     static var defaultValue: Owner? { nil }
 
@@ -16,7 +16,7 @@ final class SocketLink: Sendable {
     deinit { link.cancel() }
   }
 
-  /// The options with which a request opens a socket; `nil` for all other requests.
+  /// The options of a request that opens a socket; `nil` for all other requests.
   enum Opening: ContextKey {
     static var defaultValue: SocketOptions? { nil }
   }
@@ -24,20 +24,20 @@ final class SocketLink: Sendable {
   enum Step {
     case message(SocketMessage)
     case end(Result<SocketClose, NetworkError>)
-    /// Nothing is there; the waiter will be called.
+    /// No message is available; the waiter will be called.
     case wait
   }
 
-  /// Who waits for a message, to be called once. A task goes on where it belongs, so that to resume it needs no hop off the
-  /// transport's thread; all else does.
+  /// A consumer that waits for a message; called once. A task resumes on its own executor, so it is resumed directly on
+  /// the transport's thread; other consumers are called on the mapping scheduler.
   private struct Waiter {
     let isTask: Bool
     let call: @Sendable () -> Void
   }
 
-  /// As for the bodies of streamed responses.
+  /// The same limit as for the bodies of streamed responses.
   private static let highWater = 256 << 10
-  /// What a message costs beside its bytes.
+  /// The assumed cost of a message in addition to its bytes.
   private static let overhead = 64
 
   private struct State {
@@ -50,14 +50,15 @@ final class SocketLink: Sendable {
     var control: (any SocketControl)?
     var waiter: Waiter?
     var isClaimed = false
-    /// Whether this side has closed the socket, so that no code of the server's is an error.
+    /// Whether the client has closed the socket, so that no close code of the server is an error.
     var hasClosed = false
-    /// Called when the socket has ended.
+    /// The closures to call when the socket ends.
     var listeners: [@Sendable () -> Void] = []
   }
 
   private let scheduler: any ImmediateSchedulerType
-  /// Taken by the transport's thread, the reader and senders; control, waiter and listeners are called behind it.
+  /// Guards the state, which the transport's thread, the reader and senders access. Control, waiter and listeners are
+  /// called outside the lock.
   private let state = Locked(State())
 
   init(_ scheduler: any ImmediateSchedulerType) { self.scheduler = scheduler }
@@ -84,7 +85,7 @@ final class SocketLink: Sendable {
     return flow
   }
 
-  /// Notes the end, behind the messages that are there.
+  /// Records the end, which follows the queued messages.
   func finish(_ result: Result<SocketClose, NetworkError>) {
     let (waiter, control, listeners) = state.withLock {
       state -> (Waiter?, (any SocketControl)?, [@Sendable () -> Void]) in
@@ -105,7 +106,7 @@ final class SocketLink: Sendable {
 
   // MARK: The consumer
 
-  /// Takes the right to read; `false` when someone has it already.
+  /// Claims the right to read; returns `false` if another consumer has it.
   func claim() -> Bool {
     state.withLock { state in
       defer { state.isClaimed = true }
@@ -113,8 +114,8 @@ final class SocketLink: Sendable {
     }
   }
 
-  /// The next message, or the end; where there is neither yet, `ready` is called when there is: for a task immediately, else
-  /// on the mapping scheduler. By one consumer.
+  /// Returns the next message or the end. If neither is available, calls `ready` later: immediately for a task, else on
+  /// the mapping scheduler. Only one consumer may call this.
   func take(isTask: Bool = false, orCall ready: @escaping @Sendable () -> Void) -> Step {
     let (step, control) = state.withLock { state -> (Step, (any SocketControl)?) in
       guard state.head < state.messages.count else {
@@ -123,7 +124,7 @@ final class SocketLink: Sendable {
         return (.wait, nil)
       }
       let message = state.messages[state.head]
-      // What has been taken is not kept until the front is cleared.
+      // Release the taken message now, before the array is compacted.
       state.messages[state.head] = .text("")
       state.head += 1
       state.bytes -= message.byteCount + Self.overhead
@@ -140,10 +141,10 @@ final class SocketLink: Sendable {
     return step
   }
 
-  /// Calls the waiter, if there is one, though nothing has come.
+  /// Calls the waiter, if there is one, even without a message.
   func wakeWaiter() { state.withLock { $0.waiter.take() }?.call() }
 
-  /// Calls `listener`, once, when the socket has ended; immediately if it has.
+  /// Calls `listener` once when the socket ends, or immediately if it has ended.
   func whenOver(_ listener: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       if state.end == nil { state.listeners.append(listener) }
@@ -152,7 +153,7 @@ final class SocketLink: Sendable {
     if isOver { listener() }
   }
 
-  /// Sends `message`; `completion` is called on the mapping scheduler, or on the transport's thread to resume a task.
+  /// Sends `message`. `completion` is called on the mapping scheduler, or on the transport's thread to resume a task.
   func send(
     _ message: SocketMessage, isTask: Bool = false, _ completion: @escaping @Sendable (NetworkError?) -> Void
   ) {
@@ -176,10 +177,10 @@ final class SocketLink: Sendable {
     control?.close(code, reason: reason)
   }
 
-  /// Whether this side has closed the socket.
+  /// Whether the client has closed the socket.
   var hasClosed: Bool { state.withLock { $0.hasClosed } }
 
-  /// Ends the socket without waiting for the server, and drops what has come.
+  /// Ends the socket without waiting for the server, and drops the queued messages.
   func cancel() {
     let (messages, control, waiter, listeners) = state.withLock { state in
       if state.end == nil || state.head < state.messages.count {

@@ -1,22 +1,22 @@
 import Streams
 
-/// A transfer as a stream: how far it is, and at last its result (article row 1.8).
+/// An event of a transfer: its progress or, finally, its result.
 public enum Transfer<Model: Sendable>: Sendable {
-  /// How far it is.
+  /// The progress of the transfer.
   case progress(TransferProgress)
-  /// What came of it; completion follows.
+  /// The result of the transfer; completion follows.
   case result(Model)
 
-  /// The progress, if this is one.
+  /// The progress, if this is a progress event.
   public var progress: TransferProgress? { if case .progress(let progress) = self { progress } else { nil } }
-  /// The result, if this is it.
+  /// The result, if this is the result event.
   public var result: Model? { if case .result(let model) = self { model } else { nil } }
 }
 
 extension Transfer: Equatable where Model: Equatable {}
 
 extension Transfer {
-  /// The stream of a call that reports to a closure.
+  /// Creates the stream of a call that reports its progress to a closure.
   static func stream(
     _ call: @escaping @Sendable (@escaping @Sendable (TransferProgress) -> Void) -> Single<Model>
   ) -> Observable<Transfer<Model>> {

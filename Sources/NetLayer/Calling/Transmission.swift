@@ -1,11 +1,10 @@
 import PortableFoundation
 import Streams
 
-/// One request on its way through the transport, in one object: what cancels it, and the hop of its events off the
-/// transport's thread, which must not stall.
+/// One request in the transport: cancels it, and moves its events off the transport's thread, which must not stall.
 ///
-/// The subscription that it serves owns it, and it lets go of that when it is over: of a streamed response, when the head is
-/// delivered, however long the body takes.
+/// The subscription that it serves owns it. It releases that subscription when the request is over; for a streamed
+/// response, when the head is delivered, however long the body takes.
 final class Transmission: Disposable {
   private enum Event {
     case progress(TransferProgress)
@@ -19,12 +18,12 @@ final class Transmission: Disposable {
   }
 
   private struct State {
-    /// `nil` when nobody is to hear of it any more.
+    /// The receiver of the events; `nil` after disposal or the last event.
     var receiver: Receiver?
-    /// What the mapping scheduler is to deliver, one after the other, and whether it is at it.
+    /// The events that the mapping scheduler has yet to deliver one by one, and whether it is delivering.
     var events: [Event] = []
     var isDelivering = false
-    /// Cancels what is in flight.
+    /// The disposable that cancels the request in flight.
     var sent: (any Disposable)?
     var isCounted = false
   }
@@ -32,7 +31,8 @@ final class Transmission: Disposable {
   private let request: Request
   private let pipeline: CallPipeline
   private let progress: ProgressHandler?
-  /// The subscriber, the transport and the mapping scheduler; events are delivered and requests cancelled after.
+  /// Guards the state, which the subscriber, the transport and the mapping scheduler access. Events are delivered and
+  /// requests cancelled outside the lock.
   private let state: Locked<State>
 
   init(
@@ -44,7 +44,7 @@ final class Transmission: Disposable {
     subscription.own(self)
   }
 
-  /// Signs the request and gives it to the transport.
+  /// Signs the request and passes it to the transport.
   func start() {
     do {
       let request = try request.readyToSend()
@@ -62,7 +62,7 @@ final class Transmission: Disposable {
     }
   }
 
-  /// Cancels the request, unless its head has been delivered: the body is its reader's.
+  /// Cancels the request, unless its head has been delivered: the body then belongs to its reader.
   func dispose() {
     let (former, sent) = state.withLock { state in
       defer { (state.receiver, state.events, state.sent) = (nil, [], nil) }
@@ -150,7 +150,7 @@ final class Transmission: Disposable {
     link.attach(control)
   }
 
-  /// Keeps what cancels the request until that is over.
+  /// Keeps the disposable that cancels the request until the request is over.
   private func hold(_ sent: any Disposable) {
     let isOver = state.withLock { state in
       if state.receiver != nil { state.sent = sent }

@@ -1,4 +1,4 @@
-/// A model that is its own envelope and judges itself (article row 1.4).
+/// A model that contains its own envelope and decides whether it is a failure.
 ///
 /// ```swift
 /// struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {
@@ -8,14 +8,14 @@
 ///   func makeCustomError() -> (any Error)? { code == 0 ? nil : Refused(code: code, words: msg) }
 /// }
 /// ```
-/// Wherever such a model is decoded, it is asked for its error before it is delivered.
+/// The package asks such a model for its error wherever it decodes one, before delivering it.
 public protocol BaseResponse: Decodable, Sendable {
-  /// What it carries.
+  /// The type of the payload.
   associatedtype DataSource
   /// The payload, if there is one.
   var data: DataSource { get }
-  /// Why this answer is a failure, or `nil`.
+  /// Returns the error if this response is a failure, else `nil`.
   ///
-  /// A `NetworkError` reaches the caller as it is; any other becomes the underlying one of a `business` error.
+  /// A `NetworkError` reaches the caller unchanged. Any other error becomes the underlying error of a `business` error.
   func makeCustomError() -> (any Error)?
 }

@@ -1,18 +1,18 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// The platform's image type (article row 1.5).
+  /// The platform's image type.
   public typealias PlatformImage = UIImage
 #elseif canImport(AppKit)
   import AppKit
 
-  /// The platform's image type (article row 1.5).
+  /// The platform's image type.
   public typealias PlatformImage = NSImage
 #endif
 
 #if canImport(UIKit) || canImport(AppKit)
   // @unchecked Sendable: the image was made here and nobody else has a reference through which to change it.
-  /// An image made of a body.
+  /// An image decoded from a body.
   public struct DecodedImage: ResponseReadable, @unchecked Sendable {
     /// The image.
     public let image: PlatformImage
@@ -20,9 +20,9 @@
     /// `image/*`
     public static var accept: String? { "image/*" }
 
-    /// The image that the body is.
+    /// Decodes the image in the body.
     ///
-    /// - Throws: `NetworkError` of kind `parse` for bytes that are no image.
+    /// - Throws: `NetworkError` of kind `parse` if the bytes are not an image.
     public static func read(_ response: Response) throws -> DecodedImage {
       guard let image = PlatformImage(data: response.body) else {
         throw response.failure("the body of \(response.body.count) bytes is no image")

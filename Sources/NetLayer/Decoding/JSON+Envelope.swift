@@ -1,10 +1,10 @@
 import PortableFoundation
 
 extension JSON {
-  /// The same value, judged by its envelope; one that has been judged is given back as it is.
+  /// Returns the same value, checked by its envelope; an accepted value is returned unchanged.
   ///
-  /// - Throws: `NetworkError`: `business` with the server's code and message where the server refused, `parse` where there
-  ///   is no envelope.
+  /// - Throws: `NetworkError`: `business` with the server's code and message if the code is not a success, `parse` if
+  ///   there is no envelope.
   func accepted(by chosen: Envelope? = nil) throws -> JSON {
     guard !reading.isAccepted else { return self }
     let envelope = chosen ?? reading.envelope.value
@@ -12,13 +12,13 @@ extension JSON {
     return carrying(reading.with(isAccepted: true, by: chosen))
   }
 
-  /// One model made of the payload (article row 0.21).
+  /// Decodes a model from the payload.
   @usableFromInline
   func payload<Model: Decodable>(_ type: Model.Type) throws -> Model {
     let json = try accepted()
     let data = json.inner
     guard data.exists else {
-      // A model that may be nil takes an absent payload as it takes null.
+      // An optional model treats an absent payload like null.
       if Model.self is any ExpressibleByNilLiteral.Type {
         return try json.model(type, from: Self.null, below: json.innerPath)
       }
@@ -27,7 +27,7 @@ extension JSON {
     return try json.model(type, from: data, below: json.innerPath)
   }
 
-  /// The payload, or what stands at `path` of it, as a list, with the cursor (article row 0.22).
+  /// Decodes the payload, or the value at its `path`, as a list with the cursor.
   @usableFromInline
   func page<Item: Decodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
     let json = try accepted()
@@ -35,7 +35,8 @@ extension JSON {
     return data.page(items: try json.model([Item].self, from: data, below: place), cursor: try json.cursor())
   }
 
-  /// The payload as a list that leaves out what cannot be decoded, telling `report` where and why.
+  /// Decodes the payload as a list without the items that can't be decoded, and passes their indexes and errors to
+  /// `report`.
   func page<Item: Decodable>(
     of type: Item.Type, at path: String? = nil, lossy report: (_ index: Int, _ error: NetworkError) -> Void
   ) throws -> Page<Item> {
@@ -52,7 +53,7 @@ extension JSON {
     return data.page(items: items, cursor: try json.cursor())
   }
 
-  /// The list at `path` of the payload, and where it stands in the answer.
+  /// Returns the list at `path` of the payload, and its own path in the response.
   private func list(at path: String?) throws -> (JSON, [String]) {
     var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
@@ -70,14 +71,14 @@ extension JSON {
 
   /// The payload.
   private var inner: JSON { envelope.isNone ? self : self[envelope.data] }
-  /// Where the payload stands in the answer.
+  /// The path of the payload in the response.
   private var innerPath: [String] { envelope.isNone ? [] : [envelope.data] }
 
-  /// Whether the server said yes (article row 0.23; it never looked at the payload): `false`, 0 and their texts say no;
-  /// `true`, other numbers, objects and arrays, and no payload at all (absent, null or an empty string) say yes.
+  /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects and
+  /// arrays are `true`, and so is a missing payload (absent, null or an empty string).
   func flag() throws -> Bool {
     let json = try accepted()
-    // Without an envelope, it is the status that has said yes.
+    // Without an envelope, the status has already decided.
     if json.envelope.isNone { return json.bool ?? true }
     let name = json.envelope.data
     let data = json[name]
@@ -94,7 +95,7 @@ extension JSON {
     }
   }
 
-  /// One model made of the value at `path`, envelope or not (article row 3.4).
+  /// Decodes a model from the value at `path`, with or without an envelope.
   @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
@@ -109,7 +110,7 @@ extension JSON {
     return try model(type, from: value, below: steps.codingPath)
   }
 
-  /// A parse error about this answer.
+  /// Returns a parse error of this response.
   func failure(_ reason: String, at path: [String], underlying: (any Error)? = nil) -> NetworkError {
     reading.error(.parse, reason, underlying: underlying, at: path)
   }
@@ -136,27 +137,28 @@ extension JSON {
       code: code.numeric, message: words.isEmpty ? nil : words)
   }
 
-  /// A page of `items`, which were made of this value.
+  /// Returns a page of `items`, which were decoded from this value.
   private func page<Item>(items: [Item], cursor: String?) -> Page<Item> {
     var page = Page(items: items, cursor: cursor)
     page.fingerprint = textHash
     return page
   }
 
-  /// Where the next page begins, by the envelope's name for it.
+  /// Returns the cursor of the next page, named by the envelope.
   private func cursor() throws -> String? {
     let name = envelope.cursor
-    // Without an envelope, a member of this name is the app's.
+    // Without an envelope, a member of this name belongs to the app.
     return envelope.isNone ? nil : try self[name].cursor(named: name)
   }
 
-  /// Where the next page begins, by the member at `path` of the whole answer.
+  /// Returns the cursor of the next page, at `path` of the whole response.
   func cursor(at path: String) throws -> String? {
     guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
     return try self[steps].cursor(named: path)
   }
 
-  /// A string or a number; nothing, null and the empty string mean that there is no further page.
+  /// Returns a string or a number as the cursor; a missing value, null or an empty string means that there is no
+  /// further page.
   private func cursor(named name: String) throws -> String? {
     switch kind {
     case .missing, .null: return nil
@@ -196,7 +198,7 @@ extension JSON {
     }
   }
 
-  /// What a model that judges itself said, as one of our errors (article row 1.4).
+  /// Returns the error of a model that reports its own failure as a `NetworkError`.
   private func refusal(_ error: any Error) -> NetworkError {
     guard var known = error as? NetworkError else {
       return reading.error(
@@ -208,15 +210,15 @@ extension JSON {
     return known
   }
 
-  /// `null` as a value of its own, for models that may be nil.
+  /// `null` as a value, for optional models.
   private static let null: JSON? = try? JSON(parsing: "null")
 }
 
-/// Whether a model is a `BaseResponse`.
+/// A cache of whether a model is a `BaseResponse`.
 private let judgesOfThemselves = PlainTypes()
 
 extension DecodingError {
-  /// Where it failed, and what it says about it.
+  /// The coding path and the description of the error.
   fileprivate var place: (path: [String], complaint: String) {
     let context: Context
     var path: [any CodingKey]

@@ -1,16 +1,16 @@
-/// A member that is an array of which only the items count that can be decoded, with the errors of the others.
+/// An array that keeps the items that can be decoded, and the errors of the others.
 ///
 /// ```swift
 /// struct Feed: Decodable { var posts: LossyArray<Post> }
 /// ```
-/// Read it as `feed.posts.items`.
+/// Read the items as `feed.posts.items`.
 public struct LossyArray<Item: Decodable>: Decodable {
-  /// The good items, in order.
+  /// The decoded items, in order.
   public var items: [Item] = []
-  /// The places and errors of the bad ones.
+  /// The indexes and errors of the items that can't be decoded.
   public var failures: [(index: Int, error: any Error)] = []
 
-  /// Takes an array; anything else is an error.
+  /// Decodes an array; anything else is an error.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     while !container.isAtEnd {
@@ -19,7 +19,7 @@ public struct LossyArray<Item: Decodable>: Decodable {
         items.append(try container.decode(Item.self))
       } catch {
         failures.append((index, error))
-        // A decoder stays at an item that it could not read.
+        // A decoder does not advance past an item that it can't read.
         if container.currentIndex == index { _ = try container.decode(Anything.self) }
       }
     }

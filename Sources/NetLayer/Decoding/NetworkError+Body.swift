@@ -4,7 +4,7 @@ extension NetworkError {
   /// The status of the response, if one arrived.
   public var status: Int? { response?.status }
 
-  /// A model of the response's body: what the API says of its errors, read by the back end's decoder.
+  /// Decodes the body of the error response with the backend's decoder, for the API's own description of its errors.
   ///
   /// ```swift
   /// do {
@@ -14,15 +14,15 @@ extension NetworkError {
   ///   show(try error.body(as: GitHubError.self).errors)
   /// }
   /// ```
-  /// - Throws: this error itself, where no response arrived; else a `NetworkError` of kind `parse`.
+  /// - Throws: This error itself if no response arrived, else a `NetworkError` of kind `parse`.
   public func body<Model: Decodable>(as type: Model.Type = Model.self) throws(NetworkError) -> Model {
     guard let response else { throw self }
     return try response.decode(type)
   }
 
-  /// The body as the failure that `endpoint` names.
+  /// Decodes the body of the error response as the `Failure` type of `endpoint`.
   ///
-  /// - Throws: as `body(as:)`.
+  /// - Throws: The errors of `body(as:)`.
   public func body<E: TypedEndpoint>(of endpoint: E.Type) throws(NetworkError) -> E.Failure {
     try body(as: E.Failure.self)
   }

@@ -2,9 +2,9 @@ import PortableFoundation
 import Streams
 
 extension Response {
-  /// The body as JSON, judged by the HTTP status first, then by the code in its envelope (article row 0.20).
+  /// Parses the body as JSON after checking the HTTP status, then checks the code in its envelope.
   ///
-  /// - Parameter envelope: instead of the one of the back end that the answer came from.
+  /// - Parameter envelope: The envelope to use instead of the backend's.
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
@@ -18,25 +18,25 @@ extension Response {
 }
 
 extension ObservableType where Element == Response {
-  /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope (article row 0.20).
+  /// Parses the response after checking its HTTP status, then checks the code in its envelope.
   ///
-  /// - Parameter envelope: instead of the one of the back end that the answer came from.
-  /// - Returns: the whole JSON, envelope included. Fails with a `NetworkError`: `status` with the server's message,
-  ///   `business` with the server's code and message, or `parse`.
+  /// - Parameter envelope: The envelope to use instead of the backend's.
+  /// - Returns: The whole JSON, including the envelope. Fails with a `NetworkError`: `status` with the server's
+  ///   message, `business` with the server's code and message, or `parse`.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.common(envelope) } }
   }
 
-  /// Makes a model of the value at `path` of the body when the status is a success (article rows 3.4, 3.5).
+  /// Decodes a model from the value at `path` of the body if the status is a success.
   ///
   /// - Parameters:
-  ///   - type: any `Decodable`; an optional one takes null and an absent value as `nil`.
-  ///   - path: such as `data.items[0].name`; without it, the whole body.
-  ///   - decoder: instead of the back end's.
-  ///   - failsOnEmptyData: whether an empty body is an error. If not, the model is made of `null`, `{}` or `[]`, whichever
-  ///     it takes first.
-  /// - Returns: the model, on the back end's `delivery` scheduler. A value that is absent or not as the model needs it is
-  ///   an error of kind `parse` with its coding path.
+  ///   - type: Any `Decodable`. An optional type decodes null and an absent value as `nil`.
+  ///   - path: A path such as `data.items[0].name`; `nil` for the whole body.
+  ///   - decoder: The decoder to use instead of the backend's.
+  ///   - failsOnEmptyData: `true` if an empty body is an error. Otherwise the model is decoded from `null`, `{}` or
+  ///     `[]`, the first that succeeds.
+  /// - Returns: The model, on the backend's `delivery` scheduler. An absent value, or one that the model can't decode,
+  ///   is an error of kind `parse` with its coding path.
   @inlinable
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
@@ -48,44 +48,44 @@ extension ObservableType where Element == Response {
 }
 
 extension ObservableType where Element == Data {
-  /// Parses the bytes and judges them by the code in their envelope: the given one, else `Network.default`'s.
+  /// Parses the bytes and checks the code in their envelope: the given one, else that of `Network.default`.
   ///
-  /// Runs where the source emits: a network's streams emit on the back end's `mapping` scheduler, others need
-  /// `observeOn` to keep the work off the main thread.
+  /// The work runs where the source emits. The streams of a network emit on the backend's `mapping` scheduler. For
+  /// others, use `observeOn` to keep the work off the main thread.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { try JSON(received: $0).accepted(by: envelope) }
   }
 
-  /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
+  /// Decodes a model from the value at `path`, or from the whole JSON, with the decoder of `Network.default`.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     map { try JSON(received: $0) }.map(type, at: path)
   }
 }
 
 extension ObservableType where Element == String {
-  /// Parses the text and judges it by the code in its envelope: the given one, else `Network.default`'s
-  /// (article row 0.20).
+  /// Parses the text and checks the code in its envelope: the given one, else that of `Network.default`.
   ///
-  /// Runs where the source emits, as for bytes.
+  /// The work runs where the source emits, as for bytes.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { Data($0.utf8) }.common(envelope)
   }
 
-  /// Makes a model of the value at `path`, as `Network.default` does; without it, of the whole.
+  /// Decodes a model from the value at `path`, or from the whole JSON, with the decoder of `Network.default`.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     map { Data($0.utf8) }.map(type, at: path)
   }
 }
 
 extension ObservableType where Element == JSON {
-  /// Judges the JSON by the code in its envelope: the given one, else the one it carries, else `Network.default`'s. What
-  /// has been judged already passes unchanged.
+  /// Checks the code in the JSON's envelope: the given one, else the one it carries, else that of `Network.default`.
+  /// JSON that has already been accepted passes unchanged.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.accepted(by: envelope) } }
   }
 
-  /// Makes a model of the value at `path` from the root, beside the envelope's payload, too; without it, of the whole. What
-  /// `json` gives has an envelope, as it has been judged: for an API without one, call `request(_:_:as:)` or `response`.
+  /// Decodes a model from the value at `path` from the root, even outside the envelope's payload, or from the whole
+  /// JSON. JSON from `json` has an envelope, because it has been checked. For an API without one, use `request(_:as:)`
+  /// or `response`.
   @inlinable
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     delivering { try $0.model(type, at: path) }
@@ -93,11 +93,11 @@ extension ObservableType where Element == JSON {
 }
 
 extension Single where Element == Response {
-  /// Parses the answer and judges it: by its HTTP status first, then by the code in its envelope.
+  /// Parses the response after checking its HTTP status, then checks the code in its envelope.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> { asObservable().common(envelope) }
 
-  /// Makes a model of the value at `path` of the body when the status is a success; without it, of the whole
-  /// (article row 3.4). Parameters as on streams.
+  /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is a success. The
+  /// parameters are those for streams.
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
   ) -> Single<Model> {

@@ -1,12 +1,13 @@
 import Streams
 
-// Inlined into the client, where models have a type: types made of types that are not known are looked up for each call.
+// Inlined into the client, where the model's type is known: generic types of unknown types are looked up for each call.
 extension ObservableType where Element: Contextual {
-  /// Maps each element where it was emitted, then delivers results, error and completion on the scheduler that the back
-  /// end of the first of them asks for.
+  /// Maps each element where it was emitted, then delivers results, error and completion on the `delivery` scheduler of
+  /// the first element's backend.
   ///
-  /// The scheduler is known only when an element or error arrives, as it travels with them; without one there is no hop.
-  /// From then on everything takes that way, the completion too: `asSingle` delivers its element with it.
+  /// The scheduler travels with elements and errors, so it is known only when one arrives; without a scheduler,
+  /// delivery is direct. All later events use the same scheduler, including the completion: `asSingle` delivers its
+  /// element with it.
   @inlinable
   func delivering<Result: Sendable>(
     _ transform: @escaping @Sendable (Element) throws -> Result
@@ -23,15 +24,17 @@ extension ObservableType where Element: Contextual {
   }
 }
 
-/// The way from a mapping thread to whoever subscribed: straight, until a scheduler is chosen, then through its queue.
+/// The path of events from a mapping thread to the subscriber: direct until a scheduler is chosen, then through its
+/// queue.
 ///
-/// Used serially, by one source; the lock orders what its threads see.
+/// One source uses it serially; the lock makes its state visible to all threads.
 @usableFromInline
 final class Delivery<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription
   @usableFromInline let receive: Observable<Element>.Next
-  /// A `PublishSubject`, once there is a scheduler; without its type, as a lock of a concrete type is found faster than one
-  /// of a generic type. One serial source; the lock orders what its threads see.
+  /// A `PublishSubject` as soon as a scheduler is chosen. Stored without its type, because the metadata of a concrete
+  /// lock is found faster than that of a generic one. Guards the queue, which one source uses serially, for visibility
+  /// between threads.
   @usableFromInline let queue = Locked<AnyObject?>(nil)
 
   @inlinable
@@ -39,7 +42,7 @@ final class Delivery<Element: Sendable>: Sendable {
     (self.subscription, self.receive) = (subscription, receive)
   }
 
-  /// Sends all that follows over `scheduler`, unless one has been chosen before.
+  /// Delivers all later events on `scheduler`, unless one has already been chosen.
   @inlinable
   func choose(_ scheduler: (any ImmediateSchedulerType)?) {
     if let scheduler { hop(to: scheduler) }
@@ -63,7 +66,7 @@ final class Delivery<Element: Sendable>: Sendable {
     }
   }
 
-  /// Ends with `error`, which its back end reports and says where to deliver.
+  /// Ends with `error`, whose backend reports it and determines its scheduler.
   @usableFromInline
   func end(_ error: (any Error)?) {
     let reading = (error as? NetworkError)?.reading

@@ -1,13 +1,13 @@
 import Streams
 
 extension ObservableType where Element == JSON {
-  /// One model made of the payload (article row 0.21).
+  /// Decodes a model from the payload.
   ///
   /// - Parameters:
-  ///   - type: any `Decodable`; an optional one takes a payload that is null or absent as `nil`.
-  ///   - callback: is called once with each model, just before it is delivered, on the same thread.
-  /// - Returns: the model, on the back end's `delivery` scheduler. A payload that is absent or not as the model needs it is
-  ///   an error of kind `parse` with its coding path, `data.items.0.name` for example.
+  ///   - type: Any `Decodable`. An optional type decodes a null or absent payload as `nil`.
+  ///   - callback: A closure that is called once with each model, immediately before its delivery, on the same thread.
+  /// - Returns: The model, on the backend's `delivery` scheduler. An absent payload, or one that the model can't
+  ///   decode, is an error of kind `parse` with its coding path, such as `data.items.0.name`.
   @inlinable
   public func data<Model: Decodable & Sendable>(
     _ type: Model.Type = Model.self, callback: (@Sendable (Model) -> Void)? = nil
@@ -15,14 +15,14 @@ extension ObservableType where Element == JSON {
     delivering { try $0.payload(type) }.calling(callback)
   }
 
-  /// The payload, an array, as a page with the cursor of the next one (article row 0.22).
+  /// Decodes the payload, an array, as a page with the cursor of the next one.
   ///
   /// - Parameters:
-  ///   - type: the items' type.
-  ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
-  ///   - callback: is called once with each item, in order, when all have been accepted.
-  /// - Returns: the page, on the back end's `delivery` scheduler. A cursor may be a string or a number; null, an empty
-  ///   string or none means that this is the last page.
+  ///   - type: The type of the items.
+  ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
+  ///   - callback: A closure that is called once with each item, in order, after all have been accepted.
+  /// - Returns: The page, on the backend's `delivery` scheduler. A cursor may be a string or a number; null, an empty
+  ///   string or no cursor means that this is the last page.
   @inlinable
   public func list<Item: Decodable & Sendable>(
     _ type: Item.Type = Item.self, at path: String? = nil, callback: (@Sendable (Item) -> Void)? = nil
@@ -34,13 +34,13 @@ extension ObservableType where Element == JSON {
     })
   }
 
-  /// The payload as a page of those items that can be decoded: one bad item does not cost the list (article row 1.17).
+  /// Decodes the payload as a page of those items that can be decoded, so that one invalid item does not fail the list.
   ///
   /// - Parameters:
-  ///   - type: the items' type.
-  ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
-  ///   - onBadItem: gets the index and the parse error of each item that is left out, in order, before the page is
-  ///     delivered, on the `mapping` scheduler.
+  ///   - type: The type of the items.
+  ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
+  ///   - onBadItem: A closure that receives the index and the parse error of each omitted item, in order, before the
+  ///     page is delivered, on the `mapping` scheduler.
   public func list<Item: Decodable & Sendable>(
     _ type: Item.Type = Item.self, at path: String? = nil,
     onBadItem: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
@@ -48,13 +48,13 @@ extension ObservableType where Element == JSON {
     delivering { try $0.page(of: type, at: path, lossy: onBadItem) }
   }
 
-  /// Whether the server said yes (article row 0.23).
+  /// Decodes the payload as a Boolean.
   ///
-  /// `false`, 0 and their texts say no. `true`, other numbers, objects, arrays, and no payload at all (absent, null or an
-  /// empty string) say yes, as the envelope's code was a success. Any other text is an error of kind `parse`. Without an
-  /// envelope, a status of success says yes, unless the body is `false`.
+  /// `false`, 0 and their texts are `false`. `true`, other numbers, objects and arrays are `true`. A missing payload
+  /// (absent, null or an empty string) is `true`, because the envelope's code was a success. Any other text is an error
+  /// of kind `parse`. Without an envelope, the result of a success status is `true`, unless the body is `false`.
   ///
-  /// - Parameter callback: is called once with the answer, just before it is delivered.
+  /// - Parameter callback: A closure that is called once with the result, immediately before its delivery.
   public func bool(callback: (@Sendable (Bool) -> Void)? = nil) -> Observable<Bool> {
     delivering { try $0.flag() }.calling(callback)
   }

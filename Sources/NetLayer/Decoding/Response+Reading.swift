@@ -1,11 +1,11 @@
 import PortableFoundation
 
 extension Response {
-  /// The body as text, in the charset that its byte order mark or `Content-Type` declares, else UTF-8.
+  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8.
   ///
-  /// The mark counts more, and is no part of the text (WHATWG Encoding, "decode").
+  /// The byte order mark takes precedence and is not part of the text (WHATWG Encoding, "decode").
   ///
-  /// - Throws: `NetworkError` of kind `parse` for bytes that are no such text and for a charset that is not known.
+  /// - Throws: `NetworkError` of kind `parse` if the charset is unknown or the bytes are invalid in it.
   public func text() throws -> String {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
@@ -18,7 +18,7 @@ extension Response {
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
     let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: encoding)
     guard let text else {
-      // Zeros are text in every charset, so where not even they are read, the decoder is missing.
+      // Zeros are valid text in every charset, so if they fail, the decoder is missing.
       guard String(data: Data(count: 4), encoding: encoding) != nil else {
         throw failure(
           "the charset \(name.debugDescription) needs Foundation, which this program leaves out; read the body's bytes, or "
@@ -29,10 +29,10 @@ extension Response {
     return text
   }
 
-  /// The body as JSON, whatever the status.
+  /// Parses the body as JSON, whatever the status.
   ///
-  /// - Throws: `NetworkError` of kind `parse`: for malformed JSON with the offset in its reason and a `JSONError` as its
-  ///   cause, for an empty body, and for HTML.
+  /// - Throws: `NetworkError` of kind `parse` for an empty body, for HTML, and for malformed JSON. The reason of the
+  ///   last contains the offset, and the underlying error is a `JSONError`.
   public func json() throws -> JSON { try json(carrying: reading.with(response: self)) }
 
   func json(carrying context: ResponseContext) throws -> JSON {
@@ -43,7 +43,7 @@ extension Response {
     }
   }
 
-  /// A model of the value at `path` of the body, made by the back end's decoder, whatever the status.
+  /// Decodes a model from the value at `path` of the body with the backend's decoder, whatever the status.
   ///
   /// - Throws: `NetworkError` of kind `parse`.
   public func decode<Model: Decodable>(
@@ -56,7 +56,7 @@ extension Response {
     }
   }
 
-  /// A model of the value at `path` of the body.
+  /// Decodes a model from the value at `path` of the body.
   @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model {
     guard body.isEmpty, !failsOnEmptyData else { return try json().model(type, at: path) }
@@ -69,7 +69,7 @@ extension Response {
     throw failure("the body is empty, and \(type) can't be made of nothing", underlying: last)
   }
 
-  /// The same response, read with `decoder` if there is one.
+  /// Returns the same response, read with `decoder` if there is one.
   @usableFromInline
   func decoding(with decoder: (any ModelDecoder)?) -> Response {
     guard let decoder else { return self }
@@ -78,25 +78,25 @@ extension Response {
     return copy
   }
 
-  /// This response, if its status is one of success, 200 to 299 (article row 2.17).
+  /// Returns this response if its status is a success, 200 to 299.
   ///
-  /// - Throws: `NetworkError` of kind `status` with the status as its code, and the server's words where the body has some:
-  ///   see `Envelope.errorMessages`.
+  /// - Throws: `NetworkError` of kind `status` with the status as its code and the server's message, if the body has
+  ///   one. See `Envelope.errorMessages`.
   public func validated() throws -> Response {
     try validate(by: reading.envelope.value)
     return self
   }
 
-  /// Throws where the status is no success: here, and nowhere else, a 404 becomes an error.
+  /// Throws if the status is not a success. Only here does a 404 become an error.
   func validate(by envelope: Envelope) throws {
     if !isSuccess { throw failure(by: envelope) }
   }
 
-  /// What is wrong with a response whose status is no success.
+  /// Returns the error of a response whose status is not a success.
   func failure(by envelope: Envelope) -> NetworkError {
-    // An error page is not always JSON; when it is, the server's own words are the best there are.
+    // An error page is not always JSON; if it is, the server's own message is the best one.
     let words = (try? JSON(body)).flatMap(envelope.words)
-    // Without the query: tokens travel in it.
+    // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server answered \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
@@ -104,12 +104,12 @@ extension Response {
       .status, reason, code: status, message: words, response: self)
   }
 
-  /// A parse error about this response.
+  /// Returns a parse error of this response.
   func failure(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
     reading.error(.parse, reason, response: self, underlying: underlying)
   }
 
-  /// The charset of the body's byte order mark, and how many bytes that has.
+  /// The charset and the length in bytes of the body's byte order mark.
   private var mark: (name: String, encoding: String.Encoding, length: Int)? {
     if body.starts(with: [0xEF, 0xBB, 0xBF]) { return ("utf-8", .utf8, 3) }
     if body.starts(with: [0xFF, 0xFE, 0, 0]) { return ("utf-32le", .utf32LittleEndian, 4) }
@@ -130,19 +130,19 @@ extension Response {
     "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251,
     "windows-1252": .windowsCP1252, "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
     "utf-32": .utf32, "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
-    // GB 18030 contains the other two, and servers say any of the three (WHATWG Encoding, "gbk").
+    // GB 18030 contains the other two, and servers declare any of the three (WHATWG Encoding, "gbk").
     "gb18030": coreFoundation(0x0632), "gbk": coreFoundation(0x0632), "gb2312": coreFoundation(0x0632),
     "big5": coreFoundation(0x0A03), "euc-kr": coreFoundation(0x0940),
   ]
 
-  /// An encoding that Foundation knows by its number in `CFStringEncodingExt.h` only.
+  /// Returns an encoding that Foundation knows only by its number in `CFStringEncodingExt.h`.
   private static func coreFoundation(_ number: UInt) -> String.Encoding {
     String.Encoding(rawValue: 0x8000_0000 | number)
   }
 }
 
 extension JSON {
-  /// Takes a text that came from somewhere, to be read as `Network.default` says.
+  /// Parses text from any source, to be read with the settings of `Network.default`.
   init(received data: Data) throws {
     let context = Network.default.reading
     do {
@@ -154,7 +154,7 @@ extension JSON {
 }
 
 extension JSONError {
-  /// What to say about a body that is not JSON: the most frequent cases are not malformed JSON at all.
+  /// Returns the description of a body that is not JSON. The most frequent cases are not malformed JSON at all.
   fileprivate func complaint(about body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
     if kind == .empty { return "the body is empty where JSON was expected" + (status.map { " (status \($0))" } ?? "") }
     if body.prefix(64).drop(while: { $0 <= 0x20 }).first == UInt8(ascii: "<") {

@@ -1,21 +1,21 @@
 import Streams
 
-/// How an answer is read, and by whom it was accepted: carried by responses, by the JSON made of them and by the errors
-/// about them.
+/// The settings that read a response, and the envelope that accepted it. Responses, their JSON and their errors carry
+/// it.
 ///
-/// A network has one for all its responses; JSON has one of its own, with the response that it was made of.
+/// A network has one context for all its responses; JSON has its own, with the response that it was parsed from.
 @usableFromInline
 final class ResponseContext: Sendable, ContextKey {
   @usableFromInline static var defaultValue: ResponseContext? { nil }
 
-  /// What the back end says, the same object for all contexts of one network.
+  /// The backend's settings, the same object for all contexts of one network.
   fileprivate let home: Home
-  /// An envelope and a decoder of the call's own.
+  /// The custom envelope and decoder of a call.
   private let chosenEnvelope: EnvelopeRules?
   private let chosenDecoder: (any ModelDecoder)?
   /// Whether an envelope has accepted the JSON.
   let isAccepted: Bool
-  /// The response that the JSON was made of.
+  /// The response that the JSON was parsed from.
   let response: Response?
 
   fileprivate final class Home: Sendable {
@@ -49,13 +49,13 @@ final class ResponseContext: Sendable, ContextKey {
     chosenDecoder = decoder ?? other.chosenDecoder
   }
 
-  /// The envelope that has accepted the JSON, or that is to judge it.
+  /// The envelope that has accepted the JSON or will check it.
   var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
-  /// Where the last operator of a pipeline delivers; `nil` is no hop.
+  /// The scheduler of the last operator of a pipeline; `nil` for direct delivery.
   @usableFromInline var delivery: (any ImmediateSchedulerType)? { home.delivery }
 
-  /// The same for `response`, accepted by `envelope` or else by its own one, or read with another decoder.
+  /// Returns the same context for `response`, accepted by `envelope` or else by its own, or with another decoder.
   func with(
     response: Response? = nil, isAccepted: Bool = false, by envelope: Envelope? = nil,
     decoder: (any ModelDecoder)? = nil
@@ -63,7 +63,7 @@ final class ResponseContext: Sendable, ContextKey {
     ResponseContext(self, response: response, isAccepted: isAccepted, envelope: envelope, decoder: decoder)
   }
 
-  /// An error about the answer, with the back end's message for its kind.
+  /// Returns an error of the response, with the backend's message for its kind.
   func error(
     _ kind: NetworkError.Kind, _ reason: String, code: Int? = nil, message: String? = nil, response: Response? = nil,
     underlying: (any Error)? = nil, at codingPath: [String] = []
@@ -76,18 +76,19 @@ final class ResponseContext: Sendable, ContextKey {
     ).carrying(self)
   }
 
-  /// `error` with the message that the back end has for its kind. For errors from below the envelope only: above it, the
-  /// server's own words may stand in the message.
+  /// Returns `error` with the backend's message for its kind. It is only for errors below the envelope, because later
+  /// errors may contain the server's own message.
   func translated(_ error: NetworkError) -> NetworkError {
     var error = error.carrying(self)
     error.message = home.messages.text(for: error.kind, status: error.response?.status)
     return error
   }
 
-  /// `error` as the back end sees it, once: mapped, then handed to the global handler (article row 1.6).
+  /// Returns `error` as the backend sees it: mapped, then passed to the global handler, once.
   ///
-  /// An error that is no `NetworkError` becomes one of kind `other`. One that happened on another back end, whose call this
-  /// one shares, is translated. The error carries that it was here, so that the operators behind do not report it again.
+  /// An error that is not a `NetworkError` becomes one of kind `other`. An error of another backend, whose call this
+  /// one shares, is translated. The returned error is marked as reported, so that later operators do not report it
+  /// again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     var known = (error as? NetworkError) ?? self.error(.other, "\(error)", response: response, underlying: error)
     if let other = known.reading, other.home !== home { known = translated(known) }
@@ -99,22 +100,22 @@ final class ResponseContext: Sendable, ContextKey {
   }
 }
 
-/// An envelope that is passed around without a copy of its many names.
+/// An envelope in a reference type, which is passed around without copying its many names.
 final class EnvelopeRules: Sendable {
   let value: Envelope
   init(_ value: Envelope) { self.value = value }
 }
 
-/// Whether the back end's error handler has had an error already.
+/// A marker of errors that the backend's error handler has already received.
 private enum IsReported: ContextKey {
   static let defaultValue = false
 }
 
 extension NetworkError {
-  /// The context of the back end that it happened on, put there by the network.
+  /// The context of the backend on which the error occurred, set by the network.
   var reading: ResponseContext? { context[ResponseContext.self] }
 
-  /// The same error, whose texts hide what the back end hides.
+  /// Returns the same error with the backend's redaction.
   fileprivate func carrying(_ context: ResponseContext) -> NetworkError {
     var error = self
     error.context[ResponseContext.self] = context
@@ -123,16 +124,16 @@ extension NetworkError {
   }
 }
 
-/// A response, or the JSON made of one: an answer that carries how it is read.
+/// A response, or the JSON parsed from one, that carries the settings to read it.
 @usableFromInline
 protocol Contextual: Sendable {
   var reading: ResponseContext { get }
-  /// The cached answer that it is, if it is one.
+  /// The cached response, if this is one.
   var cached: CachedAnswer? { get }
 }
 
 extension Response: Contextual {
-  /// The context that the network has put there; of a response that was made by hand, the default network's.
+  /// The context that the network has set, or that of the default network for a response that was created manually.
   @usableFromInline var reading: ResponseContext { context[ResponseContext.self] ?? Network.default.reading }
 }
 
@@ -142,8 +143,8 @@ extension JSON: Contextual {
 }
 
 extension Contextual {
-  /// What `transform` makes of this; the error it throws is reported to the back end that this came from. `nil` in place of
-  /// the error for a stored answer that the server's follows.
+  /// Returns the result of `transform`, and reports its error to the backend of this response. Returns `nil` instead of
+  /// the error for a stored response that the server's response follows.
   @inlinable
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {
     do {

@@ -1,29 +1,29 @@
-/// How a call uses the cache of its back end: what an ``Endpoint`` says, and what a request carries to the
-/// ``CacheInterceptor`` as `request.caching`.
+/// The cache options of a call, set by an ``Endpoint`` and carried to the ``CacheInterceptor`` as `request.caching`.
 public struct CacheOptions: Sendable {
-  /// How the cache is used; `nil` is as the back end's `CacheInterceptor` says.
+  /// The cache policy; `nil` for the policy of the backend's `CacheInterceptor`.
   public var policy: CachePolicy?
-  /// What the stored answer is known by, together with method and account; `nil` is the URL with its parameters in a
+  /// The key of the stored response, combined with method and account; `nil` for the URL with its parameters in a
   /// stable order.
   ///
-  /// For URLs that differ where the answer does not, as with a time stamp or a signature in them. Without an `account` of
-  /// the `CacheInterceptor`, parameters that `Redaction` hides as secrets still count, and so does a body in memory that
-  /// has some.
+  /// Use it for URLs that differ although the response is the same, as with a timestamp or a signature. If the
+  /// `CacheInterceptor` has no `account`, parameters that `Redaction` hides as secrets are still part of the key. So is
+  /// an in-memory body that contains secrets.
   public var key: String?
-  /// Whether the body is part of what the stored answer is known by.
+  /// Whether the body is part of the key of the stored response.
   ///
-  /// For reading calls that are sent as `POST`: without this or a `key`, only `GET` and `HEAD` without a body are ever
-  /// cached. Takes a `policy` other than `http`.
+  /// Use it for read-only calls that are sent as `POST`. Without this or a `key`, only `GET` and `HEAD` requests
+  /// without a body are cached. It requires a `policy` other than `http`.
   public var includesBody: Bool
-  /// For how many seconds an answer may be kept at all; `nil` is until others need the room.
+  /// The maximum storage time in seconds; `nil` to keep the response until its space is needed.
   public var expiry: Double?
-  /// Whether to keep an answer, besides the back end's own rule; `nil` leaves it to that. Called on the `mapping`
-  /// scheduler.
+  /// A rule that decides whether to store a response, in addition to the backend's own rule; `nil` for that rule only.
+  /// It is called on the `mapping` scheduler.
   public var allowsStorage: (@Sendable (Response) -> Bool)?
-  /// The type of the endpoint that says this: closures of one type stand for one another, others can't be compared.
+  /// The type of the endpoint that set the options. Closures of one endpoint type are treated as equal; other closures
+  /// can't be compared.
   var endpoint: ObjectIdentifier?
 
-  /// The defaults that the properties describe, changed where arguments say so.
+  /// Creates options with the defaults that the properties describe.
   public init(
     policy: CachePolicy? = nil, key: String? = nil, includesBody: Bool = false, expiry: Double? = nil,
     allowsStorage: (@Sendable (Response) -> Bool)? = nil
@@ -35,13 +35,13 @@ public struct CacheOptions: Sendable {
     self.allowsStorage = allowsStorage
   }
 
-  /// Whether nothing is said.
+  /// Whether all options have their default values.
   var isDefault: Bool { identity == Self.defaultValue.identity && allowsStorage == nil }
 
-  /// Whether others can be told to ask the same of the cache.
+  /// Whether these options can be compared with others.
   var isComparable: Bool { allowsStorage == nil || endpoint != nil }
 
-  /// What two must agree in to ask the same of the cache, where they are comparable.
+  /// The values that two comparable options must share to use the cache identically.
   struct Identity: Hashable {
     let policy: CachePolicy?
     let key: String?
@@ -58,37 +58,38 @@ public struct CacheOptions: Sendable {
 }
 
 extension CacheOptions: ContextKey {
-  /// As the back end's `CacheInterceptor` says.
+  /// The options of the backend's `CacheInterceptor`.
   public static var defaultValue: CacheOptions { CacheOptions() }
 }
 
 extension Request {
-  /// How the back end's cache is used.
+  /// The cache options of the request.
   public var caching: CacheOptions {
     get { context[CacheOptions.self] }
     set { context[CacheOptions.self] = newValue }
   }
 }
 
-/// How a call uses the cache of its back end (article rows 3.9 to 3.11).
+/// A policy that determines how a call uses the cache of its backend.
 ///
-/// All but `http` go by the success that is stored, whatever the server says about how long it is fresh, and store every
-/// success. What a server sends with `no-store` is never kept.
+/// All policies except `http` use any stored success, regardless of the freshness that the server declares, and store
+/// every success. Responses with `no-store` are never stored.
 public enum CachePolicy: Sendable, Hashable {
-  /// What RFC 9111 makes of the header fields: the default of a back end that has a cache.
+  /// Follows the header fields as RFC 9111 requires: the default of a backend that has a cache.
   case http
-  /// The server is asked; the answer is stored.
+  /// Always requests the server and stores the response.
   case networkOnly
-  /// The server is not asked: without a stored answer the call fails with an error of kind `notCached`.
+  /// Never requests the server. Without a stored response, the call fails with an error of kind `notCached`.
   case cacheOnly
-  /// A stored answer that came at most so many seconds ago, else the server's.
+  /// Uses a stored response that is at most `seconds` old, else requests the server.
   case cacheFirst(seconds: Double)
-  /// The stored answer, if there is one, then the server's: `endpoint.cache.request()` gives both, every other call the
-  /// second.
+  /// Emits the stored response, if there is one, then the server's. `endpoint.cache.request()` emits both, every other
+  /// call only the second.
   ///
-  /// A failure follows the stored answer as an error. With `skipsEqual`, the second is left out where status and body are
-  /// those of the first.
+  /// If the request fails, the error follows the stored response. With `skipsEqual`, the second response is omitted if
+  /// its status and body equal those of the first.
   case cacheThenNetwork(skipsEqual: Bool = false)
-  /// The server's answer; the stored one, however old, when there is none, or one of 500, 502, 503 and 504.
+  /// Requests the server; uses a stored response of any age if there is no response or its status is 500, 502, 503 or
+  /// 504.
   case networkElseCache
 }

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// What a call can give besides models: the one protocol to conform to for a kind of one's own (article rows 1.5, 1.16).
+/// A type that a call can return in addition to models. Conform to it for a custom kind of result.
 ///
 /// ```swift
 /// struct CSV: ResponseReadable {
@@ -10,31 +10,31 @@ import PortableFoundation
 ///   }
 /// }
 /// ```
-/// `String`, `Data`, `JSON`, `NoContent` and, on Apple's platforms, `DecodedImage` come with the package. A type that is
-/// neither this nor `Decodable` does not compile as a result.
+/// The package provides `String`, `Data`, `JSON`, `NoContent` and, on Apple platforms, `DecodedImage`. A result type
+/// that is neither `ResponseReadable` nor `Decodable` does not compile.
 public protocol ResponseReadable: Sendable {
-  /// The `Accept` field to send unless someone has set one; `nil`, the default, for none.
+  /// The `Accept` field to send unless the request has one; `nil`, the default, for none.
   static var accept: String? { get }
-  /// The result that `response`, whose status is a success, stands for.
+  /// Reads a result from `response`, whose status is a success.
   ///
-  /// Called on the back end's `mapping` scheduler.
+  /// Called on the backend's `mapping` scheduler.
   ///
-  /// - Throws: a `NetworkError`, of kind `parse` as a rule; any other error becomes the underlying one of kind `other`.
+  /// - Throws: A `NetworkError`, usually of kind `parse`. Any other error becomes the underlying error of kind `other`.
   static func read(_ response: Response) throws -> Self
 }
 
 extension ResponseReadable {
-  /// None.
+  /// No `Accept` field.
   public static var accept: String? { nil }
 }
 
 extension String: ResponseReadable {
-  /// The body as text, in the charset that the server declares, else UTF-8.
+  /// Returns the body as text, in the charset that the server declares or else UTF-8.
   public static func read(_ response: Response) throws -> String { try response.text() }
 }
 
 extension Data: ResponseReadable {
-  /// The body as it came; of a download, the content of its file.
+  /// Returns the body unchanged; for a download, the content of its file.
   public static func read(_ response: Response) throws -> Data {
     try response.file.map { try Data(contentsOf: $0, options: .mappedIfSafe) } ?? response.body
   }
@@ -43,14 +43,14 @@ extension Data: ResponseReadable {
 extension JSON: ResponseReadable {
   /// `application/json`
   public static var accept: String? { "application/json" }
-  /// The body as JSON, envelope and all.
+  /// Returns the body as JSON, including the envelope.
   public static func read(_ response: Response) throws -> JSON { try response.json() }
 }
 
-/// The result of a call whose body does not matter.
+/// The result of a call whose body is ignored.
 public struct NoContent: ResponseReadable, Hashable {
-  /// The one value there is.
+  /// Creates the only value of this type.
   public init() {}
-  /// Whatever the body.
+  /// Ignores the body.
   public static func read(_ response: Response) throws -> NoContent { NoContent() }
 }

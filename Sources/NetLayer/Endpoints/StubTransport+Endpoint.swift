@@ -1,7 +1,8 @@
 import PortableFoundation
 
 extension StubTransport.Stub {
-  /// Answers the requests of `endpoint`: its method, and its path below any base URL. Parameters are not compared.
+  /// Creates a stub for the requests of `endpoint`. It matches the method and the path, for any base URL; parameters
+  /// are not compared.
   public init(_ endpoint: some Endpoint, _ answer: StubTransport.Answer) {
     let (method, base, path) = (endpoint.method, endpoint.baseURL, endpoint.path)
     self.init(

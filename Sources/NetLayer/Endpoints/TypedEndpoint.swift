@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// An endpoint that says what its answer is, so that no call site has to.
+/// An endpoint that declares the type of its result, so that call sites don't have to.
 ///
 /// ```swift
 /// struct UserDetail: TypedEndpoint {
@@ -11,46 +11,46 @@ import Streams
 /// }
 /// let user = try await network.fetch(UserDetail(id: 7))
 /// ```
-/// `Response` may be any `Decodable`, which is made of the whole body, any `ResponseReadable`, or `Void`; of another type, the
-/// endpoint writes `read(_:)` itself.
+/// `Response` may be any `Decodable`, decoded from the whole body, any `ResponseReadable`, or `Void`. For other types,
+/// the endpoint implements `read(_:)` itself.
 public protocol TypedEndpoint: Endpoint {
-  /// What the answer is.
+  /// The type of the result.
   associatedtype Response: Sendable
-  /// What the body of a failure is, for `error.body(of:)`; `Never`, the default, where nobody asks.
+  /// The type of an error response's body, for `error.body(of:)`; `Never` by default.
   associatedtype Failure: Decodable & Sendable = Never
-  /// The `Accept` field to send unless someone has set one; that of the answer's type by default.
+  /// The `Accept` field to send unless the request has one; by default that of the result's type.
   var accept: String? { get }
-  /// The result that `response`, whose status is a success, stands for; written by the package for the types above.
+  /// Reads the result from `response`, whose status is a success. The package implements this for the types above.
   ///
-  /// - Throws: a `NetworkError`, of kind `parse` as a rule; any other error becomes the underlying one of kind `other`.
+  /// - Throws: A `NetworkError`, usually of kind `parse`. Any other error becomes the underlying error of kind `other`.
   func read(_ response: HTTPTransport.Response) throws -> Response
 }
 
 extension TypedEndpoint {
-  /// None.
+  /// No `Accept` field.
   public var accept: String? { nil }
 }
 
 extension TypedEndpoint where Response: Decodable {
   /// `application/json`
   public var accept: String? { "application/json" }
-  /// Makes a model of the whole body.
+  /// Decodes a model from the whole body.
   public func read(_ response: HTTPTransport.Response) throws -> Response {
     try response.model(Response.self, at: nil, failsOnEmptyData: true)
   }
 }
 
 extension TypedEndpoint where Response: ResponseReadable {
-  /// What the result accepts.
+  /// The `Accept` field of the result's type.
   public var accept: String? { Response.accept }
-  /// Lets the result read the answer.
+  /// Reads the response by the result's type.
   public func read(_ response: HTTPTransport.Response) throws -> Response { try Response.read(response) }
 }
 
 extension TypedEndpoint where Response: ResponseReadable & Decodable {
-  /// What the result accepts.
+  /// The `Accept` field of the result's type.
   public var accept: String? { Response.accept }
-  /// Lets the result read the answer.
+  /// Reads the response by the result's type.
   public func read(_ response: HTTPTransport.Response) throws -> Response { try Response.read(response) }
 }
 
@@ -66,32 +66,32 @@ extension TypedEndpoint {
   }
 }
 
-/// An endpoint with the type of its answer beside it, as `endpoint.as(_:)` makes it.
+/// An endpoint with the type of its result, returned by `endpoint.as(_:)`.
 public struct TypedCall<Response: Sendable>: TypedEndpoint, CallWrapper {
   /// The endpoint.
   public let call: Call
-  /// The `Accept` field that goes with the type.
+  /// The `Accept` field of the result's type.
   public let accept: String?
   let reader: @Sendable (HTTPTransport.Response) throws -> Response
 
-  /// The call's.
+  /// The base URL of the call.
   public var baseURL: URL? { call.baseURL }
-  /// The call's.
+  /// The path of the call.
   public var path: String { call.path }
-  /// The call's.
+  /// The method of the call.
   public var method: HTTPMethod { call.method }
-  /// The call's.
+  /// The content of the call.
   public var task: HTTPTask { call.task }
-  /// The call's.
+  /// The header fields of the call.
   public var headers: HTTPHeaders { call.headers }
-  /// The call's.
+  /// The cache options of the call.
   public var caching: CacheOptions { call.caching }
-  /// Reads the answer as its type says.
+  /// Reads the response as the result's type.
   public func read(_ response: HTTPTransport.Response) throws -> Response { try reader(response) }
 }
 
 extension Endpoint {
-  /// The same endpoint, whose answer is a model of the whole body.
+  /// Returns the same endpoint with a model of the whole body as its result.
   @_disfavoredOverload
   public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> TypedCall<Model> {
     TypedCall(call: Call(self), accept: "application/json") {
@@ -99,11 +99,11 @@ extension Endpoint {
     }
   }
 
-  /// The same endpoint, whose answer is read by `Result`.
+  /// Returns the same endpoint with `Result` as the type of its result.
   public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> TypedCall<Result> {
     TypedCall(call: Call(self), accept: Result.accept) { try Result.read($0) }
   }
 
-  /// The same endpoint, whose answer is that it has succeeded.
+  /// Returns the same endpoint without a result: the call only succeeds or fails.
   public func `as`(_ type: Void.Type) -> TypedCall<Void> { TypedCall(call: Call(self), accept: nil) { _ in } }
 }

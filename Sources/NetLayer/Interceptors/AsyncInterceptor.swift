@@ -1,6 +1,6 @@
 import Streams
 
-/// An interceptor written with `await`.
+/// An interceptor that uses `await`.
 ///
 /// ```swift
 /// let stamp = AsyncInterceptor { request, next in
@@ -9,22 +9,22 @@ import Streams
 ///   return try await next(request)
 /// }
 /// ```
-/// `next` gives the last of several answers, so it belongs behind a `CacheInterceptor`. Each call runs in a task of its own,
-/// which is cancelled with the call; the answer arrives on the back end's `mapping` scheduler.
+/// `next` returns only the last of several responses, so place it after a `CacheInterceptor`. Each call runs in its own
+/// task, which is cancelled with the call. The response arrives on the backend's `mapping` scheduler.
 public struct AsyncInterceptor: Interceptor {
-  /// Sends a request on, and gives its answer, whatever the status.
+  /// A function that sends a request to the rest of the chain and returns its response, whatever the status.
   public typealias Next = @Sendable (Request) async throws -> Response
 
   private let respond: @Sendable (Request, Next) async throws -> Response
 
-  /// An interceptor that responds to each request as `respond` does, with `next` for what follows behind it.
+  /// Creates an interceptor whose responses `respond` returns. `next` sends a request to the rest of the chain.
   public init(_ respond: @escaping @Sendable (_ request: Request, _ next: Next) async throws -> Response) {
     self.respond = respond
   }
 
-  /// What the function makes of it.
+  /// Calls the function in a task.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    // A task of its own does not know whose work it is.
+    // The new task does not inherit that it belongs to a refresh.
     let isRefreshing = request.context[IsPartOfRefresh.self]
     return Single.from { [respond] in
       try await AuthenticationInterceptor.$isRefreshing.withValue(isRefreshing) {

@@ -1,9 +1,10 @@
 import PortableFoundation
 import Streams
 
-/// Reads the body of a streamed response, which carries it: interceptors that hold something until its end look for it.
+/// A reader of a streamed response's body, carried by the response, so that interceptors can wait for the end of the
+/// body.
 ///
-/// It ends the request when nobody can read the body any more.
+/// It cancels the request when no one can read the body anymore.
 final class BodyReader: Sendable, ContextKey {
   static var defaultValue: BodyReader? { nil }
 
@@ -13,7 +14,8 @@ final class BodyReader: Sendable, ContextKey {
 
   deinit { buffer.cancel() }
 
-  /// Hands every chunk to `next`, one after the other, on the mapping scheduler; waits while the subscriber takes no more.
+  /// Emits every chunk into `next`, one by one, on the mapping scheduler, and pauses while the subscriber requests
+  /// none.
   func pump(_ response: Response, into subscription: Subscription, _ next: @escaping Observable<Data>.Next) {
     let goOn: @Sendable () -> Void = { [self] in pump(response, into: subscription, next) }
     while !subscription.isStopped {
@@ -26,7 +28,7 @@ final class BodyReader: Sendable, ContextKey {
     }
   }
 
-  /// The next piece, `nil` at the end.
+  /// Returns the next chunk, or `nil` at the end.
   func next(_ response: Response) async throws -> Data? {
     try await withTaskCancellationHandler {
       while true {

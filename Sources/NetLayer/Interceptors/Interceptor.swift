@@ -1,6 +1,6 @@
 import Streams
 
-/// Stands between a network and its transport: sees, changes, repeats or answers requests (article rows 1.2, 1.3).
+/// A step between a network and its transport, which observes, changes, retries or responds to requests.
 ///
 /// ```swift
 /// struct Stamp: Interceptor {
@@ -11,48 +11,48 @@ import Streams
 ///   }
 /// }
 /// ```
-/// `Backend.interceptors` run in their order: the first is the outermost, so it sees a request first and its answer last.
-/// Behind the last one is the transport. A request arrives built and signed, and a status other than a success is no
-/// error yet. Those of the library work together in this order, each left out where it is not wanted:
+/// `Backend.interceptors` run in their order: the first is the outermost, so it sees a request first and its response
+/// last. The transport follows the last one. A request arrives built and signed, and an unsuccessful status is not an
+/// error yet. Use the interceptors of this package in this order, and omit those that you don't need:
 ///
-/// 1. ``NetworkLogger``, ``EventMonitor``: hear of each call once.
-/// 2. ``CoalescingInterceptor``: what is asked by many is done once.
-/// 3. ``CacheInterceptor``: answers by itself where it can.
-/// 4. ``WaitForNetwork``: nothing below is tried without a network.
-/// 5. ``RetryInterceptor``: repeats what is below.
-/// 6. ``TraceInterceptor``: each attempt is a span of the caller's trace.
-/// 7. ``AuthenticationInterceptor``: each attempt takes the newest token.
-/// 8. ``LimitInterceptor``: only what really goes out holds a place.
+/// 1. ``NetworkLogger``, ``EventMonitor``: observe each call once.
+/// 2. ``CoalescingInterceptor``: shares identical requests.
+/// 3. ``CacheInterceptor``: responds from the cache.
+/// 4. ``WaitForNetwork``: waits while there is no network.
+/// 5. ``RetryInterceptor``: retries the steps below.
+/// 6. ``TraceInterceptor``: makes each attempt a span of the caller's trace.
+/// 7. ``AuthenticationInterceptor``: adds the newest token to each attempt.
+/// 8. ``LimitInterceptor``: limits the requests that reach the transport.
 ///
-/// A logger at the end hears of every attempt.
+/// A logger at the end observes every attempt.
 public protocol Interceptor: Sendable {
-  /// The responses to `request`, usually those of `next`.
+  /// Returns the responses to `request`, usually those of `next`.
   ///
-  /// Called once per subscription, on the subscribing thread, and again for each repetition; it must not block. What
-  /// `next` gives arrives on the back end's `mapping` scheduler. Calls that are streams emit every response; for singles the
-  /// last one is the result.
+  /// It is called once per subscription, on the subscribing thread, and again for each retry. It must not block.
+  /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
+  /// result of a single is the last one.
   func intercept(_ request: Request, next: Chain) -> Observable<Response>
-  /// Whom the interceptor would authenticate `request` as, for interceptors further out that keep users apart; `nil`, the
-  /// default, for nobody.
+  /// Returns the account with which the interceptor would authenticate `request`, or `nil`, the default, for none.
+  /// Interceptors further out use it to distinguish users.
   ///
-  /// An interceptor that adds credentials returns what tells their owners apart, and says in `intercept` that it has added
-  /// them: see ``Authentication``. Called on the subscribing thread; it must not block.
+  /// An interceptor that adds credentials returns a value that identifies their owner, and records in `intercept` that
+  /// it has added them: see ``Authentication``. It is called on the subscribing thread and must not block.
   func account(of request: Request) -> String?
-  /// Notes on `request.context` what holds where the call begins, such as the values of task-locals; does nothing by default.
+  /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///
-  /// Called once per call, before any interceptor's `intercept`, on the subscribing thread; it must not block. Repetitions
-  /// begin on other threads, where the task-locals of the caller have no values.
+  /// It is called once per call, before `intercept` of any interceptor, on the subscribing thread. It must not block.
+  /// Retries start on other threads, where the caller's task-locals have no values.
   func prepare(_ request: inout Request)
 }
 
 extension Interceptor {
-  /// Nobody.
+  /// Returns no account.
   public func account(of request: Request) -> String? { nil }
-  /// Nothing.
+  /// Records nothing.
   public func prepare(_ request: inout Request) {}
 }
 
-/// Was a request and a response: interceptors return `Response` alone.
+/// Unavailable: interceptors return only `Response`.
 @available(
   *, unavailable,
   message: "interceptors return Observable<Response>, and response.request is the request as it was sent"

@@ -1,37 +1,37 @@
 import PortableFoundation
 
-/// Whom an interceptor has authenticated a request as, by which header fields.
+/// The account with which an interceptor has authenticated a request, and the header fields of its credentials.
 ///
-/// An interceptor that adds credentials appends one to `request.context[Authentication.self]`, and says the same account
-/// beforehand in ``Interceptor/account(of:)``: ``CacheInterceptor`` keeps a response for the account that it was sent as, and
-/// ``CoalescingInterceptor`` shares no exchange between two.
+/// An interceptor that adds credentials appends a value to `request.context[Authentication.self]`, and returns the same
+/// account from ``Interceptor/account(of:)``. ``CacheInterceptor`` stores a response for the account of the sent
+/// request, and ``CoalescingInterceptor`` never shares a response between two accounts.
 public struct Authentication: Sendable, ContextKey {
-  /// Nobody has authenticated it.
+  /// No authentication.
   public static let defaultValue: [Authentication] = []
 
-  /// What tells users apart: an id, or the token itself. It is not sent.
+  /// An identifier of the user, or the token itself. It is not sent.
   public var account: String
-  /// The header fields that carry the credentials, as they were set.
+  /// The header fields that contain the credentials, as they were set.
   public var fields: HTTPHeaders
 
-  /// An authentication as `account`, by `fields`.
+  /// Creates an authentication as `account` by `fields`.
   public init(account: String, fields: HTTPHeaders) {
     self.account = account
     self.fields = fields
   }
 
-  /// Several accounts as one; `nil` where there is none.
+  /// Returns several accounts as one, or `nil` if there is none.
   static func joined(_ accounts: [String]) -> String? {
     accounts.count < 2 ? accounts.first : accounts.map { "\($0.utf8.count):\($0)" }.joined()
   }
 }
 
 extension ArraySlice<any Interceptor> {
-  /// Whom they will authenticate `request` as; `nil` for nobody.
+  /// Returns the account with which the interceptors will authenticate `request`, or `nil` for none.
   func account(of request: Request) -> String? { Authentication.joined(compactMap { $0.account(of: request) }) }
 }
 
-/// Whether the caller of a request hears how far it is, so that no other's exchange will do.
+/// A marker of requests whose caller receives progress, so that they can't share another request.
 enum ReportsProgress: ContextKey {
   static let defaultValue = false
 }

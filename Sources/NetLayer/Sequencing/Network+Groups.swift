@@ -1,14 +1,15 @@
 import Streams
 
 extension Network {
-  /// Calls all `endpoints` and gives all results, in the order of the endpoints, when all have succeeded (article rows
-  /// 0.15, 1.12).
+  /// Calls all `endpoints` and emits all results, in the order of the endpoints, when all have succeeded.
   ///
   /// - Parameters:
-  ///   - endpoints: what to call; none gives an empty array.
-  ///   - maxConcurrent: how many are in flight at a time. All by default: the transport limits connections itself.
-  ///   - progress: hears of every call.
-  /// - Returns: a single that fails with the first error, whose `index` says which call it was, and gives the others up.
+  ///   - endpoints: The endpoints to call; an empty array results in an empty array.
+  ///   - maxConcurrent: The maximum number of requests in flight. The default has no limit, because the transport
+  ///     limits connections itself.
+  ///   - progress: A closure that receives the progress of every call.
+  /// - Returns: A single that fails with the first error, whose `index` is the position of its call, and cancels the
+  ///   other calls.
   public func zip<E: TypedEndpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[E.Response]> {
@@ -21,9 +22,10 @@ extension Network {
       .map { results in results.sorted { $0.0 < $1.0 }.map(\.1) }
   }
 
-  /// Calls all `endpoints` and emits each result as it comes, in whatever order (article row 1.12).
+  /// Calls all `endpoints` and emits each result as soon as it arrives, in any order.
   ///
-  /// Fails with the first error, whose `index` says which call it was, and gives the others up. Parameters as in `zip`.
+  /// Fails with the first error, whose `index` is the position of its call, and cancels the other calls. The parameters
+  /// are those of `zip`.
   public func merge<E: TypedEndpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<E.Response> {
@@ -32,7 +34,7 @@ extension Network {
       .merge(maxConcurrent: maxConcurrent)
   }
 
-  /// The result of one of several calls; its error says which it was.
+  /// Emits the result of one of several calls, whose error carries its position.
   private func numbered<E: TypedEndpoint>(
     _ item: (offset: Int, element: E), _ progress: ProgressHandler?
   ) -> Observable<E.Response> {
@@ -43,7 +45,7 @@ extension Network {
     }
   }
 
-  /// `zip` of endpoints that do not say what their answers are: models of the whole bodies.
+  /// Calls endpoints without a result type, like `zip`, and decodes models from the whole bodies.
   @_disfavoredOverload
   public func zip<E: Endpoint, Model: Decodable & Sendable>(
     _ endpoints: [E], as type: Model.Type = Model.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
@@ -51,14 +53,14 @@ extension Network {
     zip(endpoints.map { $0.as(type) as TypedCall<Model> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
-  /// `zip` of endpoints that do not say what their answers are: text, bytes, JSON and the like.
+  /// Calls endpoints without a result type, like `zip`, for text, bytes, JSON or other readable results.
   public func zip<E: Endpoint, Result: ResponseReadable>(
     _ endpoints: [E], as type: Result.Type = Result.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[Result]> {
     zip(endpoints.map { $0.as(type) as TypedCall<Result> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
-  /// `merge` of endpoints that do not say what their answers are: models of the whole bodies.
+  /// Calls endpoints without a result type, like `merge`, and decodes models from the whole bodies.
   @_disfavoredOverload
   public func merge<E: Endpoint, Model: Decodable & Sendable>(
     _ endpoints: [E], as type: Model.Type = Model.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
@@ -66,7 +68,7 @@ extension Network {
     merge(endpoints.map { $0.as(type) as TypedCall<Model> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
-  /// `merge` of endpoints that do not say what their answers are: text, bytes, JSON and the like.
+  /// Calls endpoints without a result type, like `merge`, for text, bytes, JSON or other readable results.
   public func merge<E: Endpoint, Result: ResponseReadable>(
     _ endpoints: [E], as type: Result.Type = Result.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<Result> {

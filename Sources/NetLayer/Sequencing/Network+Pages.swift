@@ -1,21 +1,21 @@
 import Streams
 
 extension Network {
-  /// All pages of `endpoint` as one stream: each is requested when the one before has been delivered.
+  /// Emits all pages of `endpoint` as one stream; each page is requested after the previous one has been delivered.
   ///
   /// ```swift
   /// for try await page in github.pages(.get("/user/repos"), of: Repo.self).values() { … }
   /// ```
-  /// A loop over `values()` requests a page when it asks for it. `take` and dispose end it, and nothing more is requested.
+  /// A loop over `values()` requests each page on demand. `take` and disposal end the stream without further requests.
   ///
   /// - Parameters:
-  ///   - endpoint: the first page.
-  ///   - type: the items' type.
-  ///   - path: where the array stands in the payload, such as `items`; without it, the payload is the array.
-  ///   - paging: how the pages follow one another.
-  /// - Returns: the pages, on the back end's `delivery` scheduler. Fails with the error of the call, or with a
-  ///   `NetworkError` of kind `sequence` and the page's `index` where a page comes a second time: the pages would never end,
-  ///   as where the server does not know the parameter.
+  ///   - endpoint: The endpoint of the first page.
+  ///   - type: The type of the items.
+  ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
+  ///   - paging: The style in which the API links its pages.
+  /// - Returns: The pages, on the backend's `delivery` scheduler. Fails with the error of the call. It also fails with
+  ///   a `NetworkError` of kind `sequence` and the page's `index` if a page is repeated, because the stream would never
+  ///   end. A server that does not know the parameter repeats its pages.
   public func pages<Item: Decodable & Sendable>(
     _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link
   ) -> Observable<Page<Item>> {

@@ -2,19 +2,19 @@ import Dispatch
 import Streams
 
 extension Observable {
-  /// All pages as one stream: each is asked for when the one before has been delivered (article rows 0.22, 0.28).
+  /// Emits all pages as one stream; each page is requested after the previous one has been delivered.
   ///
   /// ```swift
   /// Observable.pages(startingAt: nil) { network.feed(cursor: $0) }
   /// ```
-  /// Follows the pages' cursors until there is none. A loop over `values()` requests a page when it asks for it. `take` and
-  /// dispose end it, and nothing more is requested.
+  /// Follows the cursors of the pages until a page has none. A loop over `values()` requests each page on demand.
+  /// `take` and disposal end the stream without further requests.
   ///
   /// - Parameters:
-  ///   - cursor: where to begin; `nil` is the beginning.
-  ///   - page: gives the page at a cursor.
-  /// - Returns: the pages. Fails with the error of the call, or with a `NetworkError` of kind `sequence` and the page's
-  ///   `index` where a cursor comes a second time, as the stream would never end.
+  ///   - cursor: The cursor of the first page; `nil` for the beginning.
+  ///   - page: Returns the page at a cursor.
+  /// - Returns: The pages. Fails with the error of the call. It also fails with a `NetworkError` of kind `sequence` and
+  ///   the page's `index` if a cursor is repeated, because the stream would never end.
   public static func pages<Item: Sendable>(
     startingAt cursor: String?, _ page: @escaping @Sendable (String?) throws -> Observable<Page<Item>>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
@@ -24,18 +24,19 @@ extension Observable {
     }
   }
 
-  /// All pages as one stream, by number, until one is empty or repeats the one before (article rows 0.22, 0.28).
+  /// Emits all pages as one stream, by number, until a page is empty or repeats the previous one.
   ///
   /// ```swift
   /// Observable.pages(startingAt: 1) { network.movies(page: $0) }
   /// ```
-  /// Some servers return their last page for every number beyond it. A page from `list(_:)` repeats another if the payload has
-  /// the same bytes; one that the app made itself, if its items are equal, where their type is `Equatable`.
+  /// Some servers return their last page for every number beyond it. A page from `list(_:)` repeats another one if
+  /// their payloads have the same bytes. Pages that the app creates are compared by their items, if the items are
+  /// `Equatable`.
   ///
   /// - Parameters:
-  ///   - number: the number of the first page.
-  ///   - page: gives the page of a number.
-  /// - Returns: the pages that have items, without the one that repeats another.
+  ///   - number: The number of the first page.
+  ///   - page: Returns the page of a number.
+  /// - Returns: The pages that have items, without a repeated page.
   public static func pages<Item: Sendable>(
     startingAt number: Int, _ page: @escaping @Sendable (Int) throws -> Observable<Page<Item>>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
@@ -45,7 +46,7 @@ extension Observable {
     .filter { !$0.items.isEmpty }
   }
 
-  /// All pages as one stream, each given by an `async` function: else as the form with streams.
+  /// Emits all pages as one stream, each returned by an `async` function, like the overload with streams.
   ///
   /// ```swift
   /// Observable.pages(startingAt: nil) { cursor in try await network.fetch(.get("/feed", query: ["cursor": cursor])) }
@@ -56,21 +57,24 @@ extension Observable {
     pages(startingAt: cursor) { cursor in Single.from { try await page(cursor) }.asObservable() }
   }
 
-  /// All pages by number, each given by an `async` function: else as the form with streams.
+  /// Emits all pages by number, each returned by an `async` function, like the overload with streams.
   public static func pages<Item: Sendable>(
     startingAt number: Int, _ page: @escaping @Sendable (Int) async throws -> Page<Item>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
     pages(startingAt: number) { number in Single.from { try await page(number) }.asObservable() }
   }
 
+  /// Emits the pages from `start`.
+  ///
   /// - Parameters:
-  ///   - endsAtRepeat: whether a page that repeats the one before is the end.
-  ///   - next: where to go after a page, given the places that have been; `nil` is the end.
+  ///   - endsAtRepeat: `true` if a page that repeats the previous one is the end.
+  ///   - next: Returns the place after a page, given the visited places; `nil` at the end.
   private static func walk<Item: Sendable, Place: Hashable & Sendable>(
     from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
   ) -> Observable<Page<Item>> where Element == Page<Item> {
-    // The walk is owned before it starts: pages that come at once must stop as soon as no one wants more.
+    // The walk is owned before it starts, because pages that arrive immediately must stop as soon as no one requests
+    // more.
     Observable.using {
       PageWalk(start, page, endsAtRepeat: endsAtRepeat, next)
     } observableFactory: { walk in
@@ -80,7 +84,7 @@ extension Observable {
 }
 
 extension NetworkError {
-  /// The error of a cursor that would lead back.
+  /// Returns the error of a repeated cursor.
   static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
@@ -91,12 +95,13 @@ extension NetworkError {
   }
 }
 
-/// The state of one subscription to all pages. A loop, so that pages which come at once do not deepen the stack.
+/// The state of one subscription to all pages. It is a loop, so that pages that arrive immediately don't deepen the
+/// stack.
 private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Disposable {
   private struct State {
     var next: Place?
     var seen: Set<Place> = []
-    /// The page before, where a repetition ends the walk.
+    /// The previous page, if a repeated page ends the walk.
     var before: Page<Item>?
     var isRunning = false
     var isDisposed = false
@@ -104,8 +109,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     var isDue: Bool { !isRunning && !isDisposed && next != nil }
   }
 
-  /// The page's stream and the disposer; pages are asked for and emitted after. Places are hashed inside, which is
-  /// the caller's code.
+  /// Guards the state, which the page's stream and the disposer access. Pages are requested and emitted outside the
+  /// lock. Hashing a place, which is the caller's code, runs under it.
   private let state: Locked<State>
   private let current = SerialDisposable()
   private let page: @Sendable (Place) throws -> Observable<Page<Item>>
@@ -127,7 +132,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     current.dispose()
   }
 
-  /// Asks for the pages that are due, when the subscriber takes one; whoever is in here already goes on for the others.
+  /// Requests the pages that are due when the subscriber takes one. If another thread is already in this loop, that
+  /// thread continues.
   func go(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     while state.withLock(\.isDue),
       subscription.takesMore(orCall: { [self] in resume(subscription, next) }), let place = takeNext()
@@ -136,8 +142,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     }
   }
 
-  /// Who lets it go on may be on the main thread, as where a stream in a `concatMap` ends there: the caller's function is not
-  /// called there.
+  /// Continues on a global queue. The resuming thread may be the main thread, as when a stream in a `concatMap` ends
+  /// there, and must not call the caller's function.
   private func resume(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     DispatchQueue.global(qos: .userInitiated).async { [self] in go(subscription, next) }
   }
@@ -153,7 +159,7 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   }
 
   private func ask(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
-    // The page's stream writes, its completion reads.
+    // Guards the last page, which the page's stream writes and its completion reads.
     let last = Locked<Page<Item>?>(nil)
     do {
       current.disposable = try page(place).subscribe(

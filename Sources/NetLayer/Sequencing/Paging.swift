@@ -1,15 +1,15 @@
 import PortableFoundation
 import Streams
 
-/// How the pages of an API follow one another.
+/// A style in which an API links its pages.
 public enum Paging: Sendable, Hashable {
-  /// By the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's do.
+  /// Follows the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's API does.
   case link
-  /// By a cursor that stands at a path of the body, such as `meta.next`, and is sent as a parameter of the query.
+  /// Sends the cursor at a path of the body, such as `meta.next`, as a query parameter.
   case cursor(at: String = "cursor", parameter: String = "cursor")
-  /// By the page's number, until a page is empty.
+  /// Sends the number of the page, until a page is empty.
   case number(parameter: String = "page", from: Int = 1)
-  /// By how many items have been there, until a page is empty.
+  /// Sends the number of items received so far, until a page is empty.
   case offset(parameter: String = "offset", from: Int = 0)
 }
 
@@ -32,20 +32,20 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var count = 0
     /// The hash of the last page.
     var hash: Int?
-    /// That of the first page.
+    /// The origin of the first page.
     var origin: Origin?
     /// The URL of the last page's request.
     var url: String?
   }
 
-  /// Pages come one at a time, on any thread.
+  /// Guards the state; pages arrive one at a time, on any thread.
   private let state = Locked(State())
 
   init(_ first: Call, _ paging: Paging, _ path: String?) {
     (self.first, self.paging, self.path) = (first, paging, path)
   }
 
-  /// The call for the page at `place`; `nil` is the first.
+  /// Returns the call for the page at `place`; `nil` for the first page.
   func call(at place: String?) throws -> Call {
     var call: Call
     switch (paging, place) {
@@ -55,14 +55,14 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     case (.number(let parameter, let start), let number): call = first.query([parameter: number ?? String(start)])
     case (.offset(let parameter, let start), let offset): call = first.query([parameter: offset ?? String(start)])
     }
-    // Each page is a response of its own.
+    // Each page is a separate response.
     if let key = call.caching.key, let place { call.caching.key = "\(key) \(place)" }
     return call
   }
 
-  /// The call of a URL that the server has named.
+  /// Returns the call of a URL that the server has named.
   private func linked(_ text: String) throws -> Call {
-    // The first page has no place, so that its own URL would pass for a new one.
+    // The first page has no place, so its own URL would look like a new one.
     let (last, count) = state.withLock { ($0.url, $0.count) }
     if text == last { throw NetworkError.repeated(text, after: count) }
     guard let url = URL(string: text) else {
@@ -71,20 +71,21 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var call = Call(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
     if Origin(url) != state.withLock(\.origin) {
-      // What the call and the back end send along may be credentials: they go nowhere else.
+      // The fields of the call and the backend may be credentials, which must not be sent to another origin.
       call.headers = [:]
       call.isForeign = true
     }
     return call
   }
 
-  /// The page that `response` is, with the place of the next one as its cursor.
+  /// Reads the page in `response`, with the place of the next one as its cursor.
   func page(of response: Response, at place: String?) throws -> Page<Item> {
     let json = try response.common()
     var page = try json.page(of: Item.self, at: path)
     switch paging {
     case .link:
-      // Of what was asked, and once: neither a redirect nor a link makes another origin ours.
+      // The origin of the requested URL, stored once: neither a redirect nor a link makes another origin the backend's
+      // own.
       let origin = Origin(response.request.url)
       state.withLock { state in
         state.origin = state.origin ?? origin

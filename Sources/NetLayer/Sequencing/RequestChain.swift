@@ -1,6 +1,6 @@
 import Streams
 
-/// Calls that follow one another, each seeing the result before (article rows 1.13, 1.14, 1.18–1.20).
+/// A sequence of calls, each of which receives the previous result.
 ///
 /// ```swift
 /// RequestChain { TestAPI.m }
@@ -8,20 +8,20 @@ import Streams
 ///   .run()
 ///   .subscribe(onNext: { first, user in … })
 /// ```
-/// A chain is a value: nothing starts before `run()` is subscribed, and each subscription runs it anew. No thread waits.
-/// Disposing cancels the call in flight. The first failure ends the chain with the step's own error, which has the step's
-/// `index`, counted from 0. A step that gives no endpoint ends the chain without an error.
+/// A chain is a value: nothing starts until `run()` is subscribed, and each subscription runs the chain again. No
+/// thread is blocked. Disposing cancels the call in flight. The first failure fails the chain with the step's own
+/// error, whose `index` is the position of the step, from 0. A step that returns no endpoint completes the chain.
 public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
   let network: Network?
-  /// How many steps there are.
+  /// The number of steps.
   let count: Int
   let start: @Sendable () -> Observable<(all: Results, last: Last)>
 
-  /// The results of all steps, as a tuple, when the last one has succeeded; nothing, where a step said that there is no
-  /// next request.
+  /// Emits the results of all steps, as a tuple, when the last one has succeeded. Completes without results if a step
+  /// returns no endpoint.
   public func run() -> Observable<Results> { Observable.deferred { start() }.map(\.all) }
 
-  /// The chain with one more step, whose result `combine` adds.
+  /// Returns the chain with one more step, whose result `combine` adds.
   func adding<E: TypedEndpoint, All: Sendable>(
     _ options: StepOptions<E.Response>, _ next: @escaping @Sendable (Last) throws -> E?,
     _ combine: @escaping @Sendable (Results, E.Response) -> All
@@ -36,12 +36,13 @@ public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
 }
 
 extension RequestChain where Results == Last {
-  /// A chain that begins with what `first` gives.
+  /// Creates a chain that starts with the endpoint that `first` returns.
   ///
   /// - Parameters:
-  ///   - network: where steps go that name no other; `nil` is `Network.default`.
-  ///   - options: what is special about this step.
-  ///   - first: the endpoint to call; asked at each subscription, and what it throws is the step's failure.
+  ///   - network: The network of steps that name no other; `nil` for `Network.default`.
+  ///   - options: The network, stub and callbacks of this step.
+  ///   - first: Returns the endpoint to call, at each subscription. An error that it throws is the failure of this
+  ///     step.
   public init<E: TypedEndpoint>(
     on network: Network? = nil, _ options: StepOptions<Last> = StepOptions(),
     _ first: @escaping @Sendable () throws -> E?
@@ -51,20 +52,20 @@ extension RequestChain where Results == Last {
   }
 }
 
-/// What may be special about a step of a chain; each has its own callbacks, called in order (article row 1.18).
+/// The options of one step of a chain. The callbacks of the steps are called in order.
 public struct StepOptions<Output: Sendable>: Sendable {
-  /// The network to call; `nil` is the chain's (article row 1.20).
+  /// The network to call; `nil` for the chain's network.
   public var network: Network?
-  /// An answer in place of the network's (article row 1.9).
+  /// A response that replaces the network's.
   public var stub: StubTransport.Answer?
-  /// Hears how far the call is.
+  /// A closure that receives the progress of the call.
   public var progress: ProgressHandler?
-  /// Gets the step's result before the next step is asked.
+  /// A closure that receives the step's result before the next step starts.
   public var onSuccess: (@Sendable (Output) -> Void)?
-  /// Gets the step's own error; the chain's follows.
+  /// A closure that receives the step's own error, before the chain fails.
   public var onError: (@Sendable (NetworkError) -> Void)?
 
-  /// Nothing special, where nothing is given.
+  /// Creates options; the defaults change nothing.
   public init(
     on network: Network? = nil, stub: StubTransport.Answer? = nil, progress: ProgressHandler? = nil,
     onSuccess: (@Sendable (Output) -> Void)? = nil, onError: (@Sendable (NetworkError) -> Void)? = nil
@@ -98,7 +99,7 @@ private struct ChainStep<Output: Sendable>: Sendable {
 }
 
 extension NetworkError {
-  /// The failure of step `index`: its cause, which says where it arose.
+  /// Returns the failure of step `index`: its cause with the number of the step.
   static func step(_ index: Int, _ cause: NetworkError) -> NetworkError {
     var error = cause
     error.reason = "step \(index) failed: \(cause.reason)"

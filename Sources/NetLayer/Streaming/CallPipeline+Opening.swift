@@ -2,13 +2,13 @@ import PortableFoundation
 import Streams
 
 extension CallPipeline {
-  /// The response to the request that `build` makes, as soon as its head is there.
+  /// Emits the response to the request that `build` makes as soon as its head has arrived.
   func opened(_ build: @escaping @Sendable () throws -> Request) -> Single<StreamedResponse> {
     let mapping = mapping
     return response {
       var request = try build()
       request.markStreamed()
-      // A stream may last: silence ends it, or its reader.
+      // A stream may last forever: only the idle limit or its reader ends it.
       request.timeouts.total = 0
       return request
     }
@@ -33,7 +33,7 @@ private enum IsStreamed: ContextKey {
 }
 
 extension Request {
-  /// Whether the body of its answer is read while it comes in, so that nobody can keep it.
+  /// Whether the body of the response is read while it arrives, so that interceptors can't store it.
   public var isStreamed: Bool { context[IsStreamed.self] }
 
   mutating func markStreamed() { context[IsStreamed.self] = true }

@@ -1,16 +1,16 @@
 import PortableFoundation
 
-/// Cuts a stream of bytes into lines: a pure state machine.
+/// A state machine that splits a stream of bytes into lines.
 struct LineParser {
-  /// Where lines end.
+  /// The line endings that the parser recognizes.
   enum Ending {
-    /// LF, or CR LF: line-delimited JSON, whose text has no bare CR.
+    /// LF or CR LF, for line-delimited JSON, whose text contains no bare CR.
     case lineFeed
-    /// LF, CR LF or CR: server-sent events (HTML standard §9.2.6).
+    /// LF, CR LF or CR, for server-sent events (HTML standard §9.2.6).
     case any
   }
 
-  /// A line is longer than what is kept of one.
+  /// The error of a line that exceeds the limit.
   struct TooLong: Error, CustomStringConvertible {
     let limit: Int
     var description: String { "it has more than \(limit) bytes, which is the limit that was given" }
@@ -19,17 +19,18 @@ struct LineParser {
   private let ending: Ending
   private let limit: Int
   private var begun: [UInt8] = []
-  /// Whether the last byte was a CR that ended a line: an LF behind it belongs to it.
+  /// Whether the last byte was a CR that ended a line, so that a following LF belongs to it.
   private var skipsLineFeed = false
   private var isFirst = true
 
-  /// Lines of at most `limit` bytes.
+  /// Creates a parser for lines of at most `limit` bytes.
   init(_ ending: Ending, limit: Int) {
     self.ending = ending
     self.limit = limit
   }
 
-  /// Hands out every line that `bytes` completes, without its end; a byte order mark before the first is left out.
+  /// Passes every line that `bytes` completes to `line`, without its ending. A byte order mark before the first line is
+  /// skipped.
   mutating func feed(_ bytes: Data, _ line: (ArraySlice<UInt8>) throws -> Void) throws {
     try bytes.withUnsafeBytes { try feed($0.bindMemory(to: UInt8.self), line) }
   }
@@ -53,7 +54,7 @@ struct LineParser {
     try keep(bytes[start...])
   }
 
-  /// Hands out what stands behind the last line end, if anything does.
+  /// Passes the text after the last line ending to `line`, if there is any.
   mutating func finish(_ line: (ArraySlice<UInt8>) throws -> Void) rethrows {
     if !begun.isEmpty { try emit(line) }
   }

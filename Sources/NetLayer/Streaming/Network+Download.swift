@@ -2,23 +2,27 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Downloads what `endpoint` answers into a file, going on from where an earlier attempt ended; emits how far it is, and at
-  /// last the file (article row 0.12).
+  /// Downloads the response of `endpoint` into a file and resumes an earlier, interrupted download. Emits the progress,
+  /// then the file.
   ///
-  /// The bytes gather in `NAME.part` beside the destination, with a note of which version they are of in
-  /// `NAME.part.json`. A `NAME.part` that no download made is left alone, and the call fails with `file`. When all have come, the file moves to its place in one step. Disposing pauses: subscribing again goes
-  /// on, also in a later run of the program, and `endpoint` is asked anew each time, for URLs that expire. An error leaves
-  /// what has come; `retry(_:)` behind this goes on from there.
+  /// The bytes are written to `NAME.part` next to the destination; `NAME.part.json` identifies the version of the
+  /// resource. When all bytes have arrived, the file moves to its destination in one step. An existing `NAME.part` that
+  /// no download created is not touched, and the call fails with `file`.
   ///
-  /// Going on takes a server that gives ranges and a strong `ETag` or a `Last-Modified` (`Range` with `If-Range`, RFC 9110
-  /// §13.1.5, §14.2). Where there is none of that, or the resource has changed, the download begins anew. Several at once
-  /// are `Observable.merge(maxConcurrent:)` of several.
+  /// Disposing pauses the download; a new subscription resumes it, even in a later run of the program. Each
+  /// subscription calls `endpoint` again, so that URLs may expire. After an error, the received bytes remain, and a
+  /// downstream `retry(_:)` resumes from there.
+  ///
+  /// Resuming requires a server that supports ranges and sends a strong `ETag` or a `Last-Modified` (`Range` with
+  /// `If-Range`, RFC 9110 §13.1.5, §14.2). Otherwise, or if the resource has changed, the download restarts. For
+  /// several concurrent downloads, use `Observable.merge(maxConcurrent:)`.
   ///
   /// - Parameters:
-  ///   - destination: the file; its directory must exist. One that is there is replaced at the end.
-  ///   - sha256: the digest that the file must have: 32 bytes. Another is an error of kind `file`, and the bytes are removed.
-  ///   - clock: what the rate is measured by.
-  ///   - endpoint: what to call; asked at each subscription.
+  ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
+  ///   - sha256: The expected digest of the file, 32 bytes. A different digest is an error of kind `file`, and the
+  ///     bytes are removed.
+  ///   - clock: The scheduler that measures the transfer rate.
+  ///   - endpoint: Returns the endpoint to call, at each subscription.
   public func download(
     to destination: URL, sha256: Data? = nil,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
@@ -27,13 +31,13 @@ extension Network {
     Observable<Transfer<URL>>.using {
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
-      // Let go of before the error is heard of below: a retry goes on with the file at once.
+      // Release the file before the downstream receives the error, because a retry resumes the file immediately.
       self.attempt(writer, try endpoint(), mayRestart: true).do(onError: { _ in writer.dispose() })
     }
     .mapError { [reading] in reading.report($0) }
   }
 
-  /// Downloads what `endpoint` answers into a file: else as the form that asks for the endpoint anew.
+  /// Downloads the response of `endpoint` into a file, like the overload whose closure returns an endpoint.
   ///
   /// ```swift
   /// network.download(.get("/file.zip"), to: file)
@@ -50,7 +54,7 @@ extension Network {
     _ writer: ResumableDownload, _ endpoint: any Endpoint, mayRestart: Bool
   ) -> Observable<Transfer<URL>> {
     var call = Call(endpoint)
-    // A coding would make the ranges those of something else than the file.
+    // A content coding would make the ranges refer to the coded bytes, not to the file.
     call.headers["Accept-Encoding"] = "identity"
     for (name, value) in writer.conditions { call.headers[name] = value }
     return open(call).asObservable().flatMap { streamed -> Observable<Transfer<URL>> in

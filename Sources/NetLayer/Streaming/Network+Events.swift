@@ -2,32 +2,39 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and emits the events that the server sends, connecting again when the connection ends (HTML standard
-  /// §9.2, "EventSource").
+  /// Calls `endpoint` and emits the server-sent events of its response, reconnecting when the connection ends (HTML
+  /// standard §9.2, "EventSource").
   ///
   /// ```swift
   /// for try await event in network.events(.get("/prices")).values() { show(event.data) }
   /// ```
-  /// Only a request whose method is idempotent is sent again, unless `reconnect` says otherwise: each POST may be carried out,
-  /// and paid for, again. There, the end of the connection completes the stream, and its failure fails it.
+  /// By default, only a request with an idempotent method is sent again: a repeated POST may be carried out, and paid
+  /// for, twice. Without reconnection, the end of the connection completes the stream, and its failure fails the
+  /// stream. `reconnect` overrides this default.
   ///
-  /// Each new connection names the last event in `Last-Event-ID`. It is made after a pause: the `retry` that the
-  /// server asked for, at most ten minutes, or that of `reconnect` where it is longer; an event resets the count of attempts.
-  /// A status other than a success and a `Content-Type` other than `text/event-stream` are errors and end the stream, as
-  /// does an event of more than 1 MB; but once a connection has been a stream, a refused one and the statuses 429 and 5xx
-  /// are as in any restart of a server, and count as failed attempts. 204 completes the stream: the server has no more.
-  /// Neither `timeouts.idle` nor `timeouts.total` counts. Events arrive on the backend's `mapping` scheduler; a slow
-  /// subscriber, or a loop over `values()`, makes the server wait. Disposing ends the connection.
+  /// Each new connection names the last event in `Last-Event-ID`. Before it connects, the stream waits for the longer
+  /// of two delays: the `retry` time that the server requested, at most ten minutes, and the delay of `reconnect`. An
+  /// event resets the count of attempts.
+  ///
+  /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
+  /// exceeds 1 MB. After the first successful connection, a refused connection and the statuses 429 and 5xx only count
+  /// as failed attempts, as when a server restarts. Status 204 completes the stream, because the server has no more
+  /// events.
+  ///
+  /// `timeouts.idle` and `timeouts.total` don't apply. Events arrive on the backend's `mapping` scheduler. A slow
+  /// subscriber, or a loop over `values()`, applies backpressure to the server. Disposing closes the connection.
   ///
   /// - Parameters:
-  ///   - endpoint: what to call.
-  ///   - lastEventID: the event behind which to begin, from an earlier run.
-  ///   - sentinel: the `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none. A POST
-  ///     whose connection ends before that event fails with an error of kind `connection`, as the answer was cut off.
-  ///   - reconnect: how often and after which pauses to connect again when nothing arrives. `nil` is, for idempotent methods,
-  ///     without end, after up to 3 s, as browsers do, and at most a minute; for others, never.
-  ///   - onReconnect: called before each pause with the error that ended the connection, `nil` where the server closed it
-  ///     in order, and the length of the pause; on the backend's `mapping` scheduler.
+  ///   - endpoint: The endpoint to call.
+  ///   - lastEventID: The ID of the last event of an earlier run, after which to continue.
+  ///   - sentinel: The `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
+  ///     If the connection of a POST ends before that event, the stream fails with an error of kind `connection`,
+  ///     because the response is incomplete.
+  ///   - reconnect: The number of attempts without an event, and the delays between them. `nil` reconnects idempotent
+  ///     methods forever, after up to 3 s at first, as browsers do, and at most a minute; other methods never.
+  ///   - onReconnect: A closure that is called before each delay with the error that ended the connection and the
+  ///     length of the delay. The error is `nil` if the server closed the connection normally. It runs on the backend's
+  ///     `mapping` scheduler.
   public func events(
     _ endpoint: some Endpoint, lastEventID: String = "", until sentinel: String? = nil, reconnect: RetryPolicy? = nil,
     onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
@@ -35,15 +42,15 @@ extension Network {
     received(endpoint, lastEventID, sentinel, reconnect, onReconnect).map(\.event)
   }
 
-  /// Calls `endpoint` and emits a model of the `data` of each event, which is JSON; else as the form without `as`.
+  /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`.
   ///
   /// ```swift
   /// for try await delta in network.events(.post("/chat", json: prompt), as: Delta.self, until: "[DONE]").values() {
   ///   print(delta.text, terminator: "")
   /// }
   /// ```
-  /// An event that is not such a model ends the stream with an error of kind `parse`, whose `index` is the number of the
-  /// event, from 0. Where a server sends events of several shapes, take `events(_:)` and decode by their `event`.
+  /// An event that can't be decoded ends the stream with an error of kind `parse`, whose `index` is the number of the
+  /// event, from 0. If a server sends events of several types, use `events(_:)` and decode by their `event`.
   public func events<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type, lastEventID: String = "", until sentinel: String? = nil,
     reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
@@ -57,7 +64,7 @@ extension Network {
     }
   }
 
-  /// The events, each with the head of the response that it came in.
+  /// Emits the events, each with the head of its response.
   private func received(
     _ endpoint: some Endpoint, _ lastEventID: String, _ sentinel: String?, _ reconnect: RetryPolicy?,
     _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
@@ -71,13 +78,13 @@ extension Network {
       if once {
         let connection = self.connection(endpoint, session, reconnect)
         guard let sentinel else { return connection }
-        // Only the sentinel shows that nothing is missing.
+        // Only the sentinel shows that the response is complete.
         return connection.concat(
           Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(session.cutOff(before: sentinel)) }
         )
       }
       return self.connection(endpoint, session, reconnect)
-        // The end of a connection is a reason to connect again, like its failure.
+        // The end of a connection triggers a reconnection, like its failure.
         .concat(Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(EventSession.Ended()) })
         .retryWhen { errors in
           errors.flatMap { error in
@@ -96,7 +103,7 @@ extension Network {
     Observable.deferred {
       var call = Call(endpoint)
       let id = session.lastID
-      // One that no header can carry is left out, as a connection without it is better than none.
+      // Omit an ID that no header field can carry: a connection without it is better than none.
       if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       return self.bodies(call, accept: "text/event-stream", idle: 0, patience: reconnect.scheduler).flatMap {
@@ -120,38 +127,40 @@ private struct ReceivedEvent: Sendable {
   let response: Response
 }
 
-/// What stays from one connection to the next.
+/// The state that connections share.
 private final class EventSession: Sendable {
-  /// The server has closed the connection.
+  /// The error that signals that the server has closed the connection.
   struct Ended: Error {}
 
   private struct State {
     var parser: ServerSentEventParser
     var attempt = 0
     var isOver = false
-    /// Whether a connection has been a stream.
+    /// Whether a connection has delivered a stream of events.
     var hasOpened: Bool { response != nil }
-    /// The head of the first connection that was one.
+    /// The head of the first such connection.
     var response: Response?
   }
 
-  /// A server may ask for any pause; one of years would be none but the end.
+  /// The maximum delay that a server may request; without it, a request for years would stop the stream.
   private static let longestPause = Duration.seconds(600)
 
-  /// The body's thread and the reconnecting one, one at a time; the parser is taken out and fed without the lock.
+  /// Guards the state, which the body's thread and the reconnecting thread access one at a time. The parser is taken
+  /// out and fed without the lock.
   private let state: Locked<State>
 
   init(_ lastID: String) { state = Locked(State(parser: ServerSentEventParser(lastID: lastID))) }
 
   var lastID: String { state.withLock { $0.parser.lastID } }
 
-  /// Whether the server has no more: some close the connection right behind the line of `sentinel`, without the blank one.
+  /// Returns whether the server has no more events. Some servers close the connection right after the line of
+  /// `sentinel`, without a blank line.
   func isOver(behind sentinel: String?) -> Bool {
     let (isOver, parser) = state.withLock { ($0.isOver, $0.parser) }
     return isOver || sentinel.map { parser.unfinishedData == $0 } ?? false
   }
 
-  /// Whether `response` is a stream of events; `false` when there are no more.
+  /// Returns whether `response` is a stream of events; `false` if there are no more events.
   func opens(_ response: Response) throws -> Bool {
     if response.status == 204 {
       state.withLock { $0.isOver = true }
@@ -163,7 +172,7 @@ private final class EventSession: Sendable {
       throw response.failure(
         "the answer is \(type.isEmpty ? "of no type" : type) instead of text/event-stream; check the endpoint")
     }
-    // What the last connection left unfinished is no event.
+    // Discard the unfinished event of the last connection.
     state.withLock { state in
       state.parser = ServerSentEventParser(continuing: state.parser)
       state.response = state.response ?? response
@@ -171,7 +180,7 @@ private final class EventSession: Sendable {
     return true
   }
 
-  /// The error of a connection that ends without the event that ends the stream.
+  /// Returns the error of a connection that ends before the sentinel.
   func cutOff(before sentinel: String) -> NetworkError {
     let error = NetworkError(
       kind: .connection,
@@ -180,11 +189,11 @@ private final class EventSession: Sendable {
     return state.withLock { $0.response }?.explaining(error) ?? error
   }
 
-  /// Hands out the events that `chunk` completes.
+  /// Emits the events that `chunk` completes.
   ///
   /// - Throws: `NetworkError` of kind `parse` for an event that is too long.
   func read(_ chunk: Data, _ response: Response, _ emit: (ServerSentEvent) -> Void) throws {
-    // Taken out, as who takes the events is the caller's code; chunks come one at a time.
+    // Taken out of the lock, because `emit` calls the caller's code. Chunks arrive one at a time.
     var parser = state.withLock { $0.parser }
     defer { state.withLock { $0.parser = parser } }
     do {
@@ -197,7 +206,7 @@ private final class EventSession: Sendable {
     }
   }
 
-  /// How long to wait before the next connection; `nil` when there is none.
+  /// Returns the delay before the next connection, or `nil` if there is none.
   func pause(after error: any Error, _ policy: RetryPolicy) -> Duration? {
     let (attempt, asked, hasOpened) = state.withLock { state in
       state.attempt += 1

@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Opens a WebSocket at `endpoint`, calls `body` with it, and closes it when that returns.
+  /// Opens a WebSocket at `endpoint`, calls `body` with it, and closes it when `body` returns.
   ///
   /// ```swift
   /// try await network.withSocket(.get("/chat")) { socket in
@@ -10,13 +10,13 @@ extension Network {
   ///   for try await message in socket.messages { print(message) }
   /// }
   /// ```
-  /// The opening request is built as for every call and passes through the interceptors, so that a token is refreshed after a
-  /// 401; `ws` and `wss` URLs are accepted and stand for `http` and `https`. When `body` returns, the socket is closed with
-  /// 1000, and the call returns when the server has responded, or after 5 s. When `body` throws, it returns
-  /// immediately. `body` runs where the caller does.
+  /// The opening request is built like that of any call and passes through the interceptors, so that a token is
+  /// refreshed after a 401. `ws` and `wss` URLs are accepted as `http` and `https`. When `body` returns, the socket is
+  /// closed with code 1000. The call then returns when the server has responded, or after 5 s. When `body` throws, the
+  /// call throws immediately. `body` runs on the caller's actor.
   ///
-  /// - Throws: the call's `NetworkError`: of kind `status` if the server did not open a socket, `cancelled` when the task is
-  ///   cancelled; or what `body` throws.
+  /// - Throws: The call's `NetworkError`: of kind `status` if the server did not open a socket, `cancelled` if the task
+  ///   is cancelled. Errors that `body` throws are rethrown.
   public func withSocket<Result: Sendable>(
     _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), isolation: isolated (any Actor)? = #isolation,
     _ body: (Socket) async throws -> Result
@@ -28,7 +28,7 @@ extension Network {
       return result
     } catch {
       socket.link.cancel()
-      // What the scope's own calls have thrown was reported by them.
+      // Errors of other calls within the scope have already been reported.
       guard let error = error as? NetworkError, error.kind != .cancelled,
         error.request?.url == socket.response.request.url
       else { throw error }
@@ -36,14 +36,14 @@ extension Network {
     }
   }
 
-  /// The socket that `call` opens at each subscription.
+  /// Emits the socket that `call` opens at each subscription.
   func openSocket(_ call: Call, _ options: SocketOptions) -> Single<Socket> {
     pipeline.openedSocket(options) { [builder] in try builder.request(for: call.overHTTP) }
   }
 }
 
 extension CallPipeline {
-  /// The socket that the request of `build` opens.
+  /// Emits the socket that the request of `build` opens.
   func openedSocket(_ options: SocketOptions, _ build: @escaping @Sendable () throws -> Request) -> Single<Socket> {
     response {
       var request = try build()
@@ -75,7 +75,7 @@ extension CallPipeline {
 }
 
 extension Call {
-  /// The same call with `http` for `ws`, and `https` for `wss`.
+  /// The same call with `http` instead of `ws`, and `https` instead of `wss`.
   fileprivate var overHTTP: Call {
     var call = self
     call.baseURL = baseURL?.overHTTP
@@ -86,10 +86,10 @@ extension Call {
 }
 
 extension URL {
-  /// The same URL with `http` for `ws`, and `https` for `wss`.
+  /// The same URL with `http` instead of `ws`, and `https` instead of `wss`.
   var overHTTP: URL { Self.overHTTP(absoluteString).flatMap { URL(string: $0) } ?? self }
 
-  /// `nil` where the scheme is another.
+  /// Returns the URL with `http` or `https`, or `nil` for any other scheme.
   fileprivate static func overHTTP(_ url: String) -> String? {
     let scheme = url.prefix(6).lowercased()
     if scheme.hasPrefix("wss://") { return "https" + url.dropFirst(3) }

@@ -2,24 +2,26 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and gives its answer, whatever the status, as soon as its head is there; the body is read from it.
+  /// Calls `endpoint` and emits the response, whatever its status, as soon as its head has arrived. Read the body from
+  /// that response.
   ///
-  /// The back end's `timeouts.total` does not count: a stream may last. Silence ends it after `timeouts.idle`, but not while
-  /// it is the reader who pauses. Interceptors see the head; retries and refreshes happen before it is given.
+  /// The backend's `timeouts.total` does not apply, because a stream may last. `timeouts.idle` ends a silent stream,
+  /// but not while the reader pauses. Interceptors see the head; retries and token refreshes happen before it is
+  /// emitted.
   public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(Call(endpoint)) }
 
-  /// Calls `endpoint` and, when the status is a success, gives its head and the body as it comes in to `body`; the
-  /// exchange ends when that returns or throws.
+  /// Calls `endpoint` and, if the status is a success, calls `body` with the head and the chunks of the body. The
+  /// request ends when `body` returns or throws.
   ///
   /// ```swift
   /// try await network.withStream(.get("/export")) { response, chunks in
   ///   for try await chunk in chunks { try file.write(contentsOf: chunk) }
   /// }
   /// ```
-  /// Each piece is read when the loop asks for it: who is slow makes the server wait. `body` runs where the caller does, so
-  /// that it may touch what is the caller's.
+  /// Each chunk is read when the loop requests it, which applies backpressure to the server. `body` runs on the
+  /// caller's actor.
   ///
-  /// - Throws: the call's `NetworkError`, of kind `cancelled` when the task is cancelled, or what `body` throws.
+  /// - Throws: The call's `NetworkError`, of kind `cancelled` if the task is cancelled, or an error that `body` throws.
   public func withStream<Result: Sendable>(
     _ endpoint: some Endpoint, isolation: isolated (any Actor)? = #isolation,
     _ body: (Response, StreamedResponse.Chunks) async throws -> Result
@@ -31,21 +33,23 @@ extension Network {
     } catch let error as NetworkError
       where error.kind != .cancelled && error.request?.url == streamed.response.request.url
     {
-      // A body that breaks off; what the scope's own calls have thrown was reported by them.
+      // The body was cut off. Errors of other calls within the scope have already been reported.
       throw reading.report(error)
     }
   }
 
-  /// Calls `endpoint` and emits the pieces of the body as they come, if the status is a success.
+  /// Calls `endpoint` and emits the chunks of the body as they arrive, if the status is a success.
   ///
-  /// The next chunk comes when the last has been dealt with, on the backend's `mapping` scheduler. A slow subscriber, or a
-  /// loop over `values()` that is at work, makes the server wait: at most 256 KB wait in memory. Disposing ends the request.
+  /// Each chunk is emitted after the last one has been processed, on the backend's `mapping` scheduler. A slow
+  /// subscriber, or a busy loop over `values()`, applies backpressure to the server: at most 256 KB are buffered.
+  /// Disposing cancels the request.
   public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(Call(endpoint)).flatMap(\.body) }
 
-  /// Calls `endpoint` and emits a model of each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
+  /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
-  /// Blank lines are left out. A line that is no such model ends the stream with an error of kind `parse`, whose `index` is
-  /// the number of the line, from 0; so does one of more than `maxLineLength` bytes. Backpressure as in `stream`.
+  /// Blank lines are skipped. A line that can't be decoded, or one of more than `maxLineLength` bytes, ends the stream
+  /// with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as for
+  /// `stream`.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20
   ) -> Observable<Model> {
@@ -67,9 +71,9 @@ extension Network {
     }
   }
 
-  /// The answer, if its status is a success; else the error with the body that explains it.
+  /// Emits the response if its status is a success, else the error with the body that explains it.
   ///
-  /// - Parameter patience: what ends the wait for an explanation after 10 s, where no idle limit does.
+  /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
   func bodies(
     _ call: Call, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
@@ -79,11 +83,11 @@ extension Network {
     }
   }
 
-  /// Fails with the status and as much of the body as an envelope may have; for a success, gives the answer with that.
+  /// Fails with the status and up to 1 MB of the body; emits a success with as much of its body.
   func explained(
     _ streamed: StreamedResponse, _ patience: (any SchedulerType)? = nil
   ) -> Observable<Response> {
-    // A body that breaks off, or never ends, explains as much as it has.
+    // A body that is cut off or never ends is used as far as it has arrived.
     var body = streamed.body.catchError { _ in .empty() }
     if let patience { body = body.timeout(.seconds(10), other: .empty(), scheduler: patience) }
     return body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)
@@ -95,10 +99,10 @@ extension Network {
   }
 }
 
-/// Makes models of the lines of a body.
+/// A decoder of the lines of a body.
 private final class LineModels<Model: Decodable & Sendable>: Sendable {
   private let response: Response
-  /// The body's thread; the parser is taken out and fed without the lock.
+  /// Guards the parser, which the body's thread takes out and feeds without the lock.
   private let state: Locked<(lines: LineParser, count: Int)>
 
   init(_ response: Response, _ limit: Int) {
@@ -106,11 +110,15 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     state = Locked((LineParser(.lineFeed, limit: limit), 0))
   }
 
+  /// Emits the models of the lines that `chunk` completes.
+  ///
   /// - Throws: `NetworkError` with the number of the line.
   func read(_ chunk: Data, _ emit: @escaping (Model) -> Void) throws {
     try read(emit) { lines, take in try lines.feed(chunk, take) }
   }
 
+  /// Emits the model of the last line.
+  ///
   /// - Throws: `NetworkError` with the number of the line.
   func finish(_ emit: @escaping (Model) -> Void) throws {
     try read(emit) { lines, take in try lines.finish(take) }
@@ -119,7 +127,7 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
   private func read(
     _ emit: @escaping (Model) -> Void, _ read: (inout LineParser, (ArraySlice<UInt8>) throws -> Void) throws -> Void
   ) throws {
-    // Taken out, as decoding is the caller's code and runs without the lock; pieces come one at a time.
+    // Taken out of the lock, because decoding runs the caller's code. Chunks arrive one at a time.
     var (lines, count) = state.withLock { $0 }
     defer { state.withLock { $0 = (lines, count) } }
     do {
@@ -136,14 +144,14 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
 }
 
 extension Response {
-  /// A model of a part of the body.
+  /// Decodes a model from a part of the body.
   func model<Model: Decodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
     var part = self
     part.body = bytes
     return try part.model(type, at: nil, failsOnEmptyData: true)
   }
 
-  /// The error of a part of the body, with its number.
+  /// Returns the error of a part of the body, with its number.
   func failure(_ error: any Error, inPart index: Int, named name: String) -> NetworkError {
     var known = (error as? NetworkError) ?? failure("\(name) \(index): \(error)", underlying: error)
     known.index = index

@@ -1,29 +1,29 @@
 import PortableFoundation
 import Streams
 
-/// Writes one download: decides what the head means, writes the pieces, measures the rate.
+/// A download into a file: interprets the head, writes the chunks and measures the rate.
 final class ResumableDownload: Disposable {
   enum Step {
-    /// The body is to be written.
+    /// Write the body.
     case read
-    /// Everything has come already.
+    /// All bytes have already arrived.
     case isComplete
-    /// What there is can't be gone on from: ask without a range.
+    /// The partial file can't be resumed: request the resource without a range.
     case restart
-    /// The answer is no file.
+    /// The response is not the requested file.
     case fail
   }
 
   private struct State {
     var part: PartialFile
     var total: Int64?
-    /// Where the range ends that is being read.
+    /// The end of the range that is being read.
     var end: Int64?
     var rate: TransferRate
   }
 
-  /// Taken by the body's thread, one at a time, and by the disposer. File system calls run inside: they are those of one
-  /// download, whose disposer waits for the write under way.
+  /// Guards the state, which the body's thread and the disposer access. File system calls run under the lock: they
+  /// belong to one download, whose disposer waits for the write in progress.
   private let state: Locked<State>
   private let sha256: Data?
   private let clock: any SchedulerType
@@ -34,10 +34,10 @@ final class ResumableDownload: Disposable {
     self.clock = clock
   }
 
-  /// Lets go of the file, so that another may go on with it at once.
+  /// Releases the file, so that another download can resume it immediately.
   func dispose() { state.withLock { $0.part.letGo() } }
 
-  /// The header fields that ask for the rest.
+  /// The header fields that request the rest of the file.
   var conditions: [(String, String)] {
     state.withLock { state in
       guard state.part.count > 0, let validator = state.part.note?.validator else { return [] }
@@ -59,8 +59,8 @@ final class ResumableDownload: Disposable {
     let isResumption = state.part.count > 0
     switch response.status {
     case 206:
-      // Another range than was asked for, of another version or resource, coded, or no range that can be read
-      // (RFC 9110 §15.3.7): what is there is of no use with it.
+      // A different range, version or resource, a content coding, or an invalid range (RFC 9110 §15.3.7): the partial
+      // file can't be continued with this response.
       guard let range, let first = range.first, first == state.part.count || first == 0, isPlain(response),
         first == 0 || isSame(response, as: state.part.note, range.total)
       else {
@@ -81,7 +81,7 @@ final class ResumableDownload: Disposable {
       try state.part.restart(nil)
       return .restart
     case 204, 205:
-      // Nothing instead of the rest is no file.
+      // An empty response to a request for the rest is not the file.
       if isResumption { return .fail }
       fallthrough
     case _ where response.isSuccess:
@@ -98,14 +98,14 @@ final class ResumableDownload: Disposable {
     (response.headers["Content-Encoding"] ?? "identity").lowercased() == "identity"
   }
 
-  /// What tells this version of the resource from another; `nil` when no one could go on from it.
+  /// Returns a note that identifies this version of the resource, or `nil` if it can't be resumed.
   private static func note(of response: Response, total: Int64?) -> PartialFile.Note? {
     guard isPlain(response), response.headers["Accept-Ranges"]?.lowercased() != "none" else { return nil }
     let resource = resource(of: response)
     if let tag = response.headers.values(of: "ETag").first {
       return tag.hasPrefix("\"") ? .init(validator: tag, resource: resource, total: total) : nil
     }
-    // A date tells versions apart only when it was past by a second (RFC 9110 §8.8.2.2, §13.1.5).
+    // A date identifies a version only if it was at least a second old (RFC 9110 §8.8.2.2, §13.1.5).
     guard let changed = response.headers.values(of: "Last-Modified").first, let date = seconds(changed),
       let sent = response.headers.values(of: "Date").first.flatMap(seconds), sent - date >= 1
     else { return nil }
@@ -121,7 +121,7 @@ final class ResumableDownload: Disposable {
     return String(url.prefix { $0 != "?" && $0 != "#" })
   }
 
-  /// Whether `response` is of the resource and the version of `note`, as far as both say.
+  /// Returns whether `response` has the resource and version of `note`, as far as both declare them.
   private static func isSame(_ response: Response, as note: PartialFile.Note?, _ total: Int64?) -> Bool {
     guard let note, note.resource == nil || note.resource == resource(of: response) else { return false }
     if let total, let known = note.total, total != known { return false }
@@ -168,16 +168,16 @@ final class ResumableDownload: Disposable {
   }
 }
 
-/// Which part of a resource an answer has (RFC 9110 §14.4).
+/// The range of a resource that a response contains (RFC 9110 §14.4).
 struct ContentRange: Equatable {
   /// The first byte; `nil` for a range that can't be satisfied.
   var first: Int64?
   /// The last byte; `nil` for a range that can't be satisfied.
   var last: Int64?
-  /// How many bytes there are in all; `nil` when the server does not know.
+  /// The total number of bytes; `nil` if the server does not know it.
   var total: Int64?
 
-  /// `bytes 0-499/1234`, `bytes 0-499/*`, `bytes */1234`.
+  /// Parses `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`.
   init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: true)
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -193,14 +193,14 @@ struct ContentRange: Equatable {
   }
 }
 
-/// How fast a transfer is, over the last five seconds: steady enough to read, quick enough to be true.
+/// The rate of a transfer over the last five seconds, a compromise between stability and accuracy.
 struct TransferRate {
   private var marks: [(time: Date, count: Int64)] = []
   private var reported: Date?
 
   mutating func begin(_ count: Int64, _ now: Date) { marks = [(now, count)] }
 
-  /// What to report at `now`, at most every 50 ms.
+  /// Returns the progress to report at `now`, at most every 50 ms.
   mutating func report(_ count: Int64, of total: Int64?, _ now: Date) -> TransferProgress? {
     if let reported, now.timeIntervalSince(reported) < 0.05 { return nil }
     reported = now

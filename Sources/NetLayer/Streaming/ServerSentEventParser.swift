@@ -1,20 +1,20 @@
 import PortableFoundation
 
-/// Reads server-sent events out of bytes, as HTML standard §9.2.6 says: a pure state machine.
+/// A state machine that parses server-sent events (HTML standard §9.2.6).
 struct ServerSentEventParser {
   private var lines: LineParser
   private let limit: Int
   private var data = ""
   private var hasData = false
   private var event = ""
-  /// The ID that the next event has.
+  /// The ID of the next event.
   private var id: String
-  /// The ID of the last event that was handed out, for `Last-Event-ID`.
+  /// The ID of the last event that was emitted, for `Last-Event-ID`.
   private(set) var lastID: String
-  /// How long to wait before connecting anew, where the server said so.
+  /// The delay before a reconnection, if the server requested one.
   private(set) var retry: Duration?
 
-  /// Continues behind the event `lastID`; an event may have `limit` bytes.
+  /// Creates a parser that continues after the event `lastID`. An event may have up to `limit` bytes.
   init(lastID: String = "", limit: Int = 1 << 20) {
     lines = LineParser(.any, limit: limit)
     self.limit = limit
@@ -22,16 +22,16 @@ struct ServerSentEventParser {
     id = lastID
   }
 
-  /// Continues behind the last event of `former`, on a new connection.
+  /// Creates a parser that continues after the last event of `former`, on a new connection.
   init(continuing former: ServerSentEventParser) {
     self.init(lastID: former.lastID, limit: former.limit)
     retry = former.retry
   }
 
-  /// Hands out every event that `bytes` completes. What stands behind the last blank line is no event yet, and never
-  /// becomes one when the stream ends there.
+  /// Emits every event that `bytes` completes. Text after the last blank line is not yet an event, and is discarded if
+  /// the stream ends there.
   mutating func feed(_ bytes: Data, _ emit: (ServerSentEvent) throws -> Void) throws {
-    // A copy, as the parser's own lines are being read meanwhile.
+    // Works on a copy, because the parser reads its own lines meanwhile.
     var lines = lines
     defer { self.lines = lines }
     try lines.feed(bytes) { line in
@@ -39,7 +39,7 @@ struct ServerSentEventParser {
     }
   }
 
-  /// The data of an event whose blank line has not come.
+  /// The data of an event whose blank line has not arrived.
   var unfinishedData: String? {
     var copy = self
     var lines = lines
@@ -72,7 +72,7 @@ struct ServerSentEventParser {
       {
         retry = .milliseconds(milliseconds)
       }
-    // A comment, whose name is empty, or a field that is not known.
+    // Ignore a comment, whose name is empty, or an unknown field.
     default: break
     }
   }

@@ -3,10 +3,10 @@ import Streams
 
 /// An open WebSocket (RFC 6455).
 ///
-/// Messages are read once, by one loop. A slow reader makes the server wait: at most 256 KB of messages gather here. Sending and
-/// closing are allowed on any thread. The socket ends when it is released.
+/// Only one loop can read the messages. A slow loop applies backpressure to the server: at most 256 KB of messages are
+/// buffered. You can send and close on any thread. Releasing the socket ends it.
 public final class Socket: Sendable {
-  /// The response that opened the socket, status 101.
+  /// The response that opened the socket, with status 101.
   public let response: Response
   private let owner: SocketLink.Owner
 
@@ -14,16 +14,17 @@ public final class Socket: Sendable {
 
   var link: SocketLink { owner.link }
 
-  /// The subprotocol that the server chose; `nil` for none.
+  /// The subprotocol that the server selected; `nil` for none.
   public var subprotocol: String? { response.headers["Sec-WebSocket-Protocol"] }
 
-  /// Sends `message` and returns when the system has taken it, so that a loop sends at the pace of the server.
+  /// Sends `message` and returns when the operating system has accepted it, so that a loop sends at the pace of the
+  /// server.
   ///
-  /// Cancelling the task while the message is on its way ends the socket, as half a message cannot be withdrawn; a task that is
-  /// cancelled before sends nothing.
+  /// Cancelling the task while the message is being sent ends the socket, because half a message can't be withdrawn. A
+  /// task that is already cancelled sends nothing.
   ///
-  /// - Throws: `NetworkError`; of kind `connection` if the socket has ended, `closed` with the close code if the server has
-  ///   closed it, and the message may not have arrived; `cancelled` when the task is cancelled.
+  /// - Throws: `NetworkError`. Its kind is `connection` if the socket has ended, and `cancelled` if the task is cancelled.
+  ///   It is `closed`, with the close code, if the server has closed the socket; the message may then not have arrived.
   public func send(_ message: SocketMessage) async throws(NetworkError) {
     if Task.isCancelled { throw cancelled("sent to") }
     let error = await withTaskCancellationHandler {
@@ -40,9 +41,9 @@ public final class Socket: Sendable {
   /// Sends a text; see `send(_:)` for messages.
   public func send(_ text: String) async throws(NetworkError) { try await send(.text(text)) }
 
-  /// Sends `message` at each subscription, and completes when the system has taken it.
+  /// Sends `message` at each subscription and completes when the operating system has accepted it.
   ///
-  /// A message that is on its way is not withdrawn by disposing.
+  /// Disposing does not withdraw a message that is being sent.
   public func send(_ message: SocketMessage) -> Completable {
     let (link, response) = (link, response)
     return Completable.create { observer in
@@ -56,32 +57,32 @@ public final class Socket: Sendable {
   /// Sends a text at each subscription; see `send(_:)` for messages.
   public func send(_ text: String) -> Completable { send(.text(text)) }
 
-  /// Sends a close frame after what was sent before; messages that still arrive are dropped.
+  /// Sends a close frame after all earlier messages. Messages that arrive later are dropped.
   ///
   /// The messages end without an error when the server has responded, or after 5 s.
   public func close(_ code: CloseCode = .normal, reason: String = "") { link.close(code, reason) }
 
-  /// The messages for a `for try await` loop, each read when the loop asks for it.
+  /// The messages for a `for try await` loop, which reads each message when it requests it.
   ///
-  /// The loop ends when either side has closed the socket with 1000; the error of another close has the kind `closed` and the
-  /// close code as its `code`. Cancelling the task ends the loop with `cancelled`, and leaves the socket open.
+  /// The loop ends when either side closes the socket with code 1000. Any other close is an error of kind `closed` with
+  /// the close code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the socket open.
   public var messages: Messages { Messages(socket: self) }
 
   /// The messages of a socket as an async sequence.
   public struct Messages: AsyncSequence, Sendable {
     let socket: Socket
 
-    /// Begins to read; the first step of a second iterator throws, as messages are read once.
+    /// Starts reading. The first step of a second iterator throws, because messages can only be read once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket, isOwner: socket.link.claim()) }
 
-    /// Reads one message after the other.
+    /// An iterator that reads the messages one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
       let socket: Socket
       let isOwner: Bool
 
-      /// The next message, `nil` at the end.
+      /// Returns the next message, or `nil` at the end.
       ///
-      /// - Throws: `NetworkError`: that of the socket, or of kind `cancelled` or `other`.
+      /// - Throws: `NetworkError`: the socket's error, or one of kind `cancelled` or `other`.
       public mutating func next() async throws -> SocketMessage? {
         guard isOwner else { throw socket.claimedTwice }
         return try await socket.next()
@@ -96,7 +97,7 @@ public final class Socket: Sendable {
         await withCheckedContinuation { (continuation: CheckedContinuation<SocketLink.Step, Never>) in
           let step = link.take(isTask: true) { continuation.resume(returning: .wait) }
           if case .wait = step {
-            // The cancellation may have come before the waiter was there.
+            // The cancellation may have arrived before the waiter was registered.
             if Task.isCancelled { link.wakeWaiter() }
             return
           }
@@ -115,7 +116,8 @@ public final class Socket: Sendable {
     }
   }
 
-  /// The messages as a stream: read once, the next when the last has been dealt with; disposing ends the socket.
+  /// The messages, each emitted after the last one has been processed. Only one subscriber can read them; disposing
+  /// ends the socket.
   var stream: Observable<SocketMessage> {
     Observable.create { [self] observer in
       guard link.claim() else {
@@ -137,7 +139,7 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Closes the socket, and waits for its end.
+  /// Closes the socket and waits for its end.
   func end(_ code: CloseCode) async {
     close(code)
     await withTaskCancellationHandler {

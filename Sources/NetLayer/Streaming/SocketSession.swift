@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A WebSocket that connects when its messages are subscribed, and again as its policy says when the connection is lost.
+/// A WebSocket session that connects when its messages are subscribed, and reconnects after a lost connection.
 ///
 /// ```swift
 /// let session = network.socket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
@@ -10,20 +10,20 @@ import Streams
 /// session.messages.subscribe(onNext: { print($0) }).disposed(by: bag)
 /// ```
 public final class SocketSession: Sendable {
-  /// What happens to the connection.
+  /// An event of the connection.
   public enum Event: Sendable {
     /// The socket is open; `onOpen` is called next.
     case opened(Response)
-    /// The connection was lost or refused for this reason; the next one is made after the pause.
+    /// The connection was lost or refused with this error. The next connection follows after the delay.
     case reconnecting(after: Duration, NetworkError)
   }
 
-  /// The messages of every connection. The first subscription connects, later ones share the connection, and disposing the last
-  /// closes it.
+  /// The messages of every connection. The first subscription connects, later ones share the connection, and disposing
+  /// the last one closes it.
   ///
-  /// Messages arrive on the backend's `mapping` scheduler, the next when the last has been dealt with; a slow subscriber makes
-  /// the server wait. The stream completes when the server closes with 1000. Every other end is an error, or a reason to
-  /// reconnect.
+  /// Messages arrive on the backend's `mapping` scheduler, each after the last one has been processed. A slow
+  /// subscriber applies backpressure to the server. The stream completes when the server closes with code 1000. Any
+  /// other end is an error or triggers a reconnection.
   public let messages: Observable<SocketMessage>
   /// The events of the connection; subscribing does not connect.
   public var events: Observable<Event> { happenings.asObservable() }
@@ -52,11 +52,11 @@ public final class SocketSession: Sendable {
     (self.happenings, self.state) = (happenings, state)
   }
 
-  /// Sends `message` at each subscription, and completes when the system has taken it.
+  /// Sends `message` at each subscription and completes when the operating system has accepted it.
   ///
-  /// While no socket is open, it waits for the next, behind `onOpen`; disposing withdraws it. When the messages end or are
-  /// disposed, it fails. A message that was on its way when the connection was lost fails with `connection`: it is never sent
-  /// a second time, as the server may have received it.
+  /// While no socket is open, the message waits for the next one, after `onOpen`; disposing withdraws it. It fails when
+  /// the messages end or are disposed. A message that was being sent when the connection was lost fails with
+  /// `connection`. It is never sent again, because the server may have received it.
   public func send(_ message: SocketMessage) -> Completable {
     state.steps.flatMap { step -> Observable<Socket> in
       switch step {
@@ -71,7 +71,7 @@ public final class SocketSession: Sendable {
   /// Sends a text at each subscription; see `send(_:)` for messages.
   public func send(_ text: String) -> Completable { send(.text(text)) }
 
-  /// The messages of `connection`, which is made again as `policy` says.
+  /// Emits the messages of `connection`, which reconnects according to `policy`.
   private static func reconnecting(
     _ connection: Observable<SocketMessage>, _ policy: RetryPolicy?, _ count: ReconnectCount,
     _ happenings: PublishSubject<Event>
@@ -105,20 +105,23 @@ public final class SocketSession: Sendable {
 }
 
 extension Network {
-  /// A session whose messages are those of a WebSocket at `endpoint`; nothing is sent before they are subscribed.
+  /// Creates a session for a WebSocket at `endpoint`. It connects when its messages are subscribed.
   ///
-  /// The opening request is built anew for each connection and passes through the interceptors; `ws` and `wss` URLs are accepted.
-  /// The session reconnects where a new connection may succeed: after failures of kind `connection`, `unknownHost` and
-  /// `timeout`, after the close codes 1001, 1006 and 1011 to 1014, and, once a socket was open, after the statuses 429 and 5xx,
-  /// whose `Retry-After` counts up to ten minutes. A message begins the count of attempts anew, and so does a connection
-  /// that lasted for `maximumDelay` of the policy.
+  /// The opening request is built again for each connection and passes through the interceptors. `ws` and `wss` URLs
+  /// are accepted. The session reconnects if a new connection may succeed:
+  ///
+  /// - after failures of kind `connection`, `unknownHost` and `timeout`
+  /// - after the close codes 1001, 1006 and 1011 to 1014
+  /// - once a socket has been open, after the statuses 429 and 5xx, whose `Retry-After` applies up to ten minutes
+  ///
+  /// A message resets the count of attempts, and so does a connection that lasted for the policy's `maximumDelay`.
   ///
   /// - Parameters:
-  ///   - endpoint: the endpoint of the opening request, a GET.
-  ///   - options: the options of each socket.
-  ///   - reconnect: the policy of reconnecting; `nil`, the default, never reconnects.
-  ///   - onOpen: called for each connection, for example to subscribe to topics; its error ends the connection. Messages
-  ///     that `SocketSession.send` holds back are sent when it has completed.
+  ///   - endpoint: The endpoint of the opening request, a GET.
+  ///   - options: The options of each socket.
+  ///   - reconnect: The reconnection policy; `nil`, the default, never reconnects.
+  ///   - onOpen: A closure that is called for each connection, for example to subscribe to topics. Its error ends the
+  ///     connection. Messages that `SocketSession.send` holds back are sent after it completes.
   public func socket(
     _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), reconnect: RetryPolicy? = nil,
     onOpen: (@Sendable (Socket) -> Completable)? = nil
@@ -128,20 +131,20 @@ extension Network {
   }
 }
 
-/// The count of failed attempts of one subscription.
+/// The number of failed attempts of one subscription.
 private final class ReconnectCount: Sendable {
   private struct State {
     var attempt = 0
     var hasOpened = false
-    /// When the last connection opened; `nil` once it has been lost.
+    /// The time when the last connection opened; `nil` once it has been lost.
     var openedAt: Duration?
   }
 
-  /// A server may ask for any pause; one of years would be the end.
+  /// The maximum delay that a server may request; without it, a request for years would stop the session.
   private static let longestPause = Duration.seconds(600)
 
   private let policy: RetryPolicy?
-  /// The messages' thread and the reconnecting one, one at a time.
+  /// Guards the count, which the messages' thread and the reconnecting thread access one at a time.
   private let state = Locked(State())
 
   init(_ policy: RetryPolicy?) { self.policy = policy }
@@ -156,7 +159,7 @@ private final class ReconnectCount: Sendable {
 
   func noteMessage() { state.withLock { $0.attempt = 0 } }
 
-  /// The time to wait before the next connection; `nil` if there is none.
+  /// Returns the delay before the next connection, or `nil` if there is none.
   func pause(after error: any Error) -> Duration? {
     guard let policy else { return nil }
     let now = policy.scheduler.uptime

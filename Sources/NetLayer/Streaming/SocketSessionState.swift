@@ -1,10 +1,10 @@
 import PortableFoundation
 import Streams
 
-/// Where the messages of a session are sent: the state of its newest connection.
+/// The state of a session's newest connection, to which messages are sent.
 ///
-/// A connection that was lost, and a subscription that was disposed, may still speak on another thread: only what comes from
-/// the current one counts.
+/// A lost connection or a disposed subscription may still report on another thread; only reports of the current one
+/// count.
 final class SocketSessionState: Sendable {
   enum Step: Sendable {
     case waiting
@@ -13,21 +13,23 @@ final class SocketSessionState: Sendable {
   }
 
   private struct State {
-    /// Counted up with each subscription, and with each connection.
+    /// Incremented by each subscription and each connection.
     var subscription = 0
     var connection = 0
     var step = Step.waiting
   }
 
-  /// Taken by senders and by whatever thread begins or ends a connection; sockets are released and senders told behind it.
+  /// Guards the state, which senders and the threads that start or end a connection access. Sockets are released and
+  /// senders notified outside the lock.
   private let state = Locked(State())
-  /// Says that the state may have changed. It does not carry the state: two threads could publish theirs in the wrong order.
+  /// A signal that the state may have changed. It does not carry the state, because two threads could publish theirs in
+  /// the wrong order.
   private let changes = BehaviorSubject<Void>(value: ())
 
-  /// The state at the subscription, and each that is current later.
+  /// The state at the subscription, then each later one.
   var steps: Observable<Step> { changes.asObservable().map { [self] in state.withLock { $0.step } } }
 
-  /// Begins a subscription, which outdates all others.
+  /// Starts a subscription, which replaces all earlier ones.
   func subscribe() -> Int {
     change { state in
       state.subscription += 1
@@ -37,7 +39,7 @@ final class SocketSessionState: Sendable {
     }
   }
 
-  /// Ends a subscription; its first error counts.
+  /// Ends a subscription. Only its first error counts.
   func end(_ subscription: Int, _ error: NetworkError) {
     change { state in
       if case .ended = state.step { return }
@@ -47,7 +49,7 @@ final class SocketSessionState: Sendable {
     }
   }
 
-  /// Begins a connection of `subscription`; `nil` if that is over.
+  /// Starts a connection of `subscription`, or returns `nil` if that has ended.
   func connect(_ subscription: Int) -> Int? {
     change { state in
       if case .ended = state.step { return nil }

@@ -1,12 +1,12 @@
 import PortableFoundation
 import Streams
 
-/// An answer whose body is still coming in: for bodies without end, or larger than memory.
+/// A response whose body is still arriving, for bodies without end or larger than memory.
 ///
-/// The body is read once, as `body` or as `chunks`, in pieces as they come. Who reads slowly makes the server wait: no more
-/// than 256 KB gather here. Who lets go of this without reading, or stops reading, ends the request.
+/// The body can be read once, as `body` or as `chunks`. Slow reading applies backpressure to the server: at most 256
+/// KB are buffered. Releasing the response unread, or stopping early, cancels the request.
 public struct StreamedResponse: Sendable {
-  /// Status and header fields; its body is empty.
+  /// The status and header fields, with an empty body.
   public let response: Response
   private let reader: BodyReader
 
@@ -15,16 +15,17 @@ public struct StreamedResponse: Sendable {
     self.reader = reader
   }
 
-  /// What the exchange took; `nil` until the transport is done with the body, or where it measures nothing.
+  /// The metrics of the transfer; `nil` until the transport has finished the body, or if it measures none.
   public var metrics: TransferMetrics? { reader.buffer.metrics }
 
-  /// The fields behind the body (RFC 9110 §6.5); empty until the transport is done with the body.
+  /// The trailer fields (RFC 9110 §6.5); empty until the transport has finished the body.
   public var trailers: HTTPHeaders { reader.buffer.trailers }
 
-  /// The chunks of the body, delivered on the backend's `mapping` scheduler, the next when the last has been dealt with and,
-  /// in a loop over `values()`, when the loop asks for it.
+  /// The chunks of the body, emitted on the backend's `mapping` scheduler. Each chunk is emitted after the last one has
+  /// been processed and, in a loop over `values()`, when the loop requests it.
   ///
-  /// Backpressure ends at operators that hold elements for another time or thread: behind an `observeOn`, chunks gather there.
+  /// Operators that hold elements for another time or thread end the backpressure: chunks are buffered after an
+  /// `observeOn`.
   public var body: Observable<Data> {
     let (reader, response) = (reader, response)
     return Observable(push: { subscription, next in
@@ -34,29 +35,29 @@ public struct StreamedResponse: Sendable {
     })
   }
 
-  /// The pieces of the body for a `for try await` loop, each read when the loop asks for it. Cancelling the loop's task ends
-  /// the request, and the loop with an error of kind `cancelled`.
+  /// The chunks of the body for a `for try await` loop, which reads each chunk when it requests it. Cancelling the task
+  /// cancels the request and ends the loop with an error of kind `cancelled`.
   public var chunks: Chunks { Chunks(reader: reader, response: response) }
 
-  /// The pieces of a body as an async sequence.
+  /// The chunks of a body as an async sequence.
   public struct Chunks: AsyncSequence, Sendable {
     let reader: BodyReader
     let response: Response
 
-    /// Begins to read; the first step of a second iterator throws, as a body can be read once.
+    /// Starts reading. The first step of a second iterator throws, because a body can only be read once.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(reader: reader, response: response, isOwner: reader.buffer.claim())
     }
 
-    /// Reads one piece after the other.
+    /// An iterator that reads the chunks one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
       let reader: BodyReader
       let response: Response
       let isOwner: Bool
 
-      /// The next piece, `nil` at the end.
+      /// Returns the next chunk, or `nil` at the end.
       ///
-      /// - Throws: `NetworkError`: that of the transfer, or of kind `cancelled` or `other`.
+      /// - Throws: `NetworkError`: the transfer's error, or one of kind `cancelled` or `other`.
       public mutating func next() async throws -> Data? {
         guard isOwner else { throw claimedTwice(response) }
         return try await reader.next(response)
@@ -64,7 +65,7 @@ public struct StreamedResponse: Sendable {
     }
   }
 
-  /// Ends the request, whoever reads.
+  /// Cancels the request, even while the body is being read.
   func cancel() { reader.buffer.cancel() }
 
   fileprivate static func claimedTwice(_ response: Response) -> NetworkError {
@@ -75,7 +76,7 @@ public struct StreamedResponse: Sendable {
 }
 
 extension Response {
-  /// An error of the body with what is known from the head.
+  /// Returns an error of the body with the request and response of the head.
   func explaining(_ error: NetworkError) -> NetworkError {
     var error = context[ResponseContext.self]?.translated(error) ?? error
     error.request = error.request ?? request

@@ -1,54 +1,56 @@
 import PortableFoundation
 import Streams
 
-/// Puts a token into requests and gets a new one when the server takes it no more (article weakness 0.14: there was no
-/// way on after a token had expired).
+/// An interceptor that adds a token to requests and refreshes it when the server rejects it.
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(for: [shopURL], store: FileTokenStore(file)) { old in
 ///   login.request(.post, "/token", parameters: ["refresh_token": old?.refresh], as: Token.self)
 /// }
 /// ```
-/// A request whose answer is 401 is sent once more with a new token, if its body can be sent again. However many requests
-/// need one, `refresh` runs once at a time: the others wait for it. Several processes may share a `FileTokenStore`: one
-/// refreshes, and the others find its token in the store. One that was sent with a token that has been replaced meanwhile is repeated
-/// without a refresh. A refresh that fails fails all that wait for it, with an error of kind `authentication` whose
-/// `underlying` is the cause; the next 401 tries anew. A refresh goes on when those who wait are cancelled, as it
-/// may have used up the old token already.
+/// A request with a 401 response is sent again with a new token, if its body can be sent again. Only one `refresh` runs
+/// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
+/// sent, the request is retried without a refresh.
 ///
-/// It belongs behind a `RetryInterceptor`, whose attempts then take the newest token, and in front of a
-/// `LimitInterceptor`, so that no place is held while it waits for a refresh.
+/// A failed refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` is the cause.
+/// The next 401 starts another refresh. A refresh continues even if all waiting requests are cancelled, because it may
+/// already have used up the old token. Several processes may share a `FileTokenStore`: one refreshes, and the others
+/// load its token from the store.
+///
+/// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
+/// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
 public final class AuthenticationInterceptor: Interceptor {
-  /// Gets a new token in place of the old one, which is `nil` when there is none yet.
+  /// A function that returns a new token in place of the old one, which is `nil` if there is none yet.
   ///
-  /// The requests that it sends while it is being called and subscribed are not intercepted. Those that it sends
-  /// later, in a `flatMap` or on another thread, must go through a network without this interceptor, else they wait for themselves until
-  /// `timeout`.
+  /// Requests that the closure starts while it is called and subscribed are not intercepted. Requests that it starts
+  /// later, in a `flatMap` or on another thread, must use a network without this interceptor. Otherwise they wait for
+  /// themselves until `timeout`.
   public typealias Refresh = @Sendable (Token?) throws -> Single<Token>
 
   private let origins: Set<Origin>
   private let apply: @Sendable (Token, inout Request) -> Void
   private let tokens: TokenRefresh
-  /// Whether a refresh is being begun on this thread.
+  /// Whether a refresh is starting on this thread.
   @TaskLocal static var isRefreshing = false
 
-  /// An interceptor with what the store has.
+  /// Creates an interceptor that uses the token in the store.
   ///
   /// - Parameters:
-  ///   - origins: the URLs whose scheme, host and port get the token; others never do, also not by redirect.
-  ///   - store: where the token is kept.
-  ///   - leeway: how many seconds before its expiry a token is replaced, 30 by default, as requests are under way for a
-  ///     while; half of the time that it is good for, where that is less. A new token that has expired by this
-  ///     machine's clock shows that the clocks differ: it is used until the server refuses it.
-  ///   - maxRefreshes: how many refreshes within `window` may be of no help, by default 5 in 60 s: those that fail other
-  ///     than for want of a connection, and those whose token is refused. A server that refuses even new tokens must
-  ///     not be asked for them without end.
-  ///   - window: the span that `maxRefreshes` is for.
-  ///   - timeout: how long a refresh may take, waiting for another process that refreshes the same token included.
-  ///   - scheduler: what times are taken from.
-  ///   - apply: puts the token into a request; by default as `Authorization: Bearer` (RFC 6750 §2.1). A request that
-  ///     carries an `Authorization` of its own is left alone.
-  ///   - refresh: gets a new token.
+  ///   - origins: The URLs whose scheme, host and port get the token. No other origin gets it, not even by redirect.
+  ///   - store: The store of the token.
+  ///   - leeway: The time before its expiry at which a token is replaced. The default of 30 s covers requests in
+  ///     flight; a shorter-lived token is replaced after half of its lifetime. A new token that has already expired by
+  ///     the local clock shows that the clocks differ, and is used until the server rejects it.
+  ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. It prevents
+  ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except
+  ///     a missing connection, or if the server rejects its token.
+  ///   - window: The time window of `maxRefreshes`.
+  ///   - timeout: The time limit of a refresh, including the time to wait for another process that refreshes the same
+  ///     token.
+  ///   - scheduler: The clock.
+  ///   - apply: Adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A request that
+  ///     already has an `Authorization` is not changed.
+  ///   - refresh: Returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
@@ -62,7 +64,7 @@ public final class AuthenticationInterceptor: Interceptor {
       store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout,
       scheduler: scheduler
     ) { old in
-      // Only what is begun in here is the refresh's own.
+      // Only requests that start in this scope belong to the refresh.
       Single.create { observer in
         let ended: @Sendable (SingleEvent<Token>) -> Void = { event in
           Self.$isRefreshing.withValue(false) { observer(event) }
@@ -74,14 +76,14 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  /// An interceptor whose `refresh` is an `async` function; parameters as in the form with streams.
+  /// Creates an interceptor with an `async` refresh function. The parameters are those of the overload with streams.
   ///
   /// ```swift
   /// AuthenticationInterceptor(for: [url]) { old in
   ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
   /// }
   /// ```
-  /// None of the requests that it sends are intercepted, whenever it sends them.
+  /// None of the requests that the function sends are intercepted.
   public convenience init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
@@ -97,26 +99,27 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  /// The token in force; `nil` when nobody is signed in.
+  /// The current token; `nil` if no user is signed in.
   public var token: Token? { try? tokens.current().token }
 
-  /// Replaces the token, after a sign-in, or with `nil` after a sign-out; a refresh under way is then of no account.
+  /// Replaces the token after a sign-in, or with `nil` after a sign-out. An in-flight refresh is discarded.
   ///
-  /// Requests that have gone out with the former token are not repeated with this one, as it may be another user's: their
-  /// 401 is their answer. Where it is a new token of the same user, say so, and they are repeated with it.
+  /// Requests that were sent with the former token are not retried with the new one, because it may belong to another
+  /// user: they end with their 401 response. Pass `isSameUser: true` for a new token of the same user, and they are
+  /// retried.
   ///
   /// - Parameters:
-  ///   - token: what is in force from now on.
-  ///   - isSameUser: whether the user is still the same.
-  /// - Throws: what the store throws; the token is in force nevertheless.
+  ///   - token: The new token.
+  ///   - isSameUser: `true` if the user is still the same.
+  /// - Throws: The error of the store. The token is used nevertheless.
   public func setToken(_ token: Token?, isSameUser: Bool = false) throws {
     try tokens.replace(with: token, isSameUser: isSameUser)
   }
 
-  /// The token in force, where `request` gets it.
+  /// Returns the current token if `request` gets it.
   public func account(of request: Request) -> String? { covers(request) ? token?.access : nil }
 
-  /// Sends `request` with the token, and once more with a new one if the answer is 401.
+  /// Sends `request` with the token, and again with a new one if the status is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
@@ -124,24 +127,24 @@ public final class AuthenticationInterceptor: Interceptor {
       let now = tokens.scheduler.now
       guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
       let fresh = replacement(of: held, request, nil)
-      // As long as the old one is good, a refresh that fails is no reason to fail.
+      // A failed refresh is not an error as long as the old token is valid.
       let isGood = held.token?.expiry.map { $0 > now } ?? false
       return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
         .flatMap { [self] in sent(request, with: $0 ?? held, next) }
     }
   }
 
-  /// Whether `request` is one that gets the token.
+  /// Returns whether `request` gets the token.
   func covers(_ request: Request) -> Bool {
     !request.context[IsPartOfRefresh.self] && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
   }
 
-  /// Whether `url` is of one of the origins.
+  /// Returns whether `url` belongs to one of the origins.
   private func isFor(_ url: URL) -> Bool { origins.contains(Origin(url)) }
 
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
     next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
-      // Another origin, behind a redirect, has never had the token.
+      // Another origin, after a redirect, has never received the token.
       guard response.status == 401, request.body.isRepeatable, isFor(response.url) else {
         return .just(response)
       }
@@ -171,13 +174,13 @@ public final class AuthenticationInterceptor: Interceptor {
     apply(token, &copy)
     let added = HTTPHeaders(copy.headers.filter { request.headers[$0.name] != $0.value })
     copy.context[Authentication.self].append(Authentication(account: token.access, fields: added))
-    // So that no redirect takes them to another origin, whatever they are called.
+    // Prevents redirects from sending the fields to another origin, whatever their names.
     for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
     return copy
   }
 }
 
-/// Whether a request is sent to get a new token, and so can't wait for one.
+/// A marker of requests that a refresh sends, which therefore can't wait for it.
 enum IsPartOfRefresh: ContextKey {
   static let defaultValue = false
 }

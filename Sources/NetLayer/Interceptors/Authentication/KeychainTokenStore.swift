@@ -3,21 +3,22 @@
   import Security
 
   /// Keeps the token in the keychain, as a generic password that is readable after the first unlock.
+  /// A store that keeps the token in the keychain, as a generic password that is readable after the first unlock.
   ///
   /// ```swift
-  /// AuthenticationInterceptor(store: KeychainTokenStore(account: "shop")) { old in … }
+  /// AuthenticationInterceptor(for: [shopURL], store: KeychainTokenStore(account: "shop")) { old in … }
   /// ```
-  /// Methods throw `NetworkError` of kind `file` with the `OSStatus` as its `code`; `load()` throws the decoder's error for an item
-  /// that is not a token. Apple platforms only.
+  /// Methods throw `NetworkError` of kind `file` with the `OSStatus` as its `code`. `load()` throws the decoder's error
+  /// for an item that is not a token. It is available only on Apple platforms.
   public struct KeychainTokenStore: TokenStore {
     private let service: String
     private let account: String
 
-    /// A store for one token.
+    /// Creates a store for one token.
     ///
     /// - Parameters:
-    ///   - service: groups the items of an app; the bundle's identifier by default.
-    ///   - account: distinguishes the tokens of a service.
+    ///   - service: The name that groups the items of an app; the bundle's identifier by default.
+    ///   - account: The name that distinguishes the tokens of a service.
     public init(service: String = Bundle.main.bundleIdentifier ?? "NetLayer", account: String = "token") {
       self.service = service
       self.account = account

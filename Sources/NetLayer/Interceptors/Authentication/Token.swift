@@ -1,37 +1,38 @@
 import PortableFoundation
 import Streams
 
-/// What proves to a server who is calling (RFC 6749 §5.1).
+/// The credentials of a client (RFC 6749 §5.1).
 public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
-  /// What requests carry.
+  /// The access token that requests carry.
   public var access: String
-  /// What a new token is got for; `nil` where it takes something else.
+  /// The refresh token; `nil` if the refresh needs something else.
   public var refresh: String?
-  /// When `access` ends to be valid; `nil` when unknown.
+  /// The expiry date of `access`; `nil` if unknown.
   public var expiry: Date?
 
-  /// A token.
+  /// Creates a token.
   public init(access: String, refresh: String? = nil, expiry: Date? = nil) {
     self.access = access
     self.refresh = refresh
     self.expiry = expiry
   }
 
-  /// Says nothing of its secrets.
+  /// A description without secrets.
   public var description: String { "Token(***\(expiry.map { ", until \($0)" } ?? ""))" }
 }
 
-/// Where the token stays between two runs of the program.
+/// A store that keeps the token between runs of the program.
 public protocol TokenStore: Sendable {
-  /// The token that was saved; `nil` for none. Called at the first request, on its thread, and before each refresh, as
-  /// another process may have saved a new one.
+  /// Returns the saved token, or `nil` for none. It is called at the first request, on its thread, and before each
+  /// refresh, because another process may have saved a new token.
   func load() throws -> Token?
-  /// Saves `token`; `nil` removes it. Called where a refresh ended.
+  /// Saves `token`; `nil` removes it. It is called after each refresh.
   func save(_ token: Token?) throws
-  /// Locks the store against the refreshes of other processes, until the result is disposed of; `nil` where another has
-  /// locked it, which is then asked for again every 50 ms. It must not block. A refresh that cannot lock goes on without.
+  /// Locks the store against the refreshes of other processes until the result is disposed. Return `nil` if another
+  /// process holds the lock; the method is then called again every 50 ms. It must not block. If it throws, the refresh
+  /// continues without a lock.
   ///
-  /// A store that is one process's own need not write this method.
+  /// A store of a single process doesn't need this method.
   func lockForRefresh() throws -> (any Disposable)?
 }
 
@@ -40,35 +41,34 @@ extension TokenStore {
   public func lockForRefresh() -> (any Disposable)? { Disposables.create() }
 }
 
-/// Keeps the token in memory: it is gone with the program.
+/// A store that keeps the token in memory until the program exits.
 public final class MemoryTokenStore: TokenStore {
-  /// Copies a value, for the refresh.
+  /// Guards the token, which is copied for the refresh.
   private let token: Locked<Token?>
 
-  /// A store with `token`.
+  /// Creates a store with `token`.
   public init(_ token: Token? = nil) { self.token = Locked(token) }
 
-  /// The token.
+  /// Returns the token.
   public func load() -> Token? { token.withLock { $0 } }
 
-  /// Keeps `token`.
+  /// Stores `token`.
   public func save(_ token: Token?) { self.token.withLock { $0 = token } }
 }
 
-/// Keeps the token in a file that only its owner may read and write (mode 0600), for one process or several.
+/// A store that keeps the token in a file with mode 0600, for one or several processes.
 ///
-/// For command-line tools and services; on Apple platforms an app's secrets belong into the keychain, behind a
-/// `TokenStore` of its own.
+/// Use it for command-line tools and services. In apps on Apple platforms, use `KeychainTokenStore`.
 public struct FileTokenStore: TokenStore {
   /// The file.
   public let file: URL
 
-  /// A store in `file`, whose directory must exist.
+  /// Creates a store in `file`, whose directory must exist.
   public init(_ file: URL) { self.file = file }
 
-  /// The token in the file; `nil` where there is no file.
+  /// Returns the token in the file, or `nil` if there is no file.
   ///
-  /// - Throws: `NetworkError` of kind `file` for a file that can't be read or is no token.
+  /// - Throws: `NetworkError` of kind `file` for a file that can't be read or does not contain a token.
   public func load() throws -> Token? {
     do {
       return try JSONDecoder().decode(Token.self, from: Data(contentsOf: file))
@@ -79,7 +79,7 @@ public struct FileTokenStore: TokenStore {
     }
   }
 
-  /// Writes `token` in one step: another process sees the old one or the new one. `nil` removes the file.
+  /// Writes `token` atomically: another process reads either the old or the new one. `nil` removes the file.
   ///
   /// - Throws: `NetworkError` of kind `file`.
   public func save(_ token: Token?) throws {
@@ -88,7 +88,7 @@ public struct FileTokenStore: TokenStore {
         if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
         return
       }
-      // Made with its mode, as a chmod afterwards would leave a moment in which others can read it.
+      // Created with its final mode, because others could read the file before a later chmod.
       let temporary = file.appendingPathExtension(UUID().uuidString)
       let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw SystemError.last }
@@ -107,7 +107,7 @@ public struct FileTokenStore: TokenStore {
     }
   }
 
-  /// Locks `file` with `.lock` at its end of the name, which stays. The lock ends with the process, too.
+  /// Locks a file named `file` plus `.lock`, which remains. The lock also ends with the process.
   ///
   /// - Throws: `NetworkError` of kind `file`.
   public func lockForRefresh() throws -> (any Disposable)? {

@@ -1,28 +1,28 @@
 import PortableFoundation
 import Streams
 
-/// Has the token in force and replaces it, once at a time.
+/// The current token and its refresh, which runs once at a time.
 final class TokenRefresh: Sendable {
-  /// A token, and whose it is: the number changes when somebody signs in or out.
+  /// A token and its owner: the generation changes at each sign-in or sign-out.
   struct Held: Sendable {
     var token: Token?
     var generation: Int
-    /// When to replace it before the server refuses it; `nil` where only that says so.
+    /// The time to replace the token before the server rejects it; `nil` to wait for the rejection.
     var renewal: Date?
   }
 
   private struct State {
     var held = Held(token: nil, generation: 0)
     var isLoaded = false
-    /// What this process has last seen in the store, or put there.
+    /// The token that this process last read from the store or wrote to it.
     var stored: Token?
-    /// Counts every change, so that the store ends with the last.
+    /// The number of changes, so that the store ends with the last one.
     var version = 0
-    /// The refresh under way.
+    /// The refresh in progress.
     var refresh: ReplaySubject<Held>?
-    /// When refreshes of the window were of no help.
+    /// The times of unsuccessful refreshes within the window.
     var failures: [Date] = []
-    /// Whether the token in force is among them.
+    /// Whether the rejection of the current token is among them.
     var isRefused = false
 
     mutating func put(_ token: Token?, renewal: Date?) {
@@ -40,7 +40,8 @@ final class TokenRefresh: Sendable {
   private let window: Double
   private let timeout: Duration
   private let refresh: @Sendable (Token?) -> Single<Token>
-  /// Subscribers, the refresh's end and `setToken`; the store is asked, and those who wait are told, after.
+  /// Guards the state, which subscribers, the end of a refresh and `setToken` access. The store is used and waiting
+  /// requests are resumed outside the lock.
   private let state = Locked(State())
 
   init(
@@ -56,11 +57,11 @@ final class TokenRefresh: Sendable {
     self.refresh = refresh
   }
 
-  /// The token in force, from the store at the first time.
+  /// Returns the current token; the first call loads it from the store.
   func current() throws -> Held {
     let (isLoaded, known) = state.withLock { ($0.isLoaded, $0.held) }
     if isLoaded { return known }
-    // Outside the lock, as a store may be anyone's; if two load at once, the first counts.
+    // Outside the lock, because a store may be custom code. If two threads load concurrently, the first result counts.
     let loaded = try store.load()
     return state.withLock { state in
       if !state.isLoaded {
@@ -79,13 +80,13 @@ final class TokenRefresh: Sendable {
       if !isSameUser { state.held.generation += 1 }
       state.isLoaded = true
       state.failures = []
-      // It is of no account any more; those who wait for it get this token.
+      // Discard the refresh. Requests that wait for it get this token.
       state.refresh = nil
     }
     try save()
   }
 
-  /// Notes that the server has refused a token that it had just given.
+  /// Records that the server has rejected a new token.
   func noteRefusal(of fresh: Held) {
     let now = scheduler.now
     state.withLock { state in
@@ -95,18 +96,19 @@ final class TokenRefresh: Sendable {
     }
   }
 
-  /// When to replace a token that was just got: before it expires by as much as requests may take, but not before half of
-  /// its time. One that has expired on its way shows that the clocks differ, and nothing of when it really will.
+  /// Returns the time to replace a new token: before its expiry by the duration of a request, but not before half of
+  /// its lifetime. A token that expired in transit only shows that the clocks differ.
   private func renewal(ofNew token: Token?) -> Date? {
     guard let expiry = token?.expiry else { return nil }
     let left = expiry.timeIntervalSince(scheduler.now)
     return left > 0 ? expiry.addingTimeInterval(-min(leeway, left / 2)) : nil
   }
 
-  /// The same for one that was got at an unknown time.
+  /// Returns the time to replace a token of unknown age.
   private func renewal(ofStored token: Token?) -> Date? { token?.expiry?.addingTimeInterval(-leeway) }
 
-  /// Saves until what was saved is what is in force: two that save at once must not leave the older one behind.
+  /// Saves until the saved token is the current one, because two concurrent saves must not leave the older one in the
+  /// store.
   private func save() throws {
     while true {
       let (token, version) = state.withLock { ($0.held.token, $0.version) }
@@ -126,16 +128,16 @@ final class TokenRefresh: Sendable {
     case refuse
   }
 
-  /// Another token than that of `old`: the one in force if it is another, else that of the refresh, which this begins if
-  /// there is none under way. `nil` when somebody else has signed in or out since: what was asked as one must not be
-  /// repeated as another.
+  /// Returns a token that differs from `old`: the current one, or that of the refresh, which starts if none is in
+  /// progress. Returns `nil` if another user has signed in or out since, because a request of one user must not be
+  /// retried as another.
   func replacement(of old: Held) -> Single<Held?> {
     let now = scheduler.now
     let step = state.withLock { state -> Step in
       if state.held.generation != old.generation, old.token != nil { return .use(nil) }
       if state.held.token != nil, state.held.token != old.token { return .use(state.held) }
       if let refresh = state.refresh { return .wait(refresh) }
-      // Those of the future are there when the clock was set back.
+      // Times in the future exist if the clock was set back.
       state.failures.removeAll { now.timeIntervalSince($0) >= window || $0 > now }
       guard state.failures.count < maxRefreshes else { return .refuse }
       let subject = ReplaySubject<Held>.create(bufferSize: 1)
@@ -152,7 +154,7 @@ final class TokenRefresh: Sendable {
       return .error(NetworkError(kind: .authentication, reason: reason))
     case .begin(let subject):
       let lock = SerialDisposable()
-      // Nobody's cancellation ends it: the old token may be used up.
+      // No cancellation ends the refresh, because the old token may be used up.
       _ = locked(lock).flatMap { [self] in renewed(old.token) }.timeout(timeout, scheduler: scheduler).subscribe(
         onSuccess: { [self] in finish(subject, .success($0), lock) },
         onError: { [self] in finish(subject, .failure($0), lock) })
@@ -164,10 +166,10 @@ final class TokenRefresh: Sendable {
     subject.asObservable().map { $0.generation == old.generation || old.token == nil ? $0 : nil }.asSingle()
   }
 
-  /// Another process is refreshing the same token.
+  /// The error while another process refreshes the same token.
   private struct Busy: Error {}
 
-  /// Waits until no other process refreshes, and puts what keeps the others waiting into `lock`.
+  /// Waits until no other process refreshes, then stores the acquired lock in `lock`.
   private func locked(_ lock: SerialDisposable) -> Single<Void> {
     let (store, scheduler) = (store, scheduler)
     return Single.deferred {
@@ -177,7 +179,7 @@ final class TokenRefresh: Sendable {
       } catch let busy as Busy {
         throw busy
       } catch {
-        // Without a lock, only those who refresh at the same moment collide.
+        // Without a lock, only concurrent refreshes conflict.
         Hooks.onUnhandledError(error, #fileID, #line)
       }
       return .just(())
@@ -189,14 +191,14 @@ final class TokenRefresh: Sendable {
 
   private struct Renewed {
     var token: Token
-    /// Whether another process has put it into the store.
+    /// Whether another process has written the token to the store.
     var isStored = false
   }
 
-  /// What another process has put into the store meanwhile, else what the refresh gives.
+  /// Returns the token that another process has stored meanwhile, or else the result of the refresh.
   private func renewed(_ old: Token?) -> Single<Renewed> {
     let known = state.withLock { $0.stored }
-    // A store that can't be read has nothing new to say.
+    // An unreadable store has no new token.
     guard let found = try? store.load(), found != known, found != old else {
       return refresh(old).map { Renewed(token: $0) }
     }
@@ -225,7 +227,7 @@ final class TokenRefresh: Sendable {
     }
     switch result {
     case .success(let new) where isCurrent:
-      // What can't be saved is good for this run of the program all the same.
+      // A token that can't be saved is still valid for this run of the program.
       if !new.isStored { do { try save() } catch { Hooks.onUnhandledError(error, #fileID, #line) } }
       emit()
     case .failure(let error) where isCurrent:
@@ -233,7 +235,7 @@ final class TokenRefresh: Sendable {
       subject.onError(
         NetworkError(
           kind: .authentication, reason: reason, response: (error as? NetworkError)?.response, underlying: error))
-    // Somebody has signed in or out meanwhile.
+    // A user has signed in or out meanwhile.
     case _ where held.token != nil: emit()
     default:
       subject.onError(NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed"))

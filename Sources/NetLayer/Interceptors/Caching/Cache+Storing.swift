@@ -1,14 +1,15 @@
 import PortableFoundation
 
 extension Cache {
-  /// What was found, unless it must be forgotten by now.
+  /// Returns `found`, unless it has expired.
   func live(_ found: Match) -> Match? {
     if found.entry.expiresAt > now { return (found.entry, found.key) }
     remove(found.key)
     return nil
   }
 
-  /// The entry in memory or on disk; one from disk is kept in memory unless something has changed since `changes`.
+  /// Returns the entry in memory or on disk. An entry from disk is kept in memory unless there were changes since
+  /// `changes`.
   func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
     if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
     guard let entry = disk.read(DiskStore.Name(key: key)) else { return nil }
@@ -33,7 +34,7 @@ extension Cache {
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 
-  /// Only files and their names go by the queue that searches; what waits for the disk does not.
+  /// Writes the file. Only the bookkeeping runs on the lookup queue, so lookups don't wait for the disk.
   private func write(_ entry: CacheEntry, _ name: DiskStore.Name, to disk: DiskStore) {
     guard let file = disk.begin(entry, name) else { return release(entry.cost) }
     writing.async { [self] in

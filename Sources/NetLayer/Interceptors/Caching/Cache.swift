@@ -1,52 +1,53 @@
 import PortableFoundation
 import Streams
 
-/// Answers that are kept: in memory, and behind that in files (article row 3.7).
+/// A cache of responses in memory and on disk.
 ///
 /// ```swift
 /// let cache = Cache(directory: Cache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
-/// Both hold what was used last, up to a limit in bytes. The directory is opened at the first use, on a queue of the
-/// cache's own, which does all its work: callers never wait for the disk, and lookups never wait for writes. An entry that can't be
-/// written or read is treated as a miss, and `onProblem` is called once. After a full disk, a lack of descriptors or the
-/// removal of the directory, the directory is used again as soon as possible.
+/// Both levels keep the most recently used entries, up to a limit in bytes. The first use opens the directory. All disk
+/// work runs on the cache's own queues: callers never wait for the disk, and lookups never block on writes.
 ///
-/// One cache at a time uses a directory: a second one, in this process or another, keeps its answers in memory only until
-/// the first has gone.
-/// Files can be read by their owner only; their names are digests, and the URL is not among their content, unless it came by a
-/// redirect.
+/// An entry that can't be written or read is a cache miss, and `onProblem` is called once. After a full disk, a lack of
+/// file descriptors or the removal of the directory, the cache uses the directory again as soon as possible.
+///
+/// Only one cache at a time uses a directory. A second one, in this process or another, caches only in memory until the
+/// first one is released. Only the owner can read the files. Their names are digests, and their content contains the
+/// URL only after a redirect.
 public final class Cache: Sendable {
-  /// An entry that was found, and its key.
+  /// A cache entry and its key.
   typealias Match = (entry: CacheEntry, key: String)
 
-  /// What a search came to.
+  /// The result of a lookup.
   enum Found: Sendable {
-    /// The entry, or that there is none.
+    /// The entry, or `nil` for a miss.
     case now(Match?)
-    /// To be looked for on disk.
+    /// A lookup on disk.
     case later(Single<Match?>)
   }
 
   let clock: any SchedulerType
-  // Callers, mapping and the cache's queues; entries that leave are released after, files are the queues' affair.
+  // Guards the memory level, which callers, mapping and the cache's queues access. Evicted entries are released outside
+  // the lock; files belong to the queues.
   let memory: Locked<Memory>
   private let memoryLimit: Int
   let disk: DiskStore?
   let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
-  /// Writes files, and waits for the disk to have them.
+  /// The queue that writes files and waits for the disk.
   let writing = DispatchQueue(label: "NetLayer.Cache.writing", qos: .utility)
   private let onProblem: @Sendable (NetworkError) -> Void
 
-  /// A cache.
+  /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - directory: a directory of its own, made when it is missing; `nil` for a cache in memory only.
-  ///   - memoryLimit: how many bytes are kept in memory, 8 MB by default.
-  ///   - diskLimit: how many bytes are kept on disk, 50 MB by default.
-  ///   - clock: what times are taken from.
-  ///   - onProblem: hears once of each reason for which the cache does less than it should, as an error of kind `file`, on
-  ///     whatever thread that shows; writes a line to standard error by default.
+  ///   - directory: A directory for this cache only, created if it is missing; `nil` to cache only in memory.
+  ///   - memoryLimit: The maximum number of bytes in memory, 8 MB by default.
+  ///   - diskLimit: The maximum number of bytes on disk, 50 MB by default.
+  ///   - clock: The clock.
+  ///   - onProblem: A closure that is called once for each reason that limits the cache, with an error of kind `file`,
+  ///     on any thread. By default it writes a line to standard error.
   public init(
     directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
@@ -63,12 +64,12 @@ public final class Cache: Sendable {
     }
   }
 
-  /// A directory called `name` where the system keeps a user's caches: `~/.cache` on Linux.
+  /// Returns a directory named `name` in the system's location for user caches: `~/.cache` on Linux.
   public static func directory(named name: String) -> URL? {
     FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.appending(path: name)
   }
 
-  /// Forgets everything: for signing out.
+  /// Removes all entries, for example when a user signs out.
   public func removeAll() {
     let gone = memory.withLock { memory in
       memory.changes += 1
@@ -82,11 +83,11 @@ public final class Cache: Sendable {
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 
-  /// Removes every entry whose URL is `url` or below its path, for all users and whatever their keys of their own.
+  /// Removes every entry whose URL is `url` or below its path, for all users and with any key.
   ///
   /// `https://h/shop` removes `https://h/shop`, `https://h/shop?page=2` and `https://h/shop/1`, but not
-  /// `https://h/shopping`. Scheme, host and port must be the same, as written; query and fragment of `url` do not count. A
-  /// response that was requested before is not stored any more.
+  /// `https://h/shopping`. Scheme, host and port must be equal as written; query and fragment of `url` are ignored. The
+  /// response of an in-flight request is not stored.
   public func removeAll(below url: URL) { remove(tag: CacheTags.below(url)) }
 }
 
@@ -94,7 +95,7 @@ extension Cache {
   /// The time, in seconds since 1 January 2001.
   var now: Double { clock.now.timeIntervalSinceReferenceDate }
 
-  /// Looks for the answer of `key` for a request with the fields `headers`.
+  /// Looks up the response of `key` for a request with the fields `headers`.
   func find(_ key: String, for headers: HTTPHeaders) -> Found {
     let (found, changes, hits) = memory.withLock { memory in
       let found = memory.match(key, for: headers)
@@ -102,7 +103,7 @@ extension Cache {
       return (found, memory.changes, memory.hits)
     }
     if let found {
-      // What is always found in memory must not look unused on disk; that of many are as good as all.
+      // Entries with many hits in memory must not look unused on disk. A sample of the hits is enough.
       if hits % 64 == 0 { onDisk { $0.touch(DiskStore.Name(key: found.key)) } }
       return .now(live(found))
     }
@@ -117,11 +118,11 @@ extension Cache {
       })
   }
 
-  /// What is stored and removed, counted.
+  /// The number of stored and removed entries.
   var changes: UInt64 { memory.withLock { $0.changes } }
 
-  /// Keeps `entry` as the answer to a request with the fields `headers`, unless `key` was removed since the count of
-  /// changes was `mark`, when it was asked for; now, if that is `nil`.
+  /// Stores `entry` as the response to a request with the fields `headers`, unless `key` was removed since the count of
+  /// changes was `mark`. Pass the count from before the request, or `nil` for the current one.
   func store(_ entry: CacheEntry, for key: String, headers: HTTPHeaders, since mark: UInt64? = nil) {
     let names = Self.variantFields(entry.headers)
     let mark = mark ?? changes
@@ -130,7 +131,7 @@ extension Cache {
     if known?.listsVariants == true || disk == nil {
       return storeVariant(entry, key, names, headers, mark, below: known)
     }
-    // What chooses may be on disk. Waiting for that, it counts as what waits to be written.
+    // The list of variants may be on disk. Until it is read, the entry counts as waiting to be written.
     guard memory.withLock({ $0.reserve(entry.cost) }) else { return remove(key) }
     onDisk { disk in
       self.release(entry.cost)
@@ -139,18 +140,18 @@ extension Cache {
     }
   }
 
-  /// Forgets the answers of `key`, whatever header fields chose them.
+  /// Removes all responses of `key`, including all variants.
   func remove(_ key: String) {
     let gone = memory.withLock { memory in
       memory.noteRemoval(of: key)
-      // Inside the lock, so that no search that knows of the removal goes before it.
+      // Under the lock, so that a lookup that knows of the removal can't run before it.
       onDisk { $0.remove(DiskStore.Name(key: key)) }
       return memory.entries.remove(key)
     }
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 
-  /// Forgets the answers of `url`, whoever asked for them under whatever key (RFC 9111 §4.4).
+  /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
   func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
 
   private func remove(tag: String) {
@@ -162,8 +163,8 @@ extension Cache {
     withExtendedLifetime(gone) {}  // released outside the lock
   }
 
-  /// Lets `entry`, the answer of `key` to a request with the fields `headers`, count as stale from now on, as someone could
-  /// not read it; one that is newer is left alone.
+  /// Marks `entry`, the response of `key` to a request with the fields `headers`, as stale because it could not be
+  /// read. A newer entry is not affected.
   func distrust(_ entry: CacheEntry, of key: String, for headers: HTTPHeaders) {
     let isInMemory = memory.withLock { memory in
       guard let found = memory.match(key, for: headers) else { return false }
@@ -175,23 +176,23 @@ extension Cache {
     if !isInMemory { remove(key) }
   }
 
-  /// Runs `work` unless it is running for `key` already; nobody waits for it.
+  /// Runs `work` unless it is already running for `key`; no caller waits for it.
   func refresh(_ key: String, _ work: Observable<Response>) {
     guard memory.withLock({ $0.refreshing.insert(key).inserted }) else { return }
     _ = work.subscribe(
-      // Who asked has an answer, and the next one asks again.
+      // The caller already has a response, and the next caller retries.
       onError: { _ in }, onDisposed: { [self] in memory.withLock { _ = $0.refreshing.remove(key) } })
   }
 
-  /// Tells of a problem, once.
+  /// Reports a problem, once.
   func tell(_ reason: String) {
     guard memory.withLock({ $0.told.insert(reason).inserted }) else { return }
     onProblem(NetworkError(kind: .file, reason: reason))
   }
 
-  /// Waits until what was begun is on the disk; gives the number of entries there and their bytes.
+  /// Waits until all started writes are on disk, and returns the number of entries there and their bytes.
   func settle() -> (count: Int, bytes: Int) {
-    // Work there adds more: a search for what chooses, the file, its name, the directory.
+    // Each round may start more work: a lookup of variants, the file, its name, the directory.
     for _ in 0..<4 {
       queue.sync {}
       writing.sync {}

@@ -1,8 +1,8 @@
-/// The directives of a `Cache-Control` field, of a request or a response (RFC 9111 §5.2).
+/// The directives of a `Cache-Control` field in a request or a response (RFC 9111 §5.2).
 struct CacheControl: Sendable, Equatable {
   private var directives: [String: String] = [:]
 
-  /// The directives in `headers`; of one that is given twice the first counts (RFC 9111 §4.2.1).
+  /// Parses the directives in `headers`. The first of several equal ones counts (RFC 9111 §4.2.1).
   init(_ headers: HTTPHeaders) {
     guard let text = headers["Cache-Control"] else { return }
     for part in Self.list(text) {
@@ -14,24 +14,25 @@ struct CacheControl: Sendable, Equatable {
     }
   }
 
-  /// Whether there is no directive at all.
+  /// Whether there is no directive.
   var isEmpty: Bool { directives.isEmpty }
 
-  /// Whether the directive is there, with or without an argument.
+  /// Returns whether the directive exists, with or without an argument.
   func has(_ name: String) -> Bool { directives[name] != nil }
 
-  /// The argument in seconds: `nil` where the directive is missing, 0 where it is no number, so that what is unclear counts
-  /// as stale (RFC 9111 §4.2.1), and what is too large as 2³¹ (§1.2.2).
+  /// Returns the argument in seconds, or `nil` if the directive is missing. An invalid number is 0, so that the
+  /// response counts as stale (RFC 9111 §4.2.1). A larger number is 2³¹ (§1.2.2).
   func seconds(_ name: String) -> Double? {
     guard let text = directives[name] else { return nil }
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return 0 }
     return min(Double(text) ?? 0, 2_147_483_648)
   }
 
-  /// How stale a request takes an answer, in seconds: any, where `max-stale` has no argument (RFC 9111 §5.2.1.2).
+  /// The maximum staleness in seconds that the request accepts; infinite for a `max-stale` without argument (RFC 9111
+  /// §5.2.1.2).
   var maxStale: Double? { directives["max-stale"] == "" ? .infinity : seconds("max-stale") }
 
-  /// The members of a list, split at commas outside of quotes (RFC 9110 §5.6.1).
+  /// Returns the members of a list, split at commas outside quotes (RFC 9110 §5.6.1).
   static func list(_ text: String) -> [Substring] {
     var isQuoted = false
     var isEscaped = false

@@ -1,18 +1,18 @@
 import PortableFoundation
 
-/// The form on disk. Little-endian:
+/// The file format, little-endian:
 ///
 ///     0  "NLcache2"              8  bytes of the head that follows the first 72 (UInt32)
 ///     12 bytes of the body (UInt64)      20 checksum of the body (UInt32)
-///     24 when it must be forgotten, in seconds since 2001 (Double)
-///     32 SHA-256 of the key (32 bytes)   64 nothing    68 checksum of all before and of the head (UInt32)
+///     24 expiry date, in seconds since 2001 (Double)
+///     32 SHA-256 of the key (32 bytes)   64 unused    68 checksum of the above and of the head (UInt32)
 ///     72 head: tags, status, whether the URL had a query, times, URL, fields;   then the body
 extension CacheEntry {
-  /// The bytes of the fixed part.
+  /// The size of the fixed part in bytes.
   static let fixedSize = 72
   private static let magic = Array("NLcache2".utf8)
 
-  /// The file of the entry whose key has the digest `digest`.
+  /// Returns the file of the entry whose key has the digest `digest`.
   func encoded(digest: Data) -> Data {
     var head = Writer()
     head.integer(UInt32(clamping: tags.count))
@@ -43,8 +43,8 @@ extension CacheEntry {
     return Data(file.bytes)
   }
 
-  /// The entry in `file`, whose key has the digest `digest`; `nil` for a file that is not whole, not of this kind, or
-  /// another key's.
+  /// Returns the entry in `file`, whose key has the digest `digest`. Returns `nil` for a file that is incomplete, of
+  /// another kind, or of another key.
   static func decoded(_ file: UnsafeRawBufferPointer, digest: Data) -> CacheEntry? {
     guard let fixed = FixedPart(file), file.count == fixed.fileSize,
       digest.elementsEqual(file[32..<64]), fixed.isHeadIntact(file)
@@ -68,14 +68,14 @@ extension CacheEntry {
       receivedAt: receivedAt, expiresAt: fixed.expiresAt, hasQuery: flags & 1 == 1, tags: tags)
   }
 
-  /// What the first bytes of a file say about it.
+  /// The values in the fixed part of a file.
   struct FixedPart {
     let headSize: Int
     let bodySize: Int
     let bodyChecksum: UInt32
     let expiresAt: Double
 
-    /// `nil` for fewer bytes than it takes, and for those of another kind of file.
+    /// Parses the fixed part; `nil` for too few bytes and for another kind of file.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= CacheEntry.fixedSize, bytes.prefix(8).elementsEqual(CacheEntry.magic) else { return nil }
       var reader = Reader(UnsafeRawBufferPointer(rebasing: bytes[8...]))
@@ -88,14 +88,14 @@ extension CacheEntry {
       expiresAt = Double(bitPattern: expires)
     }
 
-    /// The tags in the fixed part and the head of a file; `nil` where these are broken.
+    /// Returns the tags in the fixed part and the head of a file, or `nil` if these are corrupt.
     func tags(in start: UnsafeRawBufferPointer) -> [String]? {
       guard start.count >= CacheEntry.fixedSize + headSize, isHeadIntact(start) else { return nil }
       var head = Reader(UnsafeRawBufferPointer(rebasing: start[CacheEntry.fixedSize...]))
       return head.texts()
     }
 
-    /// How many bytes the whole file has.
+    /// The size of the whole file in bytes.
     var fileSize: Int { CacheEntry.fixedSize + headSize + bodySize }
 
     func isHeadIntact(_ file: UnsafeRawBufferPointer) -> Bool {
@@ -133,7 +133,7 @@ extension CacheEntry {
       return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
     }
 
-    /// As many texts as the number in front of them says.
+    /// Reads a count, then that number of texts.
     mutating func texts() -> [String]? {
       guard let count: UInt32 = integer() else { return nil }
       var texts: [String] = []

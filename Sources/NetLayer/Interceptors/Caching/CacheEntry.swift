@@ -1,29 +1,29 @@
 import PortableFoundation
 
-/// An answer as it is kept, or a list of the header fields that choose between several (`Vary.swift`). An object, as
-/// every hit passes it on a few times.
+/// A cached response, or a list of the header fields that select between variants (`Vary.swift`). It is an object,
+/// because every hit passes it on a few times.
 final class CacheEntry: Sendable {
   /// The status; 0 for a list of variants.
   let status: Int
-  /// The URL that answered, where it was not the one asked for.
+  /// The URL of the response, if it differs from that of the request.
   let url: String?
-  /// The header fields; of a list, the name of each field that chooses as a `Vary`.
+  /// The header fields; in a list, a `Vary` with the name of each selecting field.
   let headers: HTTPHeaders
-  /// The body; of a list, what the variants' keys begin with.
+  /// The body; in a list, the prefix of the variants' keys.
   let body: Data
-  /// When it was asked for, in seconds since 1 January 2001.
+  /// The time of the request, in seconds since 1 January 2001.
   let requestedAt: Double
-  /// When it came or was last confirmed.
+  /// The time of the response or of its last validation.
   let receivedAt: Double
-  /// When it must be forgotten; `infinity` for never.
+  /// The time after which the entry is removed; `infinity` for never.
   let expiresAt: Double
-  /// Whether the URL asked for had a query: such answers have no heuristic lifetime.
+  /// Whether the requested URL had a query, so that the response has no heuristic lifetime.
   let hasQuery: Bool
-  /// Whether someone could not read it: from then on it counts as stale. In memory only.
+  /// Whether a reader failed on the entry, so that it counts as stale. Stored in memory only.
   let isDistrusted: Bool
-  /// The tags by which it can be removed besides its key: `CacheTags` of the request's URL.
+  /// The tags by which the entry can be removed in addition to its key: `CacheTags` of the request's URL.
   let tags: [String]
-  /// What follows from its header fields, so that a hit need not read them.
+  /// The freshness that follows from the header fields, so that a hit need not parse them.
   let freshness: Freshness
 
   init(
@@ -45,27 +45,27 @@ final class CacheEntry: Sendable {
       status: status, headers: headers, requestedAt: requestedAt, receivedAt: receivedAt, hasQuery: hasQuery)
   }
 
-  /// The same, to be forgotten `seconds` after it came.
+  /// Returns the same entry, which expires `seconds` after its arrival.
   func expiring(after seconds: Double) -> CacheEntry {
     CacheEntry(
       status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
       expiresAt: receivedAt + seconds, hasQuery: hasQuery, tags: tags)
   }
 
-  /// The same, which someone could not read.
+  /// The same entry, marked as unreadable.
   var distrusted: CacheEntry {
     CacheEntry(
       status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
       expiresAt: expiresAt, hasQuery: hasQuery, isDistrusted: true, tags: tags)
   }
 
-  /// What it costs to keep in memory, in bytes.
+  /// The estimated memory size in bytes.
   var cost: Int { headers.reduce(256 + body.count) { $0 + 64 + $1.name.utf8.count + $1.value.utf8.count } }
 
-  /// How old it is, in seconds (RFC 9111 §4.2.3).
+  /// Returns the age in seconds (RFC 9111 §4.2.3).
   func age(at now: Double) -> Double { freshness.age(at: now) }
 
-  /// The answer to `request` that it stands for.
+  /// Returns the entry as a response to `request`.
   func response(to request: Request, origin: Response.Origin) -> Response {
     var response = Response(
       request: request, url: url.flatMap(URL.init(string:)), status: status, headers: headers, body: body)
@@ -75,7 +75,7 @@ final class CacheEntry: Sendable {
 }
 
 extension CacheEntry {
-  /// What makes a request ask whether this is still valid (RFC 9111 §4.3.1); empty where nothing can.
+  /// The header fields that make a request conditional (RFC 9111 §4.3.1); empty without validators.
   var validators: HTTPHeaders {
     var fields = HTTPHeaders()
     if let tag = headers["ETag"] { fields["If-None-Match"] = tag }
@@ -83,22 +83,23 @@ extension CacheEntry {
     return fields
   }
 
-  /// Whether a 304 with `headers` is about this answer (RFC 9111 §4.3.4): its entity tag, if it has one, is the same.
+  /// Returns whether a 304 with `headers` validates this entry (RFC 9111 §4.3.4). Entity tags, if both have one, must
+  /// be equal.
   func isConfirmed(by headers: HTTPHeaders) -> Bool {
     func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
     guard let theirs = headers["ETag"], let ours = self.headers["ETag"] else { return true }
     return opaque(theirs) == opaque(ours)
   }
 
-  /// The same answer with the fields of the 304 that confirmed it (RFC 9111 §3.2), as new as that.
+  /// Returns the same entry with the fields and the times of the 304 that validated it (RFC 9111 §3.2).
   func confirmed(by headers: HTTPHeaders, requestedAt: Double, receivedAt: Double) -> CacheEntry {
-    // What describes the body stays with the body.
+    // Fields that describe the body keep their values.
     var update = headers
     for name in ["Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Transfer-Encoding"] {
       update[name] = nil
     }
     var merged = self.headers.merging(update)
-    // The time that the answer had spent in caches before says nothing any more.
+    // The time that the response previously spent in caches is no longer relevant.
     if headers["Age"] == nil { merged["Age"] = nil }
     return CacheEntry(
       status: status, url: url, headers: merged, body: body, requestedAt: requestedAt, receivedAt: receivedAt,

@@ -1,45 +1,53 @@
 import PortableFoundation
 import Streams
 
-/// Answers requests from a cache, and keeps the server's answers there (article rows 1.3, 3.7 to 3.11).
+/// An interceptor that responds from a cache and stores the server's responses in it.
 ///
 /// ```swift
 /// let cache = Cache(directory: Cache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
-/// It stands outside of what repeats requests and of what adds credentials. Without more it is a private HTTP cache
-/// (RFC 9111): what is kept, for how long and what must be confirmed follows from the header fields. A `CachePolicy` of the
-/// call, of the endpoint or of this interceptor says otherwise. `Response.origin` tells where an answer came from.
+/// Place it before interceptors that retry and before those that add credentials. By default, it is a private HTTP
+/// cache (RFC 9111): the header fields determine which responses are stored, for how long, and which must be
+/// revalidated. A `CachePolicy` of the call, the endpoint or this interceptor overrides that. `Response.origin` is the
+/// source of a response.
 ///
-/// Downloads to a file, streamed answers, requests that bring conditions or ranges of their own, and requests with a body
-/// go past it. A successful request whose method changes something removes what is kept for its URL: for all users, and also
-/// what endpoints keep under a key of their own. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever
-/// the policy. ``Cache/removeAll(below:)`` removes what the app knows to be outdated.
+/// Downloads to a file, streamed responses, conditional requests, range requests and requests with a body bypass the
+/// cache. A successful request with an unsafe method removes the entries of its URL, for all users and including those
+/// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever the policy.
+/// Use ``Cache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
-/// Users are told apart by the token of an ``AuthenticationInterceptor`` further inside and by the header fields that
-/// `Redaction` hides.
+/// Users are distinguished by the token of an ``AuthenticationInterceptor`` further inside and by the header fields
+/// that `Redaction` hides.
 public struct CacheInterceptor: Interceptor {
-  /// Where answers are kept.
+  /// The cache.
   public let cache: Cache
-  /// What calls and endpoints that say nothing do.
+  /// The policy of calls and endpoints that set none.
   public var policy: CachePolicy
   let account: (@Sendable (Request) -> String?)?
   let allowsStorage: @Sendable (Response) -> Bool
 
-  /// An interceptor on `cache`; one for each network, as keys do not name the back end.
+  /// Creates an interceptor on `cache`. Use one cache per network, because keys don't contain the backend.
+  ///
+  /// The account of a request decides which responses it can use. By default, it consists of:
+  ///
+  /// - the header fields that `Redaction` hides, except signatures
+  /// - the token of an `AuthenticationInterceptor`
+  /// - the cookies of the jar
+  /// - for endpoints with a custom key, the values that `Redaction` hides in URL and body
+  ///
+  /// A new token is thus a new account, and so is a cookie that changes with every response: pass `account` for an
+  /// identity that outlives them. If another interceptor after the cache adds credentials, nothing is stored unless you
+  /// pass `account`.
   ///
   /// - Parameters:
-  ///   - cache: where answers are kept.
-  ///   - policy: what calls and endpoints that say nothing do.
-  ///   - account: who is signed in, so that nobody sees another's answers; asked on the subscribing thread, and where an
-  ///     answer came, which is kept if that is the same. By default the header fields that `Redaction` hides, but for
-  ///     signatures, the token of an `AuthenticationInterceptor` and the jar's cookies stand for the account; so does what
-  ///     `Redaction` hides in URL and body where an endpoint has a key of its own. A new token, like a cookie that every answer
-  ///     replaces, is thus a new account: give `account` for one that outlives them. With any other interceptor behind the
-  ///     cache that adds credentials, nothing is kept until `account` is given.
-  ///   - allowsStorage: whether to keep an answer that may be kept; by default all but those that are no success by the
-  ///     backend's envelope, and those that are no JSON where that was asked for. A word as code with neither message nor
-  ///     payload beside it is not taken for an envelope. Called on the `mapping` scheduler.
+  ///   - cache: The cache.
+  ///   - policy: The policy of calls and endpoints that set none.
+  ///   - account: Returns the signed-in user, so that users never see each other's responses. It is called on the
+  ///     subscribing thread, and again where the response arrives, which is only stored if both results are equal.
+  ///   - allowsStorage: Decides whether to store a storable response. By default, the cache stores neither failures by
+  ///     the backend's envelope nor non-JSON responses to requests for JSON. A code that is a word, without message or
+  ///     payload, does not count as an envelope. It is called on the `mapping` scheduler.
   public init(
     _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
@@ -50,7 +58,7 @@ public struct CacheInterceptor: Interceptor {
     self.allowsStorage = allowsStorage
   }
 
-  /// The exchanges that the request's policy asks for: one, or two with `cacheThenNetwork`.
+  /// Emits the responses that the request's policy requires: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let policy = request.caching.policy ?? policy
     let token = token(of: request, next.interceptors)
@@ -66,7 +74,7 @@ public struct CacheInterceptor: Interceptor {
     if policy == .networkOnly { return visit.answer(nil) { .just($0) } }
     return .deferred {
       switch cache.find(key, for: request.headers) {
-      // The caller's thread may be the main one: from here it goes on to the one for mapping.
+      // The caller's thread may be the main one, so continue on the mapping scheduler.
       case .now(let found): return visit.answer(found) { $0.emitted(on: next.mapping) }
       case .later(let search):
         return search.observeOn(next.mapping).asObservable().flatMap { visit.answer($0) { .just($0) } }
@@ -74,7 +82,7 @@ public struct CacheInterceptor: Interceptor {
     }
   }
 
-  /// The failure of what only the cache could answer, off the caller's thread.
+  /// Emits the error of a `cacheOnly` miss, off the caller's thread.
   static func notCached(_ request: Request, _ next: Chain) -> Observable<Response> {
     let error = NetworkError(
       kind: .notCached, reason: "nothing is stored for \(request), and its policy does not ask the server",
@@ -84,14 +92,14 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension CacheInterceptor {
-  /// The answer to a request that wants a stored one where there is none (RFC 9111 §5.2.1.7).
+  /// Returns the response to an `only-if-cached` request without a stored response (RFC 9111 §5.2.1.7).
   static func gatewayTimeout(_ request: Request) -> Response {
     var response = Response(request: request, status: 504)
     response.origin = .cache(age: 0, isStale: false)
     return response
   }
 
-  /// What `request` is known by when it carries `token`; `nil` for one that goes past the cache.
+  /// Returns the key of `request` when it carries `token`, or `nil` for a request that bypasses the cache.
   func key(of request: Request, policy: CachePolicy, token: String?) -> String? {
     guard request.destination == nil, !request.isStreamed,
       !request.headers.contains(where: { Self.isCondition($0.name) })
@@ -101,7 +109,7 @@ extension CacheInterceptor {
     let caching = request.caching
     var isKnownByBody = false
     if case .none = request.body, request.method == .get || request.method == .head {
-      // As RFC 9111 has it.
+      // As RFC 9111 requires.
     } else {
       guard policy != .http, caching.includesBody || caching.key != nil else { return nil }
       isKnownByBody = caching.includesBody
@@ -115,18 +123,18 @@ extension CacheInterceptor {
     if let account { return account(request) }
     var credentials = Self.credentials(request)
     if let token { credentials = (credentials ?? "") + "token:\(token.utf8.count):\(token)" }
-    // The transport adds them behind all interceptors.
+    // The transport adds cookies after all interceptors.
     guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
   }
 
-  /// Whom the interceptors further inside will authenticate `request` as, where that tells who asks.
+  /// Returns the account that the interceptors further inside will use for `request`, if the cache relies on it.
   func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
     account == nil ? inner.account(of: request) : nil
   }
 
-  /// Whom `sent`, which `request` has become on its way, was authenticated as; `isKnown` is `false` where it carries
-  /// credentials of which nothing is known.
+  /// Returns the account with which `sent`, the final form of `request`, was authenticated. `isKnown` is `false` if it
+  /// carries unknown credentials.
   func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
     guard account == nil else { return (true, nil) }
     let authentications = sent.context[Authentication.self]
@@ -139,7 +147,7 @@ extension CacheInterceptor {
     return (false, nil)
   }
 
-  /// Whether the account stands for the field called `name`.
+  /// Returns whether the account covers the field called `name`.
   func isOfAccount(_ name: String) -> Bool { account != nil && Redaction.identities.hides(name) }
 
   private static func credentials(_ request: Request) -> String? {
@@ -150,7 +158,7 @@ extension CacheInterceptor {
     return found
   }
 
-  /// Whether the field asks for something that only the server or whoever set it can judge.
+  /// Returns whether the field is a condition that only the server or its author can evaluate.
   private static func isCondition(_ name: String) -> Bool {
     conditions.contains { HTTPHeaders.same($0, name) }
   }
@@ -159,7 +167,7 @@ extension CacheInterceptor {
     "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
   ]
 
-  /// Removes what a request that changes something has made invalid, whoever may use it (RFC 9111 §4.4).
+  /// Removes the entries that an unsafe request has invalidated, for all users (RFC 9111 §4.4).
   private func invalidate(after response: Response, of request: Request) {
     guard !request.method.isSafe, (200...399).contains(response.status) else { return }
     let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
@@ -169,7 +177,7 @@ extension CacheInterceptor {
 }
 
 extension Response {
-  /// One hop for one element, cheaper than `observeOn`, which makes a queue.
+  /// Switches the scheduler for one element, which is cheaper than `observeOn` with its queue.
   fileprivate func emitted(on scheduler: any ImmediateSchedulerType) -> Observable<Response> {
     Observable(push: { subscription, next in
       subscription.own(
@@ -183,9 +191,10 @@ extension Response {
 }
 
 extension Response {
-  /// Whether this is worth keeping: no refusal in an envelope, and JSON where that was asked for.
+  /// Whether the response is worth storing: its envelope reports no failure, and it is JSON if the request accepts
+  /// JSON.
   ///
-  /// The default of `CacheInterceptor.allowsStorage`, for rules that add to it.
+  /// This is the default of `CacheInterceptor.allowsStorage`, for custom rules that extend it.
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(body) else { return !wantsJSON || body.isEmpty }

@@ -1,12 +1,12 @@
 import PortableFoundation
 
-/// What tells answers apart: parts of which none runs into the next.
+/// A key that distinguishes responses, made of delimited parts.
 struct CacheKey {
   private(set) var text: String
 
   init(_ text: String = "") { self.text = text }
 
-  /// Adds a part; `nil` is another one than the empty text. What ends it stands in no method, header field or URL.
+  /// Adds a part; `nil` differs from the empty text. The delimiter can't occur in a method, header field or URL.
   mutating func append(_ part: String?) {
     if let part {
       text += part
@@ -16,18 +16,18 @@ struct CacheKey {
     }
   }
 
-  /// The key of `request` for `account`; `nil` for a body that is not in memory.
+  /// Creates the key of `request` for `account`, or `nil` for a body that is not in memory.
   ///
   /// - Parameters:
-  ///   - account: whose answer it is.
-  ///   - own: instead of URL and body.
-  ///   - hasBody: whether the body is part of it.
+  ///   - account: The owner of the response.
+  ///   - own: A custom key that replaces URL and body.
+  ///   - hasBody: `true` if the body is part of the key.
   init?(_ request: Request, method: HTTPMethod? = nil, account: String?, own: String? = nil, hasBody: Bool = false) {
     text = ""
     text.reserveCapacity(128)
     append((method ?? request.method).rawValue)
     append(account)
-    // It decides whether a transport decodes the body.
+    // The field determines whether a transport decodes the body.
     append(request.headers["Accept-Encoding"])
     append(own)
     guard own == nil else { return }
@@ -39,7 +39,7 @@ struct CacheKey {
     }
   }
 
-  /// Adds what tells who asks in the query and the body of `request`.
+  /// Adds the values in the query and the body of `request` that identify the user.
   mutating func appendSecrets(of request: Request) {
     let query = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
     for item in query where request.identifies(item.name) {
@@ -51,12 +51,12 @@ struct CacheKey {
     if request.identities.contains(where: { $0.text(text) != text }) { append(Digest.sha256(data).hex) }
   }
 
-  /// The URL with its parameters sorted by name: those of one name stay in order. Without fragment, scheme and host in
-  /// lower case.
+  /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and
+  /// host in lower case.
   static func stable(_ url: URL) -> String {
     let text = url.absoluteString
     let bytes = text.utf8
-    // Most are as they should be: that is seen in one pass, as this is on the way of every hit.
+    // Most URLs are already normal. One pass detects that, because every hit runs this code.
     var slashes = 0
     var isPlain = true
     for byte in bytes {
@@ -74,7 +74,7 @@ struct CacheKey {
     var text = String(whole.prefix { $0 != "#" })
     let scheme = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     let path = text[scheme...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
-    // Users and passwords, which stand there too, are taken as they are.
+    // User and password, which precede the host, are not changed.
     if !text[..<path].utf8.contains(UInt8(ascii: "@")) { text = text[..<path].lowercased() + text[path...] }
     guard let mark = text.firstIndex(of: "?") else { return text }
     let pairs = text[text.index(after: mark)...].split(separator: "&").enumerated().map { index, pair in
@@ -86,13 +86,13 @@ struct CacheKey {
 }
 
 extension Request {
-  /// What hides the names that tell who asks.
+  /// The redactions that hide the names of identifying values.
   var identities: [Redaction] {
     guard let own = chosenOptions?.value.secrets.identities else { return [.identities] }
     return [.identities, own]
   }
 
-  /// Whether the value of `name` tells who asks.
+  /// Returns whether the value of `name` identifies the user.
   func identifies(_ name: String) -> Bool {
     Redaction.identities.hides(name) || chosenOptions?.value.secrets.identifiesByName(name) == true
   }

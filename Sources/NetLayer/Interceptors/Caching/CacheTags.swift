@@ -1,11 +1,11 @@
 import PortableFoundation
 
-/// Digests of an entry's URL and of the URLs above it, by which entries of all accounts are found again: URLs do not get to
-/// the disk.
+/// Digests of an entry's URL and of its parent URLs, which find the entries of all accounts without storing URLs on
+/// disk.
 ///
-/// Two URLs may share one; then an entry more than necessary is removed.
+/// Two URLs may share a tag; then one entry too many is removed.
 enum CacheTags {
-  /// The tags of an entry whose request has `url`.
+  /// Returns the tags of an entry whose request has `url`.
   static func all(of url: URL) -> [String] {
     let parts = Parts(url)
     var tags = parts.folders.map { tag(parts.text[..<$0]) }
@@ -13,10 +13,10 @@ enum CacheTags {
     return tags
   }
 
-  /// The tag of all entries of `url`, query included.
+  /// Returns the tag of all entries of `url`, including its query.
   static func exact(_ url: URL) -> String { tag(Parts(url).text[...], isExact: true) }
 
-  /// The tag of all entries at or below the path of `url`; its query does not count.
+  /// Returns the tag of all entries at or below the path of `url`, ignoring its query.
   static func below(_ url: URL) -> String {
     let parts = Parts(url)
     return tag(parts.text[..<(parts.folders.last ?? parts.text.endIndex)])
@@ -25,7 +25,7 @@ enum CacheTags {
   private struct Parts {
     /// The URL without user and password.
     let text: [UInt8]
-    /// The ends of scheme, host and port, and of each segment of the path that is not empty.
+    /// The end offsets of scheme, host and port, and of each non-empty path segment.
     var folders: [Int] = []
 
     init(_ url: URL) {
@@ -45,12 +45,12 @@ enum CacheTags {
     }
   }
 
-  /// FNV-1a, cut to 48 bits.
+  /// Returns the FNV-1a hash, truncated to 48 bits.
   private static func tag(_ text: ArraySlice<UInt8>, isExact: Bool = false) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     text.forEach(add)
-    // `http://h/a` as a URL is not the folder of `http://h/a/b`.
+    // `http://h/a` as a URL differs from the folder of `http://h/a/b`.
     add(isExact ? 1 : 2)
     return String(hash >> 16, radix: 36)
   }

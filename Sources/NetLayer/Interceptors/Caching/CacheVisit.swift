@@ -1,12 +1,12 @@
 import PortableFoundation
 import Streams
 
-/// The way of one request through the cache. An object, as the closures of every step hold it.
+/// The processing of one request by the cache. It is an object, because the closures of every step hold it.
 final class CacheVisit: Sendable {
   typealias Found = Cache.Match
-  /// How an answer of the cache's own gets to where answers are mapped.
+  /// A function that moves a response of the cache to the mapping scheduler.
   typealias Delivery = @Sendable (Response) -> Observable<Response>
-  /// When a request was sent: the time, and the cache's count of changes.
+  /// The start of a request: the time and the cache's count of changes.
   private typealias Start = (time: Double, changes: UInt64)
 
   let interceptor: CacheInterceptor
@@ -28,10 +28,10 @@ final class CacheVisit: Sendable {
 
   private var cache: Cache { interceptor.cache }
 
-  /// What the policy makes of what was found.
+  /// Emits the responses that the policy requires for the result of the lookup.
   func answer(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Response> {
     if policy == .http { return http(found, deliver) }
-    // What the server keeps fresh though it is no success is nothing to show in place of one.
+    // A stored response that is not a success, even a fresh one, does not replace a success.
     let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
     switch policy {
     case .http:
@@ -42,7 +42,7 @@ final class CacheVisit: Sendable {
       guard let found else { return CacheInterceptor.notCached(request, next) }
       return deliver(response(found))
     case .cacheFirst(let seconds):
-      // A clock that was set back makes nothing younger.
+      // A clock that was set back does not make an entry younger.
       if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < seconds {
         return deliver(response(found))
       }
@@ -63,7 +63,7 @@ final class CacheVisit: Sendable {
     }
   }
 
-  /// What RFC 9111 makes of what was found.
+  /// Emits the response that RFC 9111 requires for the result of the lookup.
   private func http(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Response> {
     let wish = CacheControl(request.headers)
     guard let found else {
@@ -85,7 +85,7 @@ final class CacheVisit: Sendable {
     }
   }
 
-  /// Gives what was found where `fetched` has no answer, or one that says that the server has a problem (RFC 5861 §4).
+  /// Emits the stored response if `fetched` fails or reports a server problem (RFC 5861 §4).
   private func saving(_ fetched: Observable<Response>, by found: Found) -> Observable<Response> {
     fetched.map { [self] in Self.isOutage($0) ? response(found) : $0 }
       .catchError { [self] error in Self.isOutage(error) ? .just(response(found)) : .error(error) }
@@ -93,17 +93,17 @@ final class CacheVisit: Sendable {
 
   private static func isOutage(_ response: Response) -> Bool { [500, 502, 503, 504].contains(response.status) }
 
-  /// Whether there was no answer. A token that could not be renewed for that reason is no other case.
+  /// Returns whether there was no response. A token refresh that failed for that reason counts, too.
   private static func isOutage(_ error: (any Error)?) -> Bool {
     guard let error = error as? NetworkError else { return false }
     if error.kind == .authentication { return isOutage(error.underlying) }
     return error.kind.isOutage
   }
 
-  /// The server's answer, kept if it may be; with something to validate, the server may confirm that instead.
+  /// Emits the server's response, stored if that is allowed. The server may revalidate the found entry instead.
   private func fetch(_ found: Found?) -> Observable<Response> {
     var conditional = request
-    // What nobody could read must come anew, not be confirmed.
+    // An unreadable entry must be fetched again, not revalidated.
     if let entry = found?.entry, !entry.isDistrusted { conditional.headers = request.headers.merging(entry.validators) }
     let sent = conditional
     return .deferred { [self] in
@@ -116,7 +116,7 @@ final class CacheVisit: Sendable {
         guard found.entry.isConfirmed(by: response.headers),
           isItsOwn(response) || CacheKey.stable(url) == CacheKey.stable(response.url)
         else {
-          // It is about an answer that we do not have, as one is that comes by a redirect.
+          // The 304 refers to a response that is not stored, as after a redirect.
           cache.remove(key)
           return fetch(nil)
         }
@@ -125,7 +125,7 @@ final class CacheVisit: Sendable {
     }
   }
 
-  /// Whether `response` is of the request's own URL: that of a signature that is added behind the cache is another text.
+  /// Returns whether `response` has the request's own URL, which a signature added after the cache changes.
   private func isItsOwn(_ response: Response) -> Bool {
     response.url == request.url
       || (request.context[Signing.AwaitedSignature.self] != nil && response.redirects.isEmpty)
@@ -134,7 +134,7 @@ final class CacheVisit: Sendable {
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
     let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: cache.now)
     let answer = entry.response(to: request, origin: .revalidated)
-    // What was one token's is not another's, whatever it confirms.
+    // One token's response does not belong to another, even if it is validated.
     guard keyToKeep(entry.headers, of: response) == key else { return answer }
     return stored(entry, key, answer, start)
   }
@@ -161,11 +161,12 @@ final class CacheVisit: Sendable {
     return stored(entry, keep, response, start)
   }
 
-  /// The statuses that say that there is nothing any more, at least not for this user.
+  /// The statuses of resources that no longer exist, at least not for this user.
   private static let withdrawals = [401, 403, 404, 410]
 
-  /// The key for an answer with the fields `headers` to what was sent: another than the request's where that was sent with a
-  /// newer token. `nil` where it may not be kept; where the fields say that none may, the present one goes.
+  /// Returns the key of a response with the fields `headers`. It differs from the request's key if the request was sent
+  /// with a newer token. Returns `nil` if the response may not be stored; if its fields forbid storage altogether, the
+  /// present entry is removed.
   private func keyToKeep(_ headers: HTTPHeaders, of response: Response, isFinal: Bool = true) -> String? {
     guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers)),
       headers["Vary"]?.contains("*") != true
@@ -178,18 +179,18 @@ final class CacheVisit: Sendable {
       cache.remove(key)
       return nil
     }
-    // What an interceptor has set further inside is not known when the answer is looked for.
+    // Fields set by an interceptor further inside are unknown during the lookup.
     let knowsVariant = Cache.variantFields(headers).allSatisfy { name in
       response.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
     }
-    // Meanwhile someone else may have signed in.
+    // Another user may have signed in meanwhile.
     guard knowsVariant, interceptor.key(of: request, policy: policy, token: token) == key else { return nil }
     return interceptor.key(of: request, policy: policy, token: account.token)
   }
 
-  /// Whether RFC 9111 allows to keep it and could ever use it: an answer that is never fresh and has nothing to ask for
-  /// would only cost a file. One that came by a redirect is the answer of another URL; what the redirect said about itself
-  /// is not known here.
+  /// Returns whether RFC 9111 allows to store the entry and could ever use it. An entry that is never fresh and has no
+  /// validator would only waste a file. A response after a redirect belongs to another URL, and the redirect's own
+  /// cache fields are unknown here.
   private func isWorthKeeping(_ entry: CacheEntry) -> Bool {
     let wish = CacheControl(request.headers)
     let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true
@@ -197,7 +198,7 @@ final class CacheVisit: Sendable {
       && (entry.freshness.lifetime > 0 || entry.validators.count > 0)
   }
 
-  /// `exchange`, whose response says so when `entry`, which is kept, can't be read.
+  /// Stores `entry` and returns `response` with a reference to it, so that reading failures can be reported.
   private func stored(_ entry: CacheEntry, _ key: String, _ response: Response, _ start: Start) -> Response {
     let entry = request.caching.expiry.map(entry.expiring) ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The stored answer behind a response: hears of it when the response could not be read.
+/// The stored entry of a response, which is notified if the response can't be read.
 @usableFromInline
 final class CachedAnswer: Sendable, ContextKey {
   @usableFromInline static var defaultValue: CachedAnswer? { nil }
@@ -9,12 +9,12 @@ final class CachedAnswer: Sendable, ContextKey {
   private let entry: CacheEntry
   private let key: String
   private let headers: HTTPHeaders
-  /// Whether the server's answer follows anyway, so that this one may be left out.
+  /// Whether the server's response follows anyway, so that this one may be omitted.
   let isProvisional: Bool
-  /// Raised where the answer is mapped, read where the next one is.
+  /// Set where the response is mapped, read where the next one is.
   private let wasRefused = Atomic<Bool>(false)
 
-  /// `entry` as the answer of `key` to a request with the fields `headers`.
+  /// Refers to `entry` as the response of `key` to a request with the fields `headers`.
   init(_ cache: Cache, _ entry: CacheEntry, key: String, headers: HTTPHeaders, isProvisional: Bool = false) {
     self.cache = cache
     self.entry = entry
@@ -23,18 +23,18 @@ final class CachedAnswer: Sendable, ContextKey {
     self.isProvisional = isProvisional
   }
 
-  /// The same where no answer follows.
+  /// The same reference for a response that no other follows.
   var asLast: CachedAnswer { CachedAnswer(cache, entry, key: key, headers: headers) }
 
-  /// Whether it could not be read.
+  /// Whether the response could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
 
-  /// What was asked for could not be made of it.
+  /// Marks the entry as unreadable, if `error` discredits it.
   func refuse(_ error: any Error) {
     if (error as? NetworkError)?.kind.discreditsStored ?? true { refuse() }
   }
 
-  /// Someone could not make of it what was asked for: whatever is wrong, the next call had better ask the server.
+  /// Marks the entry as unreadable, so that the next call requests the server.
   func refuse() {
     wasRefused.store(true, ordering: .releasing)
     cache.distrust(entry, of: key, for: headers)
@@ -42,7 +42,7 @@ final class CachedAnswer: Sendable, ContextKey {
 }
 
 extension Response {
-  /// The cached answer that it is, if it is one.
+  /// The reference to the cached entry, if this is a cached response.
   @usableFromInline var cached: CachedAnswer? {
     get { context[CachedAnswer.self] }
     set { context[CachedAnswer.self] = newValue }

@@ -1,6 +1,7 @@
-/// CRC-32 as in zlib and Ethernet (ISO 3309): finds what a disk has changed; no protection against people.
+/// CRC-32 as in zlib and Ethernet (ISO 3309). It detects disk errors, not tampering.
 enum Checksum {
-  /// Eight tables: table k gives what a byte does to the sum k bytes later, so that eight bytes go in one step.
+  /// Eight tables. Table k contains the effect of a byte on the sum k bytes later, so that one step processes eight
+  /// bytes.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
@@ -13,7 +14,7 @@ enum Checksum {
     return tables
   }()
 
-  /// The checksum of `bytes`.
+  /// Returns the checksum of `bytes`.
   static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var sum = ~UInt32(0)

@@ -9,7 +9,7 @@ import PortableFoundation
 #endif
 
 extension DiskStore {
-  /// The directory, opened, locked and swept; `nil` where that is not possible now.
+  /// Returns the directory, opened, locked and swept, or `nil` if that fails now.
   func opened() -> Directory? {
     if let directory, !directory.isGone { return directory }
     directory = nil
@@ -31,7 +31,7 @@ extension DiskStore {
     }
     let directory = Self.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard directory >= 0 else {
-      // That it is not there is no news where it could not be made.
+      // If the directory could not be created, its absence is not the cause to report.
       tellUnusable(errno == ENOENT ? creation ?? errno : errno)
       return nil
     }

@@ -9,9 +9,9 @@ import PortableFoundation
 #endif
 
 extension DiskStore {
-  /// Takes stock: what was being written, what is broken, what has expired and what was to be removed is.
+  /// Lists the files, and removes unfinished, corrupt and expired files and those that were to be removed.
   ///
-  /// - Returns: whether everything could be looked at; what could not for want of descriptors stays as it is.
+  /// - Returns: `true` if all files could be checked. Files that could not be opened for lack of descriptors remain.
   func sweep(_ directory: Directory) -> Bool {
     let time = now()
     let directory = directory.descriptor
@@ -57,7 +57,7 @@ extension DiskStore {
     let tags: [String]
   }
 
-  /// What the head of a file says; `nil` where it is broken or does not fit the file's size.
+  /// Returns the values in a file's head, or `nil` if it is corrupt or does not match the file's size.
   private func look(at file: Int32) -> Found? {
     var info = stat()
     guard fstat(file, &info) == 0, let size = Int(exactly: info.st_size) else { return nil }

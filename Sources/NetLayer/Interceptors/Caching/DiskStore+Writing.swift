@@ -9,17 +9,17 @@ import PortableFoundation
 #endif
 
 extension DiskStore {
-  /// An entry on its way to the disk: what takes time, and so needs no part of the store.
+  /// An entry that is being written: the slow part, which is independent of the store.
   struct Writing: Sendable {
     let entry: CacheEntry
     let name: Name
     let directory: Directory
     let number: Int
 
-    /// The name that the file has until it is whole.
+    /// The name of the file until it is complete.
     var temporary: String { "\(DiskStore.temporaryPrefix)\(number)" }
 
-    /// Writes the file under its temporary name, down to the disk; gives its size, and the `errno` of what failed.
+    /// Writes and syncs the file under its temporary name, and returns its size and the `errno` of a failure.
     func save() -> (size: Int, failure: Int32?) {
       let bytes = entry.encoded(digest: name.digest)
       let file = openat(directory.descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -39,7 +39,7 @@ extension DiskStore {
       return (bytes.count, isWritten ? nil : reason)
     }
 
-    /// Makes the file's new name last; gives the `errno` of what failed.
+    /// Syncs the directory, so that the file's new name persists, and returns the `errno` of a failure.
     func sync() -> Int32? { fsync(directory.descriptor) == 0 ? nil : errno }
   }
 }

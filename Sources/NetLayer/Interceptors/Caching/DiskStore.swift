@@ -8,13 +8,13 @@ import PortableFoundation
   import Darwin
 #endif
 
-/// Entries as files of one directory: at most `limit` bytes of them, those used last.
+/// A store of entries as files in one directory: the most recently used ones, up to `limit` bytes.
 ///
-/// A file appears under its name, the SHA-256 of its key, only when it is whole and on the disk: it is written under
-/// another name, synced, and renamed. Opened at first use, by one process at a time. Used on one queue only, but for
-/// `Writing`.
+/// The name of a file is the SHA-256 of its key. A file appears under that name only when it is complete and on disk:
+/// it is written under another name, synced, and renamed. The store is opened at first use, by one process at a time.
+/// Except for `Writing`, it is used on one queue only.
 final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches it
-  /// The open directory, for as long as someone writes to it.
+  /// The open directory, kept open by its writers.
   final class Directory: Sendable {
     let descriptor: Int32
     private let lock: Int32
@@ -29,7 +29,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
       _ = close(lock)
     }
 
-    /// Whether it was removed, though it may have been made again under its name.
+    /// Whether the directory was removed, even if another one with its name exists.
     var isGone: Bool {
       var info = stat()
       return fstat(descriptor, &info) == 0 && info.st_nlink == 0
@@ -39,18 +39,20 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
   let path: String
   let now: @Sendable () -> Double
   private let report: @Sendable (String) -> Void
-  /// `nil` as long as the directory is not open: each use tries that again.
+  /// The open directory; `nil` until it is open. Each use tries to open it.
   var directory: Directory?
   /// The tags of each file.
   var files: LeastRecentlyUsed<String, [String]>
-  /// The files that are being written, by name: a number for each, so that one that was removed meanwhile stays away.
+  /// The files that are being written, by name. Each has a number, so that one that was removed meanwhile does not
+  /// reappear.
   var pending: [String: (number: Int, tags: [String])] = [:]
   private var writes = 0
   private var reported: Set<String> = []
   /// The names and tags that were removed or replaced while the directory could not be opened; `nil` for all.
   var missed: Set<String>? = []
 
-  /// A store in the directory at `path`, made when it is missing. `report` hears of what fails, once of each reason.
+  /// Creates a store in the directory at `path`, which is created if missing. `report` receives each kind of failure
+  /// once.
   init(path: String, limit: Int, now: @escaping @Sendable () -> Double, report: @escaping @Sendable (String) -> Void) {
     self.path = path
     self.now = now
@@ -58,7 +60,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     files = LeastRecentlyUsed(limit: limit)
   }
 
-  /// The entry of `name`; one that is broken or has expired is removed.
+  /// Returns the entry of `name`. A corrupt or expired entry is removed.
   func read(_ name: Name) -> CacheEntry? {
     guard let directory = opened(), files.contains(name.text) else { return nil }
     let file = openat(directory.descriptor, name.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -72,12 +74,12 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
       return nil
     }
     _ = files.value(for: name.text)
-    // The time of the last use, for the order after the next start.
+    // Sets the time of the last use, for the order after the next start.
     _ = futimens(file, nil)
     return entry
   }
 
-  /// Prepares to keep `entry` in place of one that is there, which is gone from now on; `nil` where it can't be.
+  /// Prepares to write `entry`, which replaces an existing one immediately. Returns `nil` if that is not possible.
   func begin(_ entry: CacheEntry, _ name: Name) -> Writing? {
     remove(name, unlinks: false)
     guard let directory = opened() else { return nil }
@@ -90,7 +92,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     return Writing(entry: entry, name: name, directory: directory, number: writes)
   }
 
-  /// Puts what was written in its place, if it is still wanted and `failure` is `nil`; says whether it did.
+  /// Renames the written file if it is still wanted and `failure` is `nil`; returns whether it did.
   func finish(_ writing: Writing, size: Int, failure: Int32?) -> Bool {
     let (directory, name) = (writing.directory.descriptor, writing.name)
     guard pending[name.text]?.number == writing.number else {
@@ -110,7 +112,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     return true
   }
 
-  /// Forgets the entry of `name`, which could not be written for `reason`. Without success there is none.
+  /// Removes the entry of `name`, which could not be written for `reason`.
   func fail(_ name: Name, _ reason: Int32) {
     remove(name)
     guard let directory else { return }
@@ -124,10 +126,10 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     if reported.insert(problem).inserted { report(problem) }
   }
 
-  /// Whether `reason` says that the process or the system is short of something: no fault of the file.
+  /// Returns whether `reason` is a shortage of resources, not a fault of the file.
   static func isShortage(_ reason: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, EINTR, EAGAIN].contains(reason) }
 
-  /// Forgets the entry of `name`, also one that is being written.
+  /// Removes the entry of `name`, even if it is being written.
   func remove(_ name: Name) { remove(name, unlinks: true) }
 
   private func remove(_ name: Name, unlinks: Bool) {
@@ -138,7 +140,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     }
   }
 
-  /// Forgets the entries with `tag`, also those that are being written.
+  /// Removes the entries with `tag`, even those that are being written.
   func remove(tag: String) {
     guard let directory = opened() else { return miss(tag) }
     let written = files.remove { $0.contains(tag) }.map(\.key)
@@ -152,7 +154,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     if let count = missed?.count, count > 1000 { missed = nil }
   }
 
-  /// Forgets all entries.
+  /// Removes all entries.
   func removeAll() {
     guard let directory = opened() else {
       missed = nil
@@ -165,16 +167,16 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     pending = [:]
   }
 
-  /// Notes that the entry of `name` is in use.
+  /// Marks the entry of `name` as used.
   func touch(_ name: Name) {
     guard let directory = opened(), files.value(for: name.text) != nil else { return }
     _ = utimensat(directory.descriptor, name.text, nil, 0)
   }
 
-  /// What a file of `size` bytes takes on most disks.
+  /// Returns the space that a file of `size` bytes takes on most disks.
   static func blocks(_ size: Int) -> Int { (size + 4095) & ~4095 }
 
-  /// How many entries there are, and their bytes.
+  /// The number of entries and their bytes.
   var size: (count: Int, bytes: Int) {
     _ = opened()
     return (files.count, files.cost)
@@ -206,7 +208,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
 }
 
 extension DiskStore {
-  /// The name of a key's file, and the digest that it is made of.
+  /// The name of a key's file, and the digest that it contains.
   struct Name {
     let digest: Data
     let text: String

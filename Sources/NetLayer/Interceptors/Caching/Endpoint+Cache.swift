@@ -2,25 +2,25 @@ import PortableFoundation
 import Streams
 
 extension Endpoint {
-  /// The endpoint, whose `request()` gives the stored answer, if there is one, then the server's (article row 3.9).
+  /// The endpoint with a policy by which `request()` emits the stored response, if there is one, then the server's.
   ///
   /// ```swift
   /// GitHub.userProfile("InsectQY").cache.request().map(User.self)
   /// ```
   public var cache: Call { cache(.cacheThenNetwork()) }
 
-  /// The endpoint with another cache policy for this call, wherever an endpoint is taken.
+  /// Returns the endpoint with another cache policy, usable wherever a function takes an endpoint.
   public func cache(_ policy: CachePolicy) -> Call { Call(self).caching(policy) }
 }
 
 extension Call {
-  /// Calls on `network` and emits every answer that the call's cache policy gives, whatever its status:
-  /// `Response.origin` tells them apart.
+  /// Calls the endpoint on `network` and emits every response of the cache policy, whatever its status.
+  /// `Response.origin` distinguishes them.
   ///
-  /// A stored answer that `map(_:at:)` or `common()` can't read is left out where the server's follows.
+  /// A stored response that `map(_:at:)` or `common()` can't read is omitted if the server's follows.
   ///
-  /// - Returns: the answers; fails with an error of kind `invalidRequest` where the call has a cache policy and the network no
-  ///   `CacheInterceptor`.
+  /// - Returns: The responses. Fails with an error of kind `invalidRequest` if the call has a cache policy but the
+  ///   network has no `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Observable<Response> {
     guard caching.policy == nil || network.cacheInterceptor != nil else { return .error(network.hasNoCache) }
     return network.responses(self, progress: progress)
@@ -28,13 +28,13 @@ extension Call {
 }
 
 extension Network {
-  /// What uses the network's cache; the outermost, should there be several.
+  /// The interceptor of the network's cache; the outermost of several.
   var cacheInterceptor: CacheInterceptor? {
     for case let interceptor as CacheInterceptor in backend.interceptors { return interceptor }
     return nil
   }
 
-  /// The interceptors behind that one.
+  /// The interceptors after that one.
   var behindCache: ArraySlice<any Interceptor> {
     backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
   }
@@ -44,7 +44,7 @@ extension Network {
       .invalidRequest, "this network has no cache: put a CacheInterceptor among its back end's interceptors")
   }
 
-  /// The same network, whose calls use its cache as `policy` says where they and their endpoints say nothing.
+  /// Returns the same network with another cache policy for calls and endpoints that set none.
   public func caching(_ policy: CachePolicy) -> Network {
     with { backend in
       backend.interceptors = backend.interceptors.map { interceptor in

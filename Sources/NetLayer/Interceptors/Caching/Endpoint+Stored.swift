@@ -1,9 +1,9 @@
 import Streams
 
 extension Endpoint {
-  /// What is stored for the endpoint, without asking the server; `nil` where nothing is (article row 3.7).
+  /// Emits the stored response of the endpoint without a request to the server, or `nil` for a miss.
   ///
-  /// Read off the caller's thread, where it is not in memory.
+  /// A response on disk is read off the caller's thread.
   public func cachedResponse(on network: Network = .default) -> Single<Response?> {
     stored(on: network).asObservable().map { $0 as Response? }
       .catchError { error in
@@ -12,8 +12,7 @@ extension Endpoint {
       .asSingle()
   }
 
-  /// The model that is stored for the endpoint; `nil` where nothing is, or nothing that can be read as one
-  /// (article row 3.7).
+  /// Emits the stored model of the endpoint, or `nil` for a miss or a response that can't be decoded.
   public func cachedObject<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, on network: Network = .default
   ) -> Single<Model?> {
@@ -22,14 +21,14 @@ extension Endpoint {
     }
   }
 
-  /// Stores `response` as the endpoint's answer, as if it were made just now: for what an app brings along or has learnt
-  /// otherwise (article row 3.9).
+  /// Stores `response` as a new response of the endpoint, for responses that an app bundles or obtains in another way.
   ///
-  /// Interceptors in front of the cache do not see the request; one that changes it makes a call look elsewhere. So do
-  /// `removeCachedResponse` and `cachedResponse`.
+  /// Interceptors before the cache do not see the request. If one of them changes requests, calls look up another key.
+  /// The same applies to `removeCachedResponse` and `cachedResponse`.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` where the network has no `CacheInterceptor`, the endpoint can't be
-  ///   cached, or the response is a part (206), in a file or of `Vary: *`; and of the kinds that building the request has.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if the network has no `CacheInterceptor` or the endpoint can't
+  ///   be cached. Also for a partial response (206), one in a file, and one with `Vary: *`. Other kinds are the errors
+  ///   of building the request.
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
     guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {
@@ -46,9 +45,9 @@ extension Endpoint {
     cache.store(caching.expiry.map(entry.expiring) ?? entry, for: key, headers: request.headers)
   }
 
-  /// Forgets what is stored for the endpoint (article row 3.16).
+  /// Removes the stored response of the endpoint.
   ///
-  /// - Throws: as `storeCachedResponse`.
+  /// - Throws: The errors of `storeCachedResponse`.
   public func removeCachedResponse(on network: Network = .default) throws {
     let (cache, key, _) = try place(on: network)
     cache.remove(key)
@@ -56,7 +55,7 @@ extension Endpoint {
 
   private func stored(on network: Network) -> Single<Response> {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
-    // Nobody else is told: nothing is sent, and that nothing is stored is no failure.
+    // Nothing is sent, and a miss is not a failure, so no handler of the backend is called.
     let alone = network.with {
       $0.interceptors = [interceptor] + network.behindCache
       ($0.onError, $0.mapError) = (nil, nil)

@@ -1,6 +1,6 @@
-/// Values by key, whose costs add up to at most a limit: what was not used for the longest goes first.
+/// A dictionary whose total cost has a limit; the least recently used values are evicted first.
 ///
-/// Every step takes constant time: the values stand in a ring of links, the one used last at its head.
+/// Every operation takes constant time: the values form a linked ring with the most recently used one at its head.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
   private struct Node {
     var key: Key
@@ -16,19 +16,19 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   private var newest = -1
   private var oldest = -1
 
-  /// The most that the costs may add up to.
+  /// The maximum total cost.
   let limit: Int
-  /// What the costs add up to.
+  /// The total cost.
   private(set) var cost = 0
 
   init(limit: Int) { self.limit = limit }
 
-  /// How many values there are.
+  /// The number of values.
   var count: Int { places.count }
-  /// The keys, in no order.
+  /// The keys, in no particular order.
   var keys: [Key] { Array(places.keys) }
 
-  /// The value, which is the newest from now on.
+  /// Returns the value and marks it as the most recently used.
   mutating func value(for key: Key) -> Value? {
     guard let place = places[key] else { return nil }
     if newest != place {
@@ -38,12 +38,13 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return nodes[place]?.value
   }
 
-  /// Whether there is a value; its age stays.
+  /// Returns whether there is a value, without changing the order.
   func contains(_ key: Key) -> Bool { places[key] != nil }
 
-  /// Keeps `value` as the newest, in place of the one of that key; what is dearer than the limit is not kept at all.
+  /// Stores `value` as the most recently used one, replacing a value of the same key. A value whose cost exceeds the
+  /// limit is not stored.
   ///
-  /// - Returns: what had to go, the oldest first, the value's own predecessor not among it.
+  /// - Returns: The evicted values, oldest first, without a replaced value.
   mutating func insert(_ value: Value, for key: Key, cost: Int) -> [(key: Key, value: Value)] {
     _ = remove(key)
     guard cost <= limit else { return [(key, value)] }
@@ -61,7 +62,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return gone
   }
 
-  /// Forgets the value, and gives it.
+  /// Removes and returns the value.
   mutating func remove(_ key: Key) -> Value? {
     guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return nil }
     unlink(place)
@@ -71,7 +72,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return node.value
   }
 
-  /// Forgets the values that `isGone` is true for, and gives them.
+  /// Removes and returns the values for which `isGone` returns `true`.
   mutating func remove(where isGone: (Value) -> Bool) -> [(key: Key, value: Value)] {
     let gone = nodes.compactMap { node in node.flatMap { isGone($0.value) ? (key: $0.key, value: $0.value) : nil } }
     for (key, _) in gone { _ = remove(key) }

@@ -1,16 +1,16 @@
 import Streams
 
-/// A call whose stored model goes to a closure of its own, as `endpoint.onCache` makes it (article row 3.10).
+/// A call that passes its stored model to a closure, returned by `endpoint.onCache`.
 public struct OnCache<Model: Decodable & Sendable>: Sendable {
-  /// The endpoint, whose stored answer comes first.
+  /// The endpoint with the policy `cacheThenNetwork`.
   public let call: Call
   let path: String?
   let onCache: @Sendable (Model) -> Void
 
-  /// Gives the stored model, if there is one that can be read, to the closure, and the server's as the result.
+  /// Passes the stored model, if it can be decoded, to the closure, then emits the server's model.
   ///
-  /// - Returns: the server's model, on the back end's `delivery` scheduler, where the closure is called, too. Its failure is
-  ///   an error even when there was a stored model. Fails with an error of kind `invalidRequest` where the network has no
+  /// - Returns: The server's model, on the backend's `delivery` scheduler, which also runs the closure. A failure is an
+  ///   error even after a stored model. Fails with an error of kind `invalidRequest` if the network has no
   ///   `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Model> {
     let (path, onCache) = (path, onCache)
@@ -31,16 +31,15 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
 }
 
 extension Endpoint {
-  /// The endpoint, whose stored model goes to `onCache` before the server's is the result of `request()`
-  /// (article row 3.10).
+  /// Returns a call that passes the stored model to `onCache` before `request()` emits the server's.
   ///
   /// ```swift
   /// GitHub.userProfile("InsectQY").onCache(User.self) { local in show(local) }.request()
   /// ```
   /// - Parameters:
-  ///   - type: any `Decodable`.
-  ///   - path: where in the body it stands, such as `data.user`; without it, the whole body.
-  ///   - onCache: is called at most once, before the result.
+  ///   - type: Any `Decodable`.
+  ///   - path: The path of the model in the body, such as `data.user`; `nil` for the whole body.
+  ///   - onCache: A closure that is called at most once, before the result.
   public func onCache<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, _ onCache: @escaping @Sendable (Model) -> Void
   ) -> OnCache<Model> {

@@ -1,21 +1,21 @@
 extension Response {
-  /// Where an answer came from.
+  /// The source of a response.
   public enum Origin: Sendable, Hashable {
-    /// The server, just now.
+    /// The server.
     case network
-    /// The cache, without asking the server.
+    /// The cache, without a request to the server.
     ///
-    /// `age` is the time since the server made it or last confirmed it, in seconds (RFC 9111 §4.2.3); `isStale` says
-    /// whether that is longer than the server allows.
+    /// `age` is the time in seconds since the server created or last validated the response (RFC 9111 §4.2.3).
+    /// `isStale` is `true` if the age exceeds the freshness lifetime.
     case cache(age: Double, isStale: Bool)
-    /// The cache, after the server has confirmed just now that nothing changed (304).
+    /// The cache, after the server has revalidated the response (304).
     case revalidated
 
-    /// Whether the server had no part in it.
+    /// Whether the response came from the cache without a request to the server.
     public var isCache: Bool { if case .cache = self { true } else { false } }
   }
 
-  /// Where it came from.
+  /// The source of the response.
   public var origin: Origin {
     get { context[Origin.self] }
     set { context[Origin.self] = newValue }

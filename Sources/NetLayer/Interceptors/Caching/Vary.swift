@@ -1,23 +1,23 @@
 import PortableFoundation
 
-// Several responses of one URL, chosen by header fields of the request (Vary, RFC 9111 §4.1). Under the URL's key stands a list
-// of these fields, an entry of status 0; the responses stand under keys made of a random prefix and the fields' values.
-// Without the list nobody finds them: removing it removes all variants.
+// Several responses of one URL, selected by header fields of the request (Vary, RFC 9111 §4.1). The URL's key refers to
+// a list of these fields, an entry of status 0. The keys of the responses consist of a random prefix and the fields'
+// values. Without the list, no lookup finds them, so removing the list removes all variants.
 
 extension CacheEntry {
-  /// The list for variants that the fields `names` of a request choose; `prefix` begins their keys.
+  /// Creates the list for variants that the fields `names` of a request select; `prefix` starts their keys.
   static func variants(names: [String], prefix: String, tags: [String], at now: Double) -> CacheEntry {
     CacheEntry(
       status: 0, headers: HTTPHeaders(names.map { HTTPHeaders.Field(name: "Vary", value: $0) }),
       body: Data(prefix.utf8), requestedAt: now, receivedAt: now, tags: tags)
   }
 
-  /// Whether this is a list of fields, not a response.
+  /// Whether this entry is a list of fields, not a response.
   var listsVariants: Bool { status == 0 }
-  /// The fields that choose.
+  /// The selecting fields.
   private var names: [String] { headers.values(of: "Vary") }
 
-  /// The key of the variant for a request with the fields `headers`. White space does not count.
+  /// Returns the key of the variant for a request with the fields `headers`, ignoring whitespace.
   func variantKey(for headers: HTTPHeaders) -> String {
     names.reduce(into: CacheKey(String(decoding: body, as: UTF8.self))) { key, name in
       key.append(headers[name].map { $0.split(separator: " ").joined(separator: " ") })
@@ -26,14 +26,14 @@ extension CacheEntry {
 }
 
 extension Cache {
-  /// The names of the fields that choose between variants, sorted. What the transport negotiates by itself is not among
-  /// them: bodies come without their content coding.
+  /// Returns the sorted names of the fields that select variants, without those that the transport negotiates itself:
+  /// bodies arrive without their content coding.
   static func variantFields(_ headers: HTTPHeaders) -> [String] {
     guard let vary = headers["Vary"] else { return [] }
     return Set(CacheControl.list(vary).map { $0.lowercased() }).subtracting(["accept-encoding"]).sorted()
   }
 
-  /// The response under `key`, or its variant for `headers`, in memory or on disk.
+  /// Returns the response under `key`, or its variant for `headers`, in memory or on disk.
   func search(_ disk: DiskStore, _ key: String, for headers: HTTPHeaders, since changes: UInt64) -> Match? {
     guard let first = read(disk, key, promoting: changes) else { return nil }
     guard first.listsVariants else { return (first, key) }
@@ -41,13 +41,13 @@ extension Cache {
     return read(disk, variant, promoting: changes).map { ($0, variant) }
   }
 
-  /// Stores `entry` as a variant; `known` is what is stored under `key`.
+  /// Stores `entry` as a variant; `known` is the entry under `key`.
   func storeVariant(
     _ entry: CacheEntry, _ key: String, _ names: [String], _ headers: HTTPHeaders, _ mark: UInt64,
     below known: CacheEntry?
   ) {
     var list = known?.listsVariants == true ? known : nil
-    // The former variants are hidden for good: the new list has another prefix.
+    // The new list has another prefix, so the former variants are never found again.
     if list.map({ Self.variantFields($0.headers) }) != names {
       let fresh = CacheEntry.variants(names: names, prefix: UUID().uuidString, tags: entry.tags, at: now)
       put(fresh, key, of: key, since: mark)
@@ -58,7 +58,7 @@ extension Cache {
 }
 
 extension Cache.Memory {
-  /// The response under `key` to a request with the fields `headers`, and its own key.
+  /// Returns the response under `key` to a request with the fields `headers`, and its own key.
   mutating func match(_ key: String, for headers: HTTPHeaders) -> Cache.Match? {
     guard let first = entries.value(for: key) else { return nil }
     guard first.listsVariants else { return (first, key) }

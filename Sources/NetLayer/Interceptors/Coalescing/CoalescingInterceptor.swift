@@ -1,35 +1,39 @@
 import PortableFoundation
 import Streams
 
-/// Lets identical requests share one exchange (article row 3.14).
+/// An interceptor that lets identical concurrent requests share one response.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [.ignoreRepeats(within: .seconds(2))])
 /// ```
-/// A GET or HEAD that is like one in flight, in URL, every header field, time limits and all that is asked of the cache and
-/// the transport, gets the answer or error of that one, and reads it by the rules of its own back end. One that reports
-/// progress, or has values of the caller's in its `context`, is sent by itself. A request of an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of what was
-/// asked of its origin before: who asks behind it asks the server. The exchange is cancelled when the last who waits for it has left, never before. What ends, fails or is cancelled leaves
-/// nothing behind, so the next such request is sent. Within a window, if there is one, a repetition gets the last answer
-/// instead; errors are never repeated.
+/// A GET or HEAD that equals one in flight shares its response or error, and reads it with the settings of its own
+/// backend. Equal requests have the same URL, header fields, time limits, cache options and transport options. A
+/// request that reports progress, or whose `context` has values of the caller, is sent separately.
 ///
-/// One user never gets what another asked for: the token of an `AuthenticationInterceptor` further inside tells them
-/// apart, as do the header fields. Where something else further inside adds credentials, give an `account`.
+/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin.
+/// Later ones thus reach the server. The shared request is cancelled when its last subscriber is disposed. A completed,
+/// failed or cancelled request is not shared any longer, so the next one is sent. With a `window`, requests within it
+/// receive the last response instead; errors are never reused.
 ///
-/// It belongs in front of all that sends, repeats or caches; what hears of every call, such as a logger, in front of it.
+/// One user never receives the response of another: header fields and the token of an `AuthenticationInterceptor`
+/// further inside distinguish users. If another interceptor further inside adds credentials, pass an `account`.
+///
+/// Place it before all interceptors that retry or cache, and after those that observe every call, such as a logger.
 public final class CoalescingInterceptor: Interceptor {
   private let window: Duration
   private let scheduler: any SchedulerType
   private let account: (@Sendable (Request) -> String?)?
-  /// Subscribers, the exchange's thread and the timer; members are copied out and called after.
+  /// Guards the set of shared requests, which subscribers, the shared request's thread and the timer access. Members
+  /// are copied and called outside the lock.
   private let flights = Locked<Set<Flight>>([])
 
-  /// Shares what is in flight, and answers for `window` behind it; `scheduler` times that.
+  /// Creates an interceptor that shares requests in flight and reuses their responses within `window`.
   ///
   /// - Parameters:
-  ///   - window: how long an answer is given to repetitions; none by default.
-  ///   - account: who is signed in, where the request does not say so yet; asked on the subscribing thread.
-  ///   - scheduler: times the window.
+  ///   - window: The time for which a response is reused; zero by default.
+  ///   - account: Returns the signed-in user, if the request does not identify it yet. It is called on the subscribing
+  ///     thread.
+  ///   - scheduler: The scheduler of the window.
   public init(
     window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil,
     scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -39,15 +43,15 @@ public final class CoalescingInterceptor: Interceptor {
     self.scheduler = scheduler
   }
 
-  /// Answers `request` from one in flight that is the same, or sends it.
+  /// Shares the response of an equal request in flight, or sends `request`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
-    // What has a body may be read once; a download writes a file of its own, and progress is one caller's.
+    // A body may be readable only once, a download writes its own file, and progress belongs to one caller.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
       !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
       request.caching.isComparable
     else { return next(request) }
-    // Not made of `share`: this is on the way of every GET, and takes a third of its allocations.
+    // Every GET runs this code, which makes a third of the allocations of `share`.
     return Observable(push: { [self] subscription, emit in
       let own = Flight(request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
       let member = Member(self, subscription, emit)
@@ -62,8 +66,8 @@ public final class CoalescingInterceptor: Interceptor {
     })
   }
 
-  /// A write. What is asked behind it must not get what was sent or answered before it, so the origin's flights go on for
-  /// those who are aboard alone, from when its response is there, and again from its end, whatever that is.
+  /// Sends a write. Later reads must not share earlier requests or responses, so the origin's shared requests continue only for
+  /// their present members. That applies when the write's response arrives, and again when it ends in any way.
   private func forgettingOrigin(of request: Request, _ exchanges: Observable<Response>) -> Observable<Response> {
     let origin = Origin(request.url)
     let forget: @Sendable () -> Void = { [weak self] in
@@ -92,10 +96,10 @@ public final class CoalescingInterceptor: Interceptor {
     }
   }
 
-  /// Who gets `response`. Whoever asks from now on is not given it, but for the window: also not when it is the answer that
-  /// makes them ask again.
+  /// Returns the members that receive `response`. Later requests only share it within the window, even if the response
+  /// itself triggers them.
   private func answered(_ flight: Flight, _ response: Response) -> Members {
-    // What a cache gives for the time being is not the answer.
+    // A provisional response of a cache is not the final one.
     if response.cached?.isProvisional == true { return flights.withLock { _ in flight.members } }
     let (members, former, begins) = flights.withLock { flights in
       let former = flight.answer
@@ -131,7 +135,7 @@ public final class CoalescingInterceptor: Interceptor {
     scope?.dispose()
   }
 
-  /// Where this very flight is, and not another one like it.
+  /// Returns the index of this very object, not of an equal one.
   private static func index(of flight: Flight, in flights: Set<Flight>) -> Set<Flight>.Index? {
     flights.firstIndex(of: flight).flatMap { flights[$0] === flight ? $0 : nil }
   }
@@ -142,11 +146,10 @@ public final class CoalescingInterceptor: Interceptor {
 }
 
 extension CoalescingInterceptor {
-  /// One exchange and those who share it. Two are equal when their requests agree in all that counts: what is sent, who asks,
-  /// and what the caller wants of the transport and the cache. Priority is left out: who is in a hurry gains by an exchange
-  /// that has begun.
+  /// A shared request and its members. Two of them are equal if they agree in content, user, transport
+  /// options and cache options. Priority is ignored: an urgent request benefits from one that has already started.
   private final class Flight: Hashable, @unchecked Sendable {
-    // Safe: what varies is touched under the interceptor's lock only.
+    // Safe: the mutable state is only accessed under the interceptor's lock.
     private struct Parts: Equatable {
       let method: HTTPMethod
       let url: URL
@@ -154,7 +157,7 @@ extension CoalescingInterceptor {
       let account: String?
       let timeouts: Request.Timeouts
       let caching: CacheOptions.Identity
-      /// The transport adds them behind all interceptors.
+      /// The cookies, which the transport adds after all interceptors.
       let cookies: String?
       let jar: ObjectIdentifier?
       let redirects: RedirectPolicy?
@@ -164,13 +167,13 @@ extension CoalescingInterceptor {
     }
 
     private let parts: Parts
-    /// Of a part of the parts: few requests to one URL are in flight. Looked for three times, so it is kept.
+    /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
     var members = Members()
     private var joined = 0
-    /// The subscription to what is sent.
+    /// The subscription to the request.
     var scope: HandlerScope?
-    /// The last answer, as long as repetitions get it.
+    /// The last response, within the window.
     var answer: Response?
 
     var url: URL { parts.url }
@@ -201,15 +204,15 @@ extension CoalescingInterceptor {
     static func == (a: Flight, b: Flight) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
   }
 
-  /// Who waits for an exchange; disposing it leaves.
+  /// A subscriber that waits for a shared request; disposing removes it.
   private final class Member: Disposable, @unchecked Sendable {
-    // Safe: what varies is touched under the interceptor's lock only.
+    // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: CoalescingInterceptor
     let subscription: Subscription
     let emit: Observable<Response>.Next
     var flight: Flight?
     var number = 0
-    /// Where it is among the others.
+    /// The index among the other members.
     var index = 0
 
     init(
@@ -221,7 +224,7 @@ extension CoalescingInterceptor {
     func dispose() { interceptor.leave(self) }
   }
 
-  /// Those who wait; mostly one.
+  /// The waiting members, usually one.
   private struct Members {
     private var one: Member?
     private var others: [Member] = []
@@ -234,7 +237,7 @@ extension CoalescingInterceptor {
       others.append(member)
     }
 
-    /// `false` where it is not among them any more.
+    /// Removes `member`; returns `false` if it is no longer among them.
     mutating func remove(_ member: Member) -> Bool {
       if one === member {
         one = nil
@@ -250,7 +253,7 @@ extension CoalescingInterceptor {
       return true
     }
 
-    /// The first to join first.
+    /// Calls `body` for each member, in the order of joining.
     func forEach(_ body: (Member) -> Void) {
       guard !others.isEmpty else { return one.map(body) ?? () }
       for member in (others + (one.map { [$0] } ?? [])).sorted(by: { $0.number < $1.number }) { body(member) }
@@ -259,10 +262,10 @@ extension CoalescingInterceptor {
 }
 
 extension Interceptor where Self == CoalescingInterceptor {
-  /// Lets identical GETs in flight share one exchange.
+  /// An interceptor that lets identical concurrent GETs share one response.
   public static var coalescing: CoalescingInterceptor { CoalescingInterceptor() }
 
-  /// The same, and answers repetitions within `window` of an answer with that answer (article row 3.14).
+  /// Returns an interceptor that also reuses a response for identical requests within `window`.
   public static func ignoreRepeats(
     within window: Duration, scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) -> CoalescingInterceptor {

@@ -1,34 +1,35 @@
 import PortableFoundation
 import Streams
 
-/// Lets only so many requests run at once, and only so many begin in a span of time; the others wait for their turn
-/// (article row 0.10).
-///
+/// An interceptor that limits concurrent requests and the rate at which requests start; other requests wait.
 /// ```swift
 /// Backend(baseURL: url, interceptors: [LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1)))])
 /// ```
-/// `CurlTransport` limits connections by itself; this is for servers that ask for less, and for any transport. Those who
-/// wait go by `request.options.priority`, and within one priority in the order they came. One that waits can be cancelled;
-/// `response.waited` says how long one has waited. It belongs behind all that pauses or repeats, so that a pause holds no
-/// place, and each attempt waits for its turn. A download or a stream holds its place until the end of its body: as many loops
-/// over bodies as `maxPerHost`, each with a call to that host inside, wait for one another. Read each body to its end first,
-/// raise the limit, or `take` what is needed.
+/// `CurlTransport` limits connections itself. Use this interceptor for servers that demand lower limits, and for any
+/// transport. Waiting requests are ordered by `request.options.priority`, then by arrival. A waiting request can be
+/// cancelled; `response.waited` is its waiting time. Place it after all interceptors that pause or retry, so that
+/// pauses don't count against the limits and each attempt waits for its turn.
+///
+/// A download or a stream counts until the end of its body. Nested calls can deadlock: if `maxPerHost` loops over
+/// bodies each make another call to that host, they wait for one another. Read each body to its end first, raise the
+/// limit, or `take` the required chunks.
 public final class LimitInterceptor: Interceptor {
-  /// How many requests may begin in a span of time.
+  /// A rate at which requests may start.
   public struct Rate: Sendable, Hashable {
-    /// How many, and how many at once after a quiet time.
+    /// The number of requests per span, and the maximum burst after a quiet time.
     public var count: Int
-    /// The span.
+    /// The span of time.
     public var span: Duration
 
-    /// On average `count` requests in each `span`; as many at once after a quiet one (a token bucket).
+    /// Creates a rate of `count` requests per `span` on average, with bursts of `count` after a quiet span (a token
+    /// bucket).
     public init(_ count: Int, per span: Duration) {
       self.count = count
       self.span = span
     }
   }
 
-  /// When requests may begin (a token bucket).
+  /// A token bucket that determines when requests may start.
   struct TokenBucket {
     private let count: Double
     private let perSecond: Double
@@ -41,12 +42,12 @@ public final class LimitInterceptor: Interceptor {
       (tokens, filled) = (count, now)
     }
 
-    /// Lets one begin at `now`; else returns when one may.
+    /// Takes a token at `now`, or returns the time when one is available.
     mutating func take(at now: Date) -> Date? {
       tokens = min(count, tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
-      // Also backwards: a clock that is set back must not stop everything until it has caught up.
+      // Also backward: a clock that is set back must not stop all requests until it has caught up.
       filled = now
-      // What was added up in fractions is a hair less than one.
+      // A sum of fractions may be slightly less than one.
       guard tokens > 1 - 1e-6 else { return now.addingTimeInterval((1 - tokens) / perSecond) }
       tokens -= 1
       return nil
@@ -55,7 +56,7 @@ public final class LimitInterceptor: Interceptor {
 
   private enum Stage { case waiting, running, streaming, over }
 
-  /// A request that waits, and what it is to become.
+  /// A waiting request and its continuation.
   private struct Call {
     let request: Request
     let next: Chain
@@ -63,17 +64,17 @@ public final class LimitInterceptor: Interceptor {
     let emit: Observable<Response>.Next
   }
 
-  /// A place in the queue; disposing it leaves.
+  /// A place in the queue; disposing it leaves the queue.
   private final class Waiting: HostQueue.Item, Disposable, @unchecked Sendable {
-    // Safe: what varies is touched under the interceptor's lock only.
+    // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: LimitInterceptor
     let lane: HostQueue.Lane
     let priority: Request.Priority
     let begun: Date
-    /// Streaming while its body still comes in, whose end is the end of it.
+    /// The stage; `streaming` until the end of the response's body.
     var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
-    /// Until it runs, or has left: a place that is kept for longer must keep nothing else.
+    /// The call until it runs or leaves. A place that is kept longer must retain nothing else.
     var call: Call?
 
     init(_ interceptor: LimitInterceptor, _ call: Call, _ lane: HostQueue.Lane, _ begun: Date) {
@@ -86,10 +87,10 @@ public final class LimitInterceptor: Interceptor {
 
   private struct State {
     var queue: HostQueue
-    /// Neighbours in time mostly go to the same origin.
+    /// The lane of the last request, because successive requests usually have the same origin.
     var last: (origin: String, lane: HostQueue.Lane)?
     var bucket: TokenBucket?
-    /// Whether a thread starts requests: others leave theirs to it, so that starting never nests.
+    /// Whether a thread is starting requests. Other threads leave theirs to it, so that starting never nests.
     var isStarting = false
     var alarm: Date?
 
@@ -103,18 +104,18 @@ public final class LimitInterceptor: Interceptor {
   }
 
   private let scheduler: any SchedulerType
-  /// Taken by whoever sends, leaves or is woken by the timer; requests are started outside it.
+  /// Guards the state, which requests that arrive or leave and the timer access. Requests are started outside the lock.
   private let state: Locked<State>
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
 
-  /// Limits; one that is `nil` is none.
+  /// Creates an interceptor; pass `nil` for no limit.
   ///
   /// - Parameters:
-  ///   - maxConcurrent: how many requests run at once in total, at least 1.
-  ///   - maxPerHost: how many run at once for one host (scheme, name and port), at least 1.
-  ///   - rate: how many may begin in a span of time.
-  ///   - scheduler: what times are taken from.
+  ///   - maxConcurrent: The maximum number of concurrent requests, at least 1.
+  ///   - maxPerHost: The maximum number of concurrent requests per host (scheme, name and port), at least 1.
+  ///   - rate: The maximum rate at which requests start.
+  ///   - scheduler: The clock.
   public init(
     maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil,
     scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -125,7 +126,7 @@ public final class LimitInterceptor: Interceptor {
     state = Locked(State(queue: queue, bucket: rate.map { TokenBucket($0, now: scheduler.now) }))
   }
 
-  /// Sends `request` when it is its turn.
+  /// Sends `request` when the limits permit it.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable(push: { [self] subscription, emit in
       let now = scheduler.now
@@ -148,10 +149,10 @@ public final class LimitInterceptor: Interceptor {
         state.withLock { _ in if waiting.stage == .running { waiting.stage = .streaming } }
         body.whenOver { [self] in leave(waiting, isOver: true) }
       } else {
-        // It runs no more: what happens with the response is no affair of the limits.
+        // The request has ended; processing the response does not count against the limits.
         leave(waiting)
       }
-      // What is found free at once costs nothing.
+      // A request that starts immediately costs nothing.
       guard waited >= 0.001 else { return try call.emit(response) }
       var response = response
       response.context[Waited.self] += waited
@@ -210,6 +211,6 @@ private enum Waited: ContextKey {
 }
 
 extension Response {
-  /// How many seconds the request waited for its turn, where interceptors limit how many run; 0 for less than a millisecond.
+  /// The time in seconds that the request waited for a limit; 0 for less than a millisecond.
   public var waited: Double { context[Waited.self] }
 }

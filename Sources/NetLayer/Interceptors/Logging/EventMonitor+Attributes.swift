@@ -1,7 +1,7 @@
 import PortableFoundation
 
 extension EventMonitor.Event {
-  /// The request that the event is about: for a response, the request as it was sent.
+  /// The request of the event; for a response, the request as it was sent.
   public var request: Request {
     switch self {
     case .started(let request), .failed(let request, _, _), .cancelled(let request, _), .measured(let request, _):
@@ -10,15 +10,20 @@ extension EventMonitor.Event {
     }
   }
 
-  /// The event's attributes by the names of OpenTelemetry's semantic conventions for HTTP client spans, as far as the event
-  /// knows them.
+  /// Returns the event's attributes, named by OpenTelemetry's semantic conventions for HTTP client spans, as far as
+  /// they are known.
   ///
-  /// `http.request.method` (`_OTHER` with `http.request.method_original` for a method that the conventions do not list),
-  /// `url.full`, `server.address`, `server.port`, `http.request.resend_count` from the second attempt on,
-  /// `http.response.status_code`, `error.type` (the status from 400 on, or the ``/HTTPTransport/NetworkError/Kind``),
-  /// `network.protocol.version`, `network.peer.address` and `network.peer.port`. Ports, counts and statuses are numbers, all else is text.
+  /// - `http.request.method`, or `_OTHER` and `http.request.method_original` for a method that the conventions do not
+  ///   list
+  /// - `url.full`, `server.address`, `server.port`
+  /// - `http.request.resend_count`, from the second attempt on
+  /// - `http.response.status_code`
+  /// - `error.type`: the status from 400 on, or the ``/HTTPTransport/NetworkError/Kind``
+  /// - `network.protocol.version`, `network.peer.address`, `network.peer.port`
   ///
-  /// - Parameter redaction: replaces the secrets in the URL.
+  /// Ports, counts and statuses are numbers; all other values are text.
+  ///
+  /// - Parameter redaction: The redaction of secrets in the URL.
   public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
     let request = request
     var attributes: [String: JSON] = ["url.full": JSON(stringLiteral: redaction.url(request.url))]
@@ -52,7 +57,7 @@ extension EventMonitor.Event {
 
   private func note(_ metrics: TransferMetrics?, in attributes: inout [String: JSON]) {
     if let version = metrics?.httpVersion { attributes["network.protocol.version"] = JSON(stringLiteral: version) }
-    // As in 127.0.0.1:80 and [::1]:80.
+    // The format is 127.0.0.1:80 or [::1]:80.
     guard let place = metrics?.remoteAddress, let colon = place.lastIndex(of: ":") else { return }
     let address = place[..<colon].trimming { $0 == "[" || $0 == "]" }
     attributes["network.peer.address"] = JSON(stringLiteral: address)

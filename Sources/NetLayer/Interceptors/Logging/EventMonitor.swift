@@ -1,30 +1,30 @@
 import PortableFoundation
 import Streams
 
-/// Tells what happens to requests: for metrics (article row 3.16).
+/// An interceptor that reports the events of requests, for metrics.
 public struct EventMonitor: Interceptor {
-  /// What happened to a request.
+  /// An event of a request.
   public enum Event: Sendable {
-    /// It goes out.
+    /// The request starts.
     case started(Request)
-    /// It was answered, whatever the status, after `seconds`.
-    /// What the transport measured of it is in `response.metrics`.
+    /// The response arrived after `seconds`, whatever its status. The transport's metrics are in `response.metrics`.
     case answered(Response, seconds: Double)
-    /// It failed, after `seconds`.
-    /// What the transport had measured by then is in the error's `metrics`.
+    /// The request failed after `seconds`. The transport's metrics so far are in the error's `metrics`.
     case failed(Request, NetworkError, seconds: Double)
-    /// The caller gave it up, after `seconds`.
+    /// The caller cancelled the request after `seconds`.
     case cancelled(Request, seconds: Double)
-    /// The transport is done with it, and this is what it took: before `answered` and `failed`, behind `cancelled`, and for
-    /// a stream at the end of its body. Once for each exchange: not for what a cache answers, again for each repetition, and
-    /// for the first alone of those that share one.
+    /// The transport has finished the request with these metrics: before `answered` and `failed`, after `cancelled`,
+    /// and at the end of a streamed body.
+    ///
+    /// The event occurs once per request that is sent: not for a cache hit, again for each retry, and only for the
+    /// first of several coalesced requests.
     case measured(Request, TransferMetrics)
   }
 
   private let clock: any SchedulerType
   private let handler: @Sendable (Event) -> Void
 
-  /// A monitor; `handler` is called where the events arise and must not block, `clock` is what times are taken from.
+  /// Creates a monitor. `handler` is called where the events occur and must not block; `clock` measures the times.
   public init(
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     handler: @escaping @Sendable (Event) -> Void
@@ -33,7 +33,7 @@ public struct EventMonitor: Interceptor {
     self.handler = handler
   }
 
-  /// Tells of `request`, and of what comes of it.
+  /// Reports the events of `request`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let (clock, handler) = (clock, handler)
     return Observable.deferred {
@@ -61,7 +61,7 @@ public struct EventMonitor: Interceptor {
   }
 }
 
-/// What hears what the transport measured of each exchange of a request, however it ended.
+/// The receiver of the transport's metrics for each sent request, however it ended.
 enum MetricsHandler: ContextKey {
   static let defaultValue: (@Sendable (TransferMetrics) -> Void)? = nil
 }

@@ -1,49 +1,49 @@
 import PortableFoundation
 import Streams
 
-/// Writes requests and answers to a log (article rows 1.3, 2.19).
+/// An interceptor that logs requests and responses.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [NetworkLogger(level: .body)])
 /// ```
-/// One entry for a request, one for what came of it. Secrets are hidden by `redaction`; bodies that are no text or are
-/// large are summarised.
+/// It writes one entry per request and one per result. `redaction` hides secrets; large and non-text bodies are
+/// summarized.
 public struct NetworkLogger: Interceptor {
-  /// How much is written.
+  /// A level of detail.
   public enum Level: Int, Sendable, Comparable {
     /// Nothing.
     case none
-    /// Method, URL, status, time and sizes.
+    /// The method, URL, status, time and sizes.
     case basic
-    /// The header fields, too.
+    /// The same and the header fields.
     case headers
-    /// The bodies, too.
+    /// The same and the bodies.
     case body
 
-    /// Whether `a` writes less than `b`.
+    /// Returns whether `a` logs less than `b`.
     public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// How much is written.
+  /// The level of detail.
   public var level: Level
-  /// What is hidden.
+  /// The redaction of secrets.
   public var redaction: Redaction
-  /// Whether requests are written as `curl` commands.
+  /// Whether requests are logged as `curl` commands.
   public var showsCurl: Bool
-  /// Bodies with more bytes than this are only summarised: a log is to be read.
+  /// The maximum size in bytes of a logged body. Larger bodies are summarized, to keep the log readable.
   public var maxBodySize: Int
   private let clock: any SchedulerType
   private let output: @Sendable (String) -> Void
 
-  /// A logger.
+  /// Creates a logger.
   ///
   /// - Parameters:
-  ///   - level: how much is written.
-  ///   - redaction: what is hidden.
-  ///   - showsCurl: whether requests are written as `curl` commands.
-  ///   - maxBodySize: the most bytes of a body that is written, 4 KB by default.
-  ///   - clock: what times are taken from.
-  ///   - output: takes each entry, on whatever thread it arises; standard error by default.
+  ///   - level: The level of detail.
+  ///   - redaction: The redaction of secrets.
+  ///   - showsCurl: `true` to log requests as `curl` commands.
+  ///   - maxBodySize: The maximum size in bytes of a logged body, 4 KB by default.
+  ///   - clock: The clock.
+  ///   - output: A closure that receives each entry, on any thread. By default it writes to standard error.
   public init(
     level: Level = .basic, redaction: Redaction = .standard, showsCurl: Bool = false, maxBodySize: Int = 4096,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
@@ -57,7 +57,7 @@ public struct NetworkLogger: Interceptor {
     self.output = output
   }
 
-  /// Writes `request`, and what comes of it.
+  /// Logs `request` and its result.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard level > .none else { return next(request) }
     let logger = self
@@ -67,7 +67,7 @@ public struct NetworkLogger: Interceptor {
       logger.output(logger.entry(request))
       return next(request).do(
         onNext: { response in
-          // Before all that follows: a retry ends this with its answer.
+          // Before emitting, because a retry ends this attempt with its response.
           hasEnded.withLock { $0 = true }
           logger.output(logger.entry(response, logger.milliseconds(since: start)))
         },

@@ -1,12 +1,12 @@
 import PortableFoundation
 
 extension Request {
-  /// The request as a `curl` command for a POSIX shell (article row 2.19).
+  /// Returns the request as a `curl` command for a POSIX shell.
   ///
-  /// - Parameter redaction: what is hidden; with `.none` the command can be pasted and does the same.
-  /// - Returns: one line. Bodies in memory that are no text are named by their size, as nothing can be hidden in them;
-  ///   with `.none` they travel as base64, as multipart pieces that are text always do. Files are named. A HEAD request with
-  ///   a body is sent as it is, but curl then waits for the body of the response until the server closes the connection.
+  /// - Parameter redaction: The redaction of secrets. With `.none`, the command sends the same request.
+  /// - Returns: One line. Files are named. Non-text bodies in memory are named by their size, because secrets in them
+  ///   can't be hidden; with `.none`, they are base64. Multipart bodies that are text are always base64. A HEAD request
+  ///   with a body is sent unchanged, but curl then waits for a response body until the server closes the connection.
   public func curlCommand(redaction: Redaction = .standard) -> String {
     var words = ["curl", "--globoff", "--compressed"]
     var input = ""
@@ -36,7 +36,8 @@ extension Request {
       input = "{ \((commands.isEmpty ? [":"] : commands).joined(separator: "; ")); } | "
       data = ["--data-binary", "@-"]
     }
-    // With a body curl refuses `--head`; it then sends the same, and waits for a body that does not come.
+    // With a body, curl rejects `--head`; `--request HEAD` sends the same, but curl waits for a response body that
+    // never arrives.
     if method == .head, data.isEmpty {
       words.append("--head")
     } else if method != (data.isEmpty ? .get : .post) {
@@ -47,18 +48,18 @@ extension Request {
       // `Name:` would remove curl's own field.
       words += ["--header", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
     }
-    // curl would call every body a form.
+    // curl would send every body as a form.
     if !data.isEmpty, headers["Content-Type"] == nil { words += ["--header", Self.quoted("Content-Type:")] }
     return input + (words + data).joined(separator: " ")
   }
 
-  /// What of `bytes` may be seen; nil for what is no text, unless nothing is hidden.
+  /// Returns the visible part of `bytes`; nil for non-text, unless nothing is hidden.
   private static func shown(_ bytes: Data, _ redaction: Redaction) -> Data? {
     if redaction.hidesNothing { return bytes }
     return String(validating: bytes, as: UTF8.self).map { Data(redaction.text($0).utf8) }
   }
 
-  /// Joins neighbours in memory: a secret and its name may be in two of them.
+  /// Joins adjacent data, because a secret and its name may be in two parts.
   private static func joined(_ parts: [Body.Part]) -> [Body.Part] {
     parts.reduce(into: []) { result, part in
       if case .data(let bytes) = part, case .data(let before)? = result.last {
@@ -71,7 +72,8 @@ extension Request {
 
   private static func echo(_ bytes: Data) -> String { "echo \(bytes.base64EncodedString()) | base64 -d" }
 
-  /// One word for the shell. It knows no characters, only bytes: a quote with an accent on it ends a word, too.
+  /// Returns one word for the shell, which reads bytes, not characters: a quote with a combining accent also ends a
+  /// word.
   private static func quoted(_ text: String) -> String {
     var word = "'"
     for scalar in text.unicodeScalars {

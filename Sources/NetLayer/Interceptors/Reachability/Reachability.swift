@@ -5,18 +5,18 @@ import Streams
   import Network
 #endif
 
-/// Says whether there is a network at all.
+/// A monitor of the network's availability.
 public protocol Reachability: Sendable {
-  /// Whether there is a network: at once, and at each change, on any thread.
+  /// Whether a network is available, emitted immediately and after each change, on any thread.
   var isReachable: Observable<Bool> { get }
 }
 
-/// The system's own idea of it.
+/// The reachability that the system reports.
 ///
-/// On Apple platforms what `NWPathMonitor` says. Elsewhere there is a network while an interface other than the loopback is
-/// up and has an address, which is looked at every other second while someone is subscribed.
+/// On Apple platforms, it uses `NWPathMonitor`. On other platforms, a network is available while an interface other
+/// than the loopback is up and has an address. While there is a subscriber, that is checked every two seconds.
 public struct SystemReachability: Reachability {
-  /// The system's idea of it.
+  /// Creates a monitor of the system's reachability.
   public init() {}
 
   #if canImport(Network)
@@ -59,19 +59,19 @@ public struct SystemReachability: Reachability {
   #endif
 }
 
-/// Waits for the network instead of failing without one (article row 3.11).
+/// An interceptor that waits for a network instead of failing without one.
 ///
-/// A request begins when there is a network. One that fails while there is none, with an error of kind `connection`,
-/// `unknownHost` or `timeout`, is sent again when there is one, if it is safe to send it twice. This machine itself
-/// (`localhost`, 127.0.0.0/8, `::1`) needs no network. It belongs in front of a
-/// `RetryInterceptor`, whose attempts are for servers that are away.
+/// A request starts when a network is available. A request that fails without a network, with an error of kind
+/// `connection`, `unknownHost` or `timeout`, is sent again later, provided that this is safe. The local machine
+/// (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, whose attempts are for
+/// unavailable servers.
 public struct WaitForNetwork: Interceptor {
   private let reachability: any Reachability
   private let limit: Duration
   private let scheduler: any SchedulerType
 
-  /// Waits for at most `limit`, a minute by default: a user has given up by then. Behind that the call fails with what it
-  /// failed with, or with kind `connection` if it was never sent.
+  /// Creates an interceptor that waits up to `limit`. The default is a minute, the longest that users usually wait.
+  /// After that, the call fails with its last error, or with kind `connection` if it was never sent.
   public init(
     _ reachability: any Reachability = SystemReachability(), limit: Duration = .seconds(60),
     scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -81,7 +81,7 @@ public struct WaitForNetwork: Interceptor {
     self.scheduler = scheduler
   }
 
-  /// Sends `request` when there is a network.
+  /// Sends `request` when a network is available.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard !request.url.isLoopback else { return next(request) }
     let reason = "there has been no network for \(limit); check the connection"
@@ -98,7 +98,7 @@ public struct WaitForNetwork: Interceptor {
     }
   }
 
-  /// Emits once when there is a network; `error` when there has been none for too long.
+  /// Emits once when a network is available, or fails with `error` after the limit.
   private func networked(_ error: NetworkError) -> Observable<Bool> {
     reachability.isReachable.filter { $0 }.take(1)
       .timeout(limit, other: .error(error), scheduler: scheduler)
@@ -106,7 +106,7 @@ public struct WaitForNetwork: Interceptor {
 }
 
 extension URL {
-  /// Whether it is of this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+  /// Whether the URL refers to the local machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
   fileprivate var isLoopback: Bool {
     guard let host = host?.lowercased() else { return false }
     return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]"

@@ -1,15 +1,15 @@
 import PortableFoundation
 
-/// The pause that a `Retry-After` asks for (RFC 9110 §10.2.3): seconds, or a date.
+/// The delay that a `Retry-After` field requests (RFC 9110 §10.2.3), in seconds or as a date.
 struct RetryAfter {
   let pause: Duration
 
-  /// `nil` where `headers` have none that is a number or a date. A date that is past is no pause; others count from the
-  /// response's own `Date`, as the server's clock has set both, and from `now` where there is none.
+  /// Parses `headers`; returns `nil` without a number or a date. A past date is a delay of zero. A date is relative to
+  /// the response's own `Date`, because the server's clock has set both, or else to `now`.
   init?(_ headers: HTTPHeaders, now: Date) {
     guard let value = headers.values(of: "Retry-After").first else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-      // More seconds than there are numbers for is longer than anybody waits.
+      // A number that exceeds the range is longer than any wait.
       pause = .seconds(Int64(value) ?? .max)
     } else if let date = HTTPDate.seconds(value, now: now.timeIntervalSinceReferenceDate) {
       let clock = now.timeIntervalSinceReferenceDate

@@ -1,49 +1,50 @@
 import PortableFoundation
 import Streams
 
-/// Sends a request again when its failure may be over by then (article rows 0.5, 3.14).
+/// An interceptor that retries requests after transient failures.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor()])
 /// ```
-/// Only what is safe to send twice is sent twice: the idempotent methods (GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE;
-/// RFC 9110 §9.2.2), and any other that carries an `Idempotency-Key`. What is repeated are errors of kind `connection`,
-/// `unknownHost` and `timeout`, and these statuses:
+/// Only requests that are safe to send twice are retried: those with an idempotent method (GET, HEAD, OPTIONS, TRACE,
+/// QUERY, PUT, DELETE; RFC 9110 §9.2.2), and any other with an `Idempotency-Key`. The retried failures are errors of
+/// kind `connection`, `unknownHost` and `timeout`, and these statuses:
 ///
-/// | status | why |
+/// | status | reason |
 /// |---|---|
-/// | 408 | the server gave up waiting for the request (RFC 9110 §15.5.9) |
-/// | 425 | it came too early in a TLS handshake (RFC 8470 §5.2) |
-/// | 429 | too many requests: the pause is what was asked for (RFC 6585 §4) |
+/// | 408 | the server timed out while waiting for the request (RFC 9110 §15.5.9) |
+/// | 425 | the request arrived too early in a TLS handshake (RFC 8470 §5.2) |
+/// | 429 | too many requests: the server sets the delay (RFC 6585 §4) |
 /// | 500 | often one bad instance among many |
-/// | 502, 503, 504 | the server behind the gateway is away, busy or slow: mostly for a moment (RFC 9110 §15.6) |
+/// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
-/// The pause is the policy's, or the server's `Retry-After` where it sends one. When all attempts are used up, the
-/// last answer or error is the call's; `request.context[Attempt.self]` of either says how many there were.
+/// The delay is that of the policy, or the server's `Retry-After`. After the last attempt, its response or error is the
+/// result of the call; `request.context[Attempt.self]` of either is the number of attempts.
 public struct RetryInterceptor: Interceptor {
-  /// The statuses that are repeated unless others are given.
+  /// The statuses that are retried by default.
   public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-  /// Attempts, pauses and the scheduler that times them; `shouldRetry` may refuse errors that would be repeated, and is
-  /// asked about answers as an error of kind `status`.
+  /// The number of attempts, the delays and their scheduler. `shouldRetry` can reject the retry of an error; a response
+  /// is passed to it as an error of kind `status`.
   public var policy: RetryPolicy
-  /// The statuses that are repeated.
+  /// The statuses to retry.
   public var statuses: Set<Int>
-  /// The longest `Retry-After` that is waited for; a longer one ends the attempts, since coming earlier than asked would
-  /// only be refused again.
+  /// The maximum `Retry-After` to wait for. A longer one ends the attempts, because the server would reject an earlier
+  /// retry.
   public var maximumRetryAfter: Duration
-  /// Whether a request may be sent twice.
+  /// A rule that decides whether a request may be sent twice.
   public var isRepeatable: @Sendable (Request) -> Bool
   private let budget: RetryBudget
 
-  /// Three attempts, with pauses of up to 0.5 and 1 s, or up to a minute where the server asks for it.
+  /// Creates an interceptor. By default, it makes three attempts with delays of up to 0.5 s and 1 s, or up to a minute
+  /// at the server's request.
   ///
   /// - Parameters:
-  ///   - policy: attempts and pauses.
-  ///   - statuses: the statuses that are repeated.
-  ///   - maximumRetryAfter: the longest `Retry-After` that is waited for.
-  ///   - budget: how many retries a host gets; give several back ends the same to count them together.
-  ///   - isRepeatable: whether a request may be sent twice.
+  ///   - policy: The number of attempts and the delays.
+  ///   - statuses: The statuses to retry.
+  ///   - maximumRetryAfter: The maximum `Retry-After` to wait for.
+  ///   - budget: The budget of retries per origin. Several backends can share one.
+  ///   - isRepeatable: Returns whether a request may be sent twice.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
     maximumRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
@@ -56,7 +57,7 @@ public struct RetryInterceptor: Interceptor {
     self.isRepeatable = isRepeatable
   }
 
-  /// Sends `request` until it succeeds, may not be repeated, or the attempts or the host's budget are used up.
+  /// Sends `request` until it succeeds, can't be retried, or has used up the attempts or the origin's budget.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     budget.earn(Origin(request.url))
     return attempt(request, next)
@@ -66,7 +67,7 @@ public struct RetryInterceptor: Interceptor {
     guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
       return next(request)
     }
-    // A map and a catchError in one scope, as this is on the way of every request.
+    // A map and a catchError in one scope, because every request runs this code.
     return Observable(push: { subscription, emit in
       let scope = CatchScope(subscription) { error in
         let pause = (error as? Again)?.pause ?? pause(after: NetworkError.wrapping(error), request)
@@ -76,7 +77,7 @@ public struct RetryInterceptor: Interceptor {
         attempt(again, next).delaySubscription(pause, scheduler: policy.scheduler).run(subscription, emit)
       }
       next(request).run(scope) { response in
-        // Answers leave by the way of the errors, so that nothing of them is emitted.
+        // Responses to retry are thrown as errors, so that none of them is emitted.
         if statuses.contains(response.status), let pause = pause(after: response, request) {
           throw Again(pause)
         }
@@ -102,7 +103,7 @@ public struct RetryInterceptor: Interceptor {
     return pause
   }
 
-  /// Ends an attempt whose answer is to be repeated.
+  /// The error that ends an attempt whose response triggers a retry.
   private struct Again: Error {
     let pause: Duration
     init(_ pause: Duration) { self.pause = pause }
@@ -110,8 +111,10 @@ public struct RetryInterceptor: Interceptor {
 }
 
 extension Request {
-  /// Whether sending it twice does what sending it once does: by its method (RFC 9110 §9.2.2), or since an
-  /// `Idempotency-Key` lets the server tell.
+  /// Whether sending the request twice has the same effect as sending it once.
+  ///
+  /// That depends on its method (RFC 9110 §9.2.2). An `Idempotency-Key` also suffices, because the server uses it to
+  /// detect the second request.
   public var isIdempotent: Bool {
     method.isIdempotent || !headers.values(of: "Idempotency-Key").isEmpty
   }

@@ -1,5 +1,5 @@
-/// The place of a request in a distributed trace, as the fields `traceparent` and `tracestate` carry it (W3C Trace Context,
-/// level 1).
+/// The position of a request in a distributed trace, carried by the fields `traceparent` and `tracestate` (W3C Trace
+/// Context, level 1).
 ///
 /// ```swift
 /// try await TraceContext.$current.withValue(TraceContext()) {
@@ -10,25 +10,25 @@ public struct TraceContext: Hashable, Sendable {
   /// The context of the current task, which a ``TraceInterceptor`` continues by default.
   @TaskLocal public static var current: TraceContext?
 
-  /// The trace: 32 lowercase hexadecimal digits.
+  /// The identifier of the trace: 32 lowercase hexadecimal digits.
   public let traceID: String
-  /// The span: 16 lowercase hexadecimal digits.
+  /// The identifier of the span: 16 lowercase hexadecimal digits.
   public let spanID: String
-  /// The trace flags; bit 0 says that the caller may have recorded the trace.
+  /// The trace flags. Bit 0 means that the caller may have recorded the trace.
   public let flags: UInt8
-  /// The vendors' own data, as in `tracestate`; empty without.
+  /// The vendor-specific data of `tracestate`; empty by default.
   public let state: String
 
   /// Whether the caller may have recorded the trace.
   public var isSampled: Bool { flags & 1 == 1 }
 
-  /// Begins a trace with random ids.
+  /// Creates a new trace with random identifiers.
   public init(isSampled: Bool = true) {
     self.init(
       traceID: Self.randomID(digits: 32), spanID: Self.randomID(digits: 16), flags: isSampled ? 1 : 0, state: "")
   }
 
-  /// Reads the fields of a received request; `nil` if `traceparent` is not valid (W3C Trace Context §3.2).
+  /// Parses the fields of a received request; `nil` if `traceparent` is not valid (W3C Trace Context §3.2).
   ///
   /// A `tracestate` of more than 512 characters is dropped (§3.3.1.5).
   public init?(traceparent: String, tracestate: String = "") {
@@ -51,20 +51,20 @@ public struct TraceContext: Hashable, Sendable {
     self.state = state
   }
 
-  /// A new span of the same trace.
+  /// Returns a new span of the same trace.
   public func child() -> TraceContext {
-    // A later version's flags are not known: only the first bit goes on (§4.3).
+    // A later version's flags are unknown, so only the first bit is propagated (§4.3).
     TraceContext(traceID: traceID, spanID: Self.randomID(digits: 16), flags: flags & 1, state: state)
   }
 
-  /// The value of the `traceparent` field: version 00.
+  /// The value of the `traceparent` field, version 00.
   public var traceparent: String { "00-\(traceID)-\(spanID)-\(Self.hex(UInt64(flags), digits: 2))" }
 
   private static func isHex(_ text: Substring, _ count: Int) -> Bool {
     text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
   }
 
-  /// Random digits; an id of zeros alone is not valid.
+  /// Returns random digits; an identifier of zeros alone is not valid.
   private static func randomID(digits: Int) -> String {
     stride(from: 0, to: digits, by: 16).map { _ in hex(.random(in: 1 ... .max), digits: 16) }.joined()
   }

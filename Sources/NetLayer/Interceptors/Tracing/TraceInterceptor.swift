@@ -1,28 +1,30 @@
 import Streams
 
-/// Sends the caller's trace with each request, in the fields `traceparent` and `tracestate` (W3C Trace Context, level 1).
+/// An interceptor that sends the caller's trace in the fields `traceparent` and `tracestate` (W3C Trace Context, level
+/// 1).
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor(), TraceInterceptor()])
 /// ```
-/// Every request that passes the interceptor is a new span of the caller's trace. Placed behind ``RetryInterceptor``, each
-/// attempt has a span of its own, and all attempts have the same trace: the trace is read once per call, on the caller's
-/// task. A redirect belongs to the span of its request. `response.request.context[TraceContext.self]` is the span that was
+/// Every request that passes the interceptor is a new span of the caller's trace. Place it after ``RetryInterceptor``
+/// to make each attempt a separate span of the same trace: the trace is read once per call, on the caller's task. A
+/// redirect belongs to the span of its request. `response.request.context[TraceContext.self]` is the span that was
 /// sent. A request that already has a `traceparent` is not changed.
 ///
-/// Place it behind ``CoalescingInterceptor``, which shares no exchange between requests of different fields.
+/// Place it after ``CoalescingInterceptor``, which does not share responses between requests with different fields.
 public struct TraceInterceptor: Interceptor {
   private let current: @Sendable () -> TraceContext?
 
-  /// An interceptor that continues the trace that `current` returns, and sends nothing where that is `nil`.
+  /// Creates an interceptor that continues the trace that `current` returns, or sends no trace if it returns `nil`.
   ///
-  /// - Parameter current: is called once per call, on the subscribing thread; the task's ``TraceContext/current`` by default.
-  ///   Return `TraceContext.current ?? TraceContext()` to begin a trace for calls without one.
+  /// - Parameter current: A closure that is called once per call, on the subscribing thread. By default, it returns the
+  ///   task's ``TraceContext/current``. Return `TraceContext.current ?? TraceContext()` to start a trace for calls
+  ///   without one.
   public init(_ current: @escaping @Sendable () -> TraceContext? = { TraceContext.current }) {
     self.current = current
   }
 
-  /// Notes the caller's trace on the request, where all attempts find it.
+  /// Records the caller's trace in the request for all attempts.
   public func prepare(_ request: inout Request) {
     guard let trace = current() else { return }
     request.context[TraceContext.self] = trace
