@@ -113,7 +113,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   }
 }
 
-/// Which elements a `Pull` keeps: the policy of `AsyncThrowingStream`, which is not `Sendable` in older toolchains.
+/// The elements that a `Pull` keeps: the policy of `AsyncThrowingStream`, which is not `Sendable` in older toolchains.
 enum PullPolicy {
   case all
   case oldest(Int)
