@@ -44,7 +44,9 @@
       let version = version(of: transfer)
       guard version != chosenVersion else { return }
       chosenVersion = version
-      demand("HTTPVersion.\(transfer.httpVersion)", set(CCURL_HTTP_VERSION, version), .invalidRequest)
+      let code = set(CCURL_HTTP_VERSION, version)
+      // The text is only made then: it costs a request six allocations with libraries whose handles are not reused.
+      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
       if let refusal { throw refuse(refusal, transfer) }
     }
 
