@@ -1,14 +1,14 @@
 #if canImport(CCurl)
-  /// What Alt-Svc fields say (RFC 7838 §3), as far as it is used: whether an origin offers HTTP/3 itself.
+  /// Reads Alt-Svc fields (RFC 7838 §3): whether an origin itself offers HTTP/3.
   enum AlternativeServices {
     /// A day (RFC 7838 §3.1).
     private static let usualAge = 86_400.0
-    /// A year: more passes for a mistake.
+    /// A year: a larger value is taken for a mistake.
     private static let longestAge = 31_536_000.0
 
-    /// For how many seconds HTTP/3 is offered at the origin's own host and `port`; 0 if it is not, or no longer.
+    /// Returns the seconds for which the origin offers HTTP/3 at its own host and `port`; 0 if it does not.
     ///
-    /// What is not valid is left out. Services at other hosts and ports are not used.
+    /// Ignores invalid entries, and services at other hosts and ports.
     static func http3Seconds(_ fields: [String], port: Int) -> Double {
       for entry in fields.flatMap({ split($0, at: ",") }) {
         let parts = split(entry, at: ";")

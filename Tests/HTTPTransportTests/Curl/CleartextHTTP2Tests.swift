@@ -102,9 +102,7 @@
 
     func testHTTP2GoesOverAUnixSocket_andKeepsItsConnection() throws {
       try skipWithoutHTTP2()
-      let folder = "/tmp/netlayer-\(UUID().uuidString.prefix(8))"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let folder = try makeSocketFolder()
       let server = try RawServer(path: folder + "/a", Self.serve)
       let other = try RawServer(path: folder + "/b", Self.serve)
       let transport = try CurlTransport(

@@ -21,12 +21,7 @@
     }
 
     /// A path in a folder of its own, which is removed at the end of the test.
-    private func socketPath() throws -> String {
-      let folder = "/tmp/netlayer-\(UUID().uuidString.prefix(8))"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
-      return folder + "/http.sock"
-    }
+    private func socketPath() throws -> String { try makeSocketFolder() + "/http.sock" }
 
     /// Tells the Host field and the number of the connection.
     private static let serve: @Sendable (RawClient, Int) -> Void = { client, number in

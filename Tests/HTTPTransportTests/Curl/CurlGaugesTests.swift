@@ -66,9 +66,7 @@
     }
 
     func testOriginsAreCountedByThemselves_alsoOnAUnixSocket() async throws {
-      let folder = "/tmp/netlayer-\(UUID().uuidString.prefix(8))"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let folder = try makeSocketFolder()
       let serve: @Sendable (RawClient, Int) -> Void = { client, _ in
         while client.receiveHead() != nil { client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
       }

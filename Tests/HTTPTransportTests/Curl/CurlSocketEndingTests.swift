@@ -16,14 +16,6 @@ import XCTest
     private let statuses = Box<[Int]>([])
     private let end = Box<End?>(nil)
 
-    private func until(file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool) {
-      let limit = Date(timeIntervalSinceNow: 10)
-      while !condition() {
-        guard Date() < limit else { return XCTFail("waited in vain", file: file, line: line) }
-        usleep(2000)
-      }
-    }
-
     /// Keeps the client from writing and reading until the server has ended all connections.
     private static func busy(until server: LoopbackServer) -> @Sendable () -> BodyFlow {
       {

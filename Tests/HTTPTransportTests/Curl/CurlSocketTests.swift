@@ -38,16 +38,6 @@ import XCTest
       var close: SocketClose? { try? end.value?.get() }
     }
 
-    private func until(
-      _ seconds: Double = 10, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
-    ) {
-      let limit = Date(timeIntervalSinceNow: seconds)
-      while !condition() {
-        guard Date() < limit else { return XCTFail("waited in vain", file: file, line: line) }
-        usleep(2000)
-      }
-    }
-
     private func connect(
       _ transport: CurlTransport, _ server: LoopbackServer, _ listener: Listener, _ options: SocketOptions = .init(),
       path: String = "/", timeouts: Request.Timeouts = .init(), configure: (inout Request) -> Void = { _ in }
