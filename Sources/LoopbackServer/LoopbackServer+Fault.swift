@@ -8,7 +8,7 @@ extension LoopbackServer {
   /// never read from is `LoopbackServer.silent()`.
   public enum Fault: String, CaseIterable, Sendable {
     /// The request is read, and nothing comes.
-    case neverAnswering
+    case neverResponding
     /// The connection is closed instead of an answer.
     case closeBeforeHead
     /// The connection is reset instead of an answer.
@@ -69,7 +69,7 @@ extension LoopbackServer {
     /// The answer that does it, to a request for `path`.
     public func response(to path: String = "/") -> Response {
       switch self {
-      case .neverAnswering: .neverAnswering
+      case .neverResponding: .neverResponding
       case .closeBeforeHead: .closeBeforeHead
       case .resetBeforeHead: .resetBeforeHead
       case .headCutShort: Self.raw("HTTP/1.1 200 OK\r\nContent-Le", .close)

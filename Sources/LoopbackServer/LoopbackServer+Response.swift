@@ -146,5 +146,5 @@ extension LoopbackServer.Response {
   }
 
   /// Fault: takes the request and never answers.
-  public static var neverAnswering: Self { Self(body: .raw([]), ending: .hang) }
+  public static var neverResponding: Self { Self(body: .raw([]), ending: .hang) }
 }

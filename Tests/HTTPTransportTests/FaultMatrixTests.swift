@@ -40,7 +40,7 @@ class FaultMatrixTests: XCTestCase {
 
   static func expected(_ fault: LoopbackServer.Fault) -> FaultGrid.Expected {
     switch fault {
-    case .neverAnswering, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
+    case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
     // What follows the content is no part of it, and of two framings the chunks count.
     case .lengthTooShort, .lengthAndChunks: .answer("ok")

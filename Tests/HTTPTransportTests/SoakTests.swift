@@ -23,14 +23,14 @@
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 32))
       let before = Resources.now.descriptors
       for _ in 0..<4 {
-        let flights = (0..<400).map { _ in Flight(self) }
-        for (index, flight) in flights.enumerated() {
+        let pendingCalls = (0..<400).map { _ in PendingCall(self) }
+        for (index, pending) in pendingCalls.enumerated() {
           let path = index % 20 == 0 ? "/\(faults[index / 20 % faults.count].rawValue)" : "/"
-          let sent = flight.send(Request(url: server.url(path)), on: transport)
+          let sent = pending.send(Request(url: server.url(path)), on: transport)
           if index % 10 == 3 { sent.dispose() }
         }
-        for (index, flight) in flights.enumerated() {
-          switch try flight.outcome() {
+        for (index, pending) in pendingCalls.enumerated() {
+          switch try pending.outcome() {
           case .success(let response):
             XCTAssertNotEqual(index % 20, 0)
             XCTAssertEqual(response.body, Data("fine".utf8))

@@ -130,7 +130,7 @@ final class LoopbackServerTests: XCTestCase {
 
   func testADelayHoldsUpNoOtherConnection() throws {
     let server = try LoopbackServer { request in
-      request.path == "/never" ? .neverAnswering : .text("now")
+      request.path == "/never" ? .neverResponding : .text("now")
     }
     let stuck = try RawClient(port: server.port)
     stuck.send(get("/never"))
@@ -164,7 +164,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testStopClosesEverythingAndMayBeRepeated() throws {
-    let server = try LoopbackServer { _ in .neverAnswering }
+    let server = try LoopbackServer { _ in .neverResponding }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.1\r\n\r\n")
     server.stop()

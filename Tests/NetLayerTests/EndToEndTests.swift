@@ -53,7 +53,7 @@ final class EndToEndTests: XCTestCase {
       routes.on(nil, "/close") { _ in .closeBeforeHead }
       routes.on(nil, "/reset") { _ in .resetMidBody() }
       routes.on(nil, "/short") { _ in .truncatedBody() }
-      routes.on(nil, "/never") { _ in .neverAnswering }
+      routes.on(nil, "/never") { _ in .neverResponding }
       routes.on(nil, "/down") { _ in .json(#"{"code":500,"message":"database is down"}"#, status: 503) }
     }
     let network = network(server)
@@ -77,7 +77,7 @@ final class EndToEndTests: XCTestCase {
     let arrived = expectation(description: "arrived")
     let server = try LoopbackServer { _ in
       arrived.fulfill()
-      return .neverAnswering
+      return .neverResponding
     }
     let events = Counter()
     let subscription = network(server).json(.get, "/").subscribe(

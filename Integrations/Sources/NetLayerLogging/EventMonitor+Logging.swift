@@ -18,7 +18,7 @@ extension EventMonitor {
       let (line, own): (String, Logger.Level)
       switch event {
       case .started, .measured: return
-      case .answered(let response, _): (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
+      case .received(let response, _): (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
       case .failed(_, let error, _): (line, own) = ("failed: \(redaction.text(error.reason))", .warning)
       case .cancelled: (line, own) = ("cancelled", .notice)
       }

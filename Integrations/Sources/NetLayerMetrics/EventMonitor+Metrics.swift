@@ -26,7 +26,7 @@ extension EventMonitor {
       }
       switch event {
       case .started: active().increment()
-      case .answered(_, let seconds), .failed(_, _, let seconds): record(seconds)
+      case .received(_, let seconds), .failed(_, _, let seconds): record(seconds)
       case .cancelled:
         Counter(label: "http.client.request.cancelled", dimensions: server, factory: factory).increment()
         active().decrement()

@@ -44,7 +44,7 @@ public struct TracingInterceptor: Interceptor {
       @Sendable func end() { if !isOver.exchange(true, ordering: .relaxed) { span.end() } }
       return next(sent).do(
         onNext: { response in
-          note(.answered(response, seconds: 0), on: span)
+          note(.received(response, seconds: 0), on: span)
           if response.status >= 400 { span.setStatus(.init(code: .error)) }
         },
         onError: { error in

@@ -3,21 +3,21 @@
   import PortableFoundation
 
   /// A request as its errors name it: a transfer, or a socket that is being opened.
-  protocol CurlExchange {
+  protocol CurlOperation {
     /// What the caller asked for.
     var request: Request { get }
     /// What goes over the wire now, and its URL as text.
-    var hop: Request { get }
+    var currentRequest: Request { get }
     var hopURL: String { get }
     /// Host and port of the hop.
     var place: String { get }
   }
 
-  extension CurlTransfer: CurlExchange {}
+  extension CurlTransfer: CurlOperation {}
 
   /// What a CURLcode means to the caller (libcurl-errors(3)).
   enum CurlFailure {
-    static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlExchange) -> NetworkError {
+    static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
       let place = transfer.place
       let said = "\(place): \(underlying.text)"
@@ -52,7 +52,8 @@
         return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
       case 6:
         return make(
-          .unknownHost, "the host \(transfer.hop.url.host ?? "") can't be resolved; check its spelling and the network")
+          .unknownHost,
+          "the host \(transfer.currentRequest.url.host ?? "") can't be resolved; check its spelling and the network")
       case 7:
         if let limit = systemLimit(handle) { return make(.connection, "no connection to \(said): \(limit)") }
         if let address = handle.address {
@@ -155,7 +156,7 @@
         reason: "\(cutShort(transfer.place, handle)): \(reason)", request: transfer.request)
     }
 
-    static func connectTimeout(_ transfer: some CurlExchange, _ underlying: (any Error)? = nil) -> NetworkError {
+    static func connectTimeout(_ transfer: some CurlOperation, _ underlying: (any Error)? = nil) -> NetworkError {
       NetworkError(
         kind: .timeout,
         reason: "\(transfer.place) was not connected within Timeouts.connect "
@@ -196,7 +197,7 @@
     /// Whether `code` says that this libcurl was built without an option: CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION.
     static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
 
-    static func outOfMemory(_ transfer: some CurlExchange) -> NetworkError {
+    static func outOfMemory(_ transfer: some CurlOperation) -> NetworkError {
       NetworkError(
         kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
     }

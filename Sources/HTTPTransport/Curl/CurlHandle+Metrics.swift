@@ -15,7 +15,7 @@
     var proxyPlace: String? {
       guard case .url(let url, let except) = configuration.proxy else { return nil }
       if case .unixSocket = address { return nil }
-      guard let host = (transfer?.hop ?? opening)?.url.host, !except.contains(host) else { return nil }
+      guard let host = (transfer?.currentRequest ?? opening)?.url.host, !except.contains(host) else { return nil }
       return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
     }
 

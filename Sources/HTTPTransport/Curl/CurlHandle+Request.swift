@@ -14,7 +14,7 @@
     private static let longHead = 1 << 14
 
     func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
-      let request = transfer.hop
+      let request = transfer.currentRequest
       let isPlain =
         request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
         && transfer.hopURL.utf8.count < Self.longHead

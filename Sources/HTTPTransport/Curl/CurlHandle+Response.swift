@@ -15,7 +15,7 @@
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else {
         abortReason =
-          (answer.problem ?? "the head of the response is larger than \(CurlAnswer.maxHeadSize) bytes")
+          (answer.problem ?? "the head of the response is larger than \(CurlResponse.maxHeadSize) bytes")
           + "; see the server"
         return false
       }
@@ -33,11 +33,12 @@
         abortReason = problem + "; see the server"
         return false
       }
-      transfer.hop.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.hop.url)
+      transfer.currentRequest.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.currentRequest.url)
       noteServices(transfer)
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
-          original: transfer.request, hop: transfer.hop, status: answer.status, headers: answer.headers,
+          original: transfer.request, currentRequest: transfer.currentRequest, status: answer.status,
+          headers: answer.headers,
           trail: transfer.trail, cookies: cookiesSent)
         if case .deliver = decision {} else { redirect = decision }
       }
@@ -52,7 +53,7 @@
         if answer.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, place) }
         if !mayBeSentAgain { deliverHead() }
       }
-      if !transfer.hop.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
+      if !transfer.currentRequest.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
       return true
     }
 
@@ -61,13 +62,13 @@
       guard CurlLibrary.speaksHTTP3, transfer.isSecure, let lane = transfer.lane else { return }
       let fields = answer.headers.values(of: "Alt-Svc")
       guard !fields.isEmpty else { return }
-      let seconds = AlternativeServices.http3Seconds(fields, port: transfer.hop.url.portInUse)
+      let seconds = AlternativeServices.http3Seconds(fields, port: transfer.currentRequest.url.portInUse)
       lane.http3Until = seconds > 0 ? Deadline.after(seconds, from: transfer.loop.now) : 0
     }
 
     private func prepareDecoder(_ transfer: CurlTransfer) -> Bool {
       guard answer.isCoded, let coding = answer.headers["Content-Encoding"], !answer.hasNoBody,
-        transfer.hop.headers["Accept-Encoding"] == nil
+        transfer.currentRequest.headers["Accept-Encoding"] == nil
       else { return true }
       do {
         decoder = try ContentDecoder(coding)

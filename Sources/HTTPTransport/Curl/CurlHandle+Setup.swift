@@ -69,7 +69,7 @@
     /// Why the hop can't go over HTTP/3; `nil` if it can.
     private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
       guard transfer.isSecure else { return "needs an https URL" }
-      if case .unixSocket = configuration.directory.address(of: transfer.hop.url) {
+      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url) {
         return "does not go over a Unix domain socket"
       }
       switch configuration.proxy {

@@ -20,11 +20,11 @@
     /// Gets ready to connect to the host of `hop`, over the proxy and inside TLS as for any request.
     ///
     /// - Throws: the setting that libcurl does not take; nothing may be sent then.
-    func prepareSocket(_ hop: Request) throws(NetworkError) {
-      opening = hop
+    func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
+      opening = currentRequest
       errorText.pointee = 0
-      if let refusal { throw refusal.about(hop) }
-      set(CCURL_URL, hop.url.absoluteString)
+      if let refusal { throw refusal.about(currentRequest) }
+      set(CCURL_URL, currentRequest.url.absoluteString)
       set(CCURL_CONNECT_ONLY, 1)
       // An HTTP proxy must not look into what follows, also without TLS.
       set(CCURL_HTTPPROXYTUNNEL, 1)
@@ -35,8 +35,10 @@
       set(CCURL_MAXAGE_CONN, Self.longestAge)
       // It counts the requests on a connection, of which there is none.
       ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), nil)
-      if hop.url.scheme?.lowercased() == "https", pin(hop.url), let refusal { throw refusal.about(hop) }
-      if redirectConnection(of: hop.url), let refusal { throw refusal.about(hop) }
+      if currentRequest.url.scheme?.lowercased() == "https", pin(currentRequest.url), let refusal {
+        throw refusal.about(currentRequest)
+      }
+      if redirectConnection(of: currentRequest.url), let refusal { throw refusal.about(currentRequest) }
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Flow {

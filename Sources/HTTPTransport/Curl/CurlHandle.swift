@@ -15,7 +15,7 @@
     var opening: Request?
     // Unchecked, as each line of a head would be checked several times: the loop's thread alone comes here, and nothing
     // that a response does leads back to it.
-    @exclusivity(unchecked) var answer = CurlAnswer()
+    @exclusivity(unchecked) var answer = CurlResponse()
     /// Removes the content coding of the response, where it has one.
     var decoder: ContentDecoder?
     /// Why a callback ended the transfer, where libcurl's code alone would not say.
@@ -166,13 +166,14 @@
       place.pointee.is_watched = false
       place.pointee.lane = transfer.lane?.number ?? 0
       if let refusal { throw refuse(refusal, transfer) }
-      let hop = transfer.hop
+      let currentRequest = transfer.currentRequest
       // Not where HTTP/2 may be spoken: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.
       let isSmall = !transfer.mayMultiplex && answer.size <= Self.smallBuffer - 1024
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
-      answer.start(maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: hop.method == .head)
+      answer.start(
+        maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
       set(CCURL_URL, transfer.hopURL)
-      let milliseconds = Self.milliseconds(hop.timeouts.connect)
+      let milliseconds = Self.milliseconds(currentRequest.timeouts.connect)
       if milliseconds != connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         connectMilliseconds = milliseconds
@@ -202,8 +203,8 @@
         set(CCURL_XFERINFODATA, place)
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      if transfer.isSecure, pin(hop.url), let refusal { throw refuse(refusal, transfer) }
-      if !configuration.directory.isEmpty, redirectConnection(of: hop.url), let refusal {
+      if transfer.isSecure, pin(currentRequest.url), let refusal { throw refuse(refusal, transfer) }
+      if !configuration.directory.isEmpty, redirectConnection(of: currentRequest.url), let refusal {
         throw refuse(refusal, transfer)
       }
       if !isAsBefore(transfer) { try prepareContent(transfer) }
@@ -221,8 +222,9 @@
 
     /// Whether it is a GET with the fields of the one before: then all is said already.
     private func isAsBefore(_ transfer: CurlTransfer) -> Bool {
-      transfer.hop.method == .get && transfer.hop.body.isEmpty && headersSent == transfer.hop.headers
-        && cookiesSent == nil && transfer.hop.chosenOptions?.value.cookies == nil
+      transfer.currentRequest.method == .get && transfer.currentRequest.body.isEmpty
+        && headersSent == transfer.currentRequest.headers
+        && cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
     }
 
     /// Notes that a setting which guards something was not taken, where `code` says so.

@@ -66,9 +66,9 @@
       transfer.handle = handle
       transfer.lastActivity = now
       nextCheck = Swift.min(
-        nextCheck, Deadline.after(transfer.hop.timeouts.idle, from: now),
-        Deadline.after(transfer.hop.timeouts.connect, from: now),
-        transfer.hop.body.isEmpty ? .max : nextLook(at: transfer))
+        nextCheck, Deadline.after(transfer.currentRequest.timeouts.idle, from: now),
+        Deadline.after(transfer.currentRequest.timeouts.connect, from: now),
+        transfer.currentRequest.body.isEmpty ? .max : nextLook(at: transfer))
       return true
     }
 
@@ -143,7 +143,7 @@
       handle.deliverHead()
       if transfer.reportsProgress { transfer.report(handle.finalProgress, at: now, last: true) }
       let metrics = handle.metrics(of: transfer, at: now)
-      let url = transfer.hop.url
+      let url = transfer.currentRequest.url
       var response = Response(
         request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
         body: handle.answer.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)

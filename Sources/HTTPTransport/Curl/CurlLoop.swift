@@ -276,7 +276,7 @@
         }
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
         guard let handle = transfer.handle else { continue }
-        let sends = !transfer.hop.body.isEmpty
+        let sends = !transfer.currentRequest.body.isEmpty
         if sends { transfer.noteSent(handle.bytesSent) }
         let (deadline, error) = silenceLimit(of: transfer, handle)
         if now >= deadline {

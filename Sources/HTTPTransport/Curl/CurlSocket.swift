@@ -8,7 +8,7 @@
   /// Any thread may call what `SocketControl` has; all else belongs to the loop's thread. What is not private here belongs to
   /// its own extension.
   // @unchecked Sendable: the gate is atomic, and the inbox hands everything else over to the loop's thread.
-  final class CurlSocket: SocketControl, CurlExchange, @unchecked Sendable {
+  final class CurlSocket: SocketControl, CurlOperation, @unchecked Sendable {
     enum Phase {
       case connecting
       case opening
@@ -22,7 +22,7 @@
     private static let reads = 4
 
     let request: Request
-    private(set) var hop: Request
+    private(set) var currentRequest: Request
     private(set) var hopURL: String
     let options: SocketOptions
     let loop: CurlSocketLoop
@@ -59,11 +59,11 @@
     var turn: UInt64 = 0
 
     init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
-      (self.request, hop, hopURL) = (request, request, request.url.absoluteString)
+      (self.request, currentRequest, hopURL) = (request, request, request.url.absoluteString)
       (self.options, self.receiver, self.loop) = (options, receiver, loop)
     }
 
-    var place: String { hop.url.hostAndPort }
+    var place: String { currentRequest.url.hostAndPort }
 
     /// Whether the current hop goes over TLS.
     private var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
@@ -88,7 +88,7 @@
       phase = .connecting
       lastActivity = loop.now
       do {
-        try handle.prepareSocket(hop)
+        try handle.prepareSocket(currentRequest)
       } catch {
         return fail(error)
       }
@@ -105,8 +105,8 @@
       let handshake = SocketHandshake(options, offersCompression: options.compression && SocketDeflate.isAvailable)
       self.handshake = handshake
       opening = SocketOpening()
-      cookiesSent = hop.jarCookies
-      (output, offset, writeFailure) = (handshake.head(of: hop, cookies: cookiesSent), 0, nil)
+      cookiesSent = currentRequest.jarCookies
+      (output, offset, writeFailure) = (handshake.head(of: currentRequest, cookies: cookiesSent), 0, nil)
       phase = .opening
       lastActivity = loop.now
       flush()
@@ -169,7 +169,7 @@
 
     private func open(_ headers: HTTPHeaders, _ rest: [UInt8]) {
       guard let handshake else { return }
-      hop.chosenOptions?.value.cookies?.store(headers, from: hop.url)
+      currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
       var compressor: SocketDeflate?
       do {
         let agreement = try handshake.check(headers)
@@ -183,25 +183,27 @@
       socket = SocketProtocol(options, compressor: compressor, at: loop.now)
       phase = .open
       receiver?.response(
-        Response(request: request, url: hop.url, status: 101, headers: headers, redirects: trail.redirects))
+        Response(request: request, url: currentRequest.url, status: 101, headers: headers, redirects: trail.redirects))
       rest.withUnsafeBytes { socket?.feed($0, at: loop.now) }
       deliver()
     }
 
     /// The server responded with something else than a socket.
     private func refused(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
-      hop.chosenOptions?.value.cookies?.store(headers, from: hop.url)
+      currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
       switch RedirectPolicy.decide(
-        original: request, hop: hop, status: status, headers: headers, trail: trail, cookies: cookiesSent)
+        original: request, currentRequest: currentRequest, status: status, headers: headers, trail: trail,
+        cookies: cookiesSent)
       {
       case .refuse(let error): fail(error)
       case .follow(let next, let trail):
         release()
-        (hop, hopURL, self.trail) = (next, next.url.absoluteString, trail)
+        (currentRequest, hopURL, self.trail) = (next, next.url.absoluteString, trail)
         begin()
       case .deliver:
         let response = Response(
-          request: request, url: hop.url, status: status, headers: headers, body: body, redirects: trail.redirects)
+          request: request, url: currentRequest.url, status: status, headers: headers, body: body,
+          redirects: trail.redirects)
         receiver?.response(response)
         fail(
           NetworkError(

@@ -5,7 +5,7 @@
 
   /// One request on its way through the loop.
   // @unchecked Sendable: as its superclass says; the inbox hands the transfer over to the loop's thread.
-  final class CurlTransfer: Flight, HostQueue.Item, @unchecked Sendable {
+  final class CurlTransfer: TransferState, HostQueue.Item, @unchecked Sendable {
     let loop: CurlLoop
 
     /// The links of the inbox's stacks: written before a push, read behind the loop's exchange.
@@ -17,7 +17,7 @@
 
     private(set) var hopURL: String
     /// Whether its hop is libcurl's to send again where a connection dies: by its method and its body.
-    var maySendTwice: Bool { hop.method.isIdempotent && hop.body.isRepeatable }
+    var maySendTwice: Bool { currentRequest.method.isIdempotent && currentRequest.body.isRepeatable }
     /// Whether this hop is sent a second time, over a connection of its own.
     var isRepetition = false
     /// How often this hop was sent again because the server had not processed it.
@@ -115,8 +115,10 @@
     /// A POST may have been carried out by then (RFC 9110 §9.2.2), and so may what is sent by a method that is not known.
     /// A key for it changes nothing here: a repetition of that kind is the retry's to decide.
     func obstacleToRepetition(wasSent: Bool = true, isBodyTaken: Bool = true) -> String? {
-      if wasSent, !hop.method.isIdempotent { return "its method is not idempotent and it may have been carried out" }
-      if isBodyTaken, !hop.body.isRepeatable {
+      if wasSent, !currentRequest.method.isIdempotent {
+        return "its method is not idempotent and it may have been carried out"
+      }
+      if isBodyTaken, !currentRequest.body.isRepeatable {
         return "its body exists once; give a BodyStream that can be repeated"
       }
       if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "that was done \(unprocessed) times before" }
@@ -136,7 +138,7 @@
     var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
 
     /// The version of HTTP that the caller asks for.
-    var httpVersion: Request.HTTPVersion { hop.chosenOptions?.value.httpVersion ?? .automatic }
+    var httpVersion: Request.HTTPVersion { currentRequest.chosenOptions?.value.httpVersion ?? .automatic }
 
     /// Whether the current hop is sent as HTTP/2 without TLS.
     var isCleartextHTTP2: Bool { httpVersion == .http2PriorKnowledge && !isSecure }

@@ -77,7 +77,8 @@
     /// libcurl takes the head, none of which has gone out yet, for unsent. On HTTP/2 it is in the connection's queue and would
     /// be sent again, as the beginning of the body. Without a body, nothing is sent behind it.
     func noteUnsentHead() {
-      guard CurlLibrary.sendsHeadsTwice, stream > 0, !isHeadUnsent, let transfer, !transfer.hop.body.isEmpty else {
+      guard CurlLibrary.sendsHeadsTwice, stream > 0, !isHeadUnsent, let transfer, !transfer.currentRequest.body.isEmpty
+      else {
         return
       }
       isHeadUnsent = true

@@ -20,7 +20,7 @@ public struct Redirect: Sendable, Equatable {
 /// The redirects that a call has followed, and the requests that led to them.
 struct RedirectTrail: Sendable {
   /// What a server would answer in the same way again.
-  private struct Visit: Hashable {
+  private struct VisitedURL: Hashable {
     var method: String
     /// Without the fragment, which no server sees.
     var url: Substring
@@ -37,18 +37,18 @@ struct RedirectTrail: Sendable {
 
   /// The oldest first.
   private(set) var redirects: [Redirect] = []
-  private var visits: Set<Visit> = []
+  private var visited: Set<VisitedURL> = []
 
   /// The trail with `redirect` at its end, the response to `hop`, which was sent with the jar's `cookies`.
-  func adding(_ redirect: Redirect, to hop: Request, cookies: String?) -> RedirectTrail {
+  func adding(_ redirect: Redirect, to currentRequest: Request, cookies: String?) -> RedirectTrail {
     var trail = self
     trail.redirects.append(redirect)
-    trail.visits.insert(Visit(hop, cookies: cookies))
+    trail.visited.insert(VisitedURL(currentRequest, cookies: cookies))
     return trail
   }
 
   /// Whether `next` was sent before with the same cookies: the response would be the same redirect.
-  func contains(_ next: Request) -> Bool { visits.contains(Visit(next, cookies: next.jarCookies)) }
+  func contains(_ next: Request) -> Bool { visited.contains(VisitedURL(next, cookies: next.jarCookies)) }
 }
 
 extension Request {

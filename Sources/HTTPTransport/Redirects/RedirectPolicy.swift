@@ -88,7 +88,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// Decides on an answer of `status` and `headers` to `hop`, the request as it was last sent, with the jar's
   /// `cookies`; `trail` has the redirects before, and `original` is what the caller asked for.
   static func decide(
-    original: Request, hop: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail, cookies: String?
+    original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
+    cookies: String?
   ) -> Decision {
     guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
       return .deliver
@@ -100,12 +101,14 @@ public struct RedirectPolicy: Sendable, Hashable {
         NetworkError(
           kind: .redirect, reason: reason, request: original,
           response: Response(
-            request: original, url: hop.url, status: status, headers: headers, redirects: trail.redirects)))
+            request: original, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)))
     }
-    let from = hop.url.absoluteString
+    let from = currentRequest.url.absoluteString
     let hops = trail.redirects.count
-    let target = target(of: location, from: hop.url)
-    if let target, !policy.follows(Step(request: hop, status: status, target: target, count: hops)) { return .deliver }
+    let target = target(of: location, from: currentRequest.url)
+    if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: hops)) {
+      return .deliver
+    }
     guard hops < policy.limit else {
       return refuse(
         "more than \(policy.limit) redirects, the last from \(from) to \(location); look for a loop on the server")
@@ -119,22 +122,23 @@ public struct RedirectPolicy: Sendable, Hashable {
     guard target.host?.isEmpty == false else {
       return refuse("\(from) redirects to \(location.debugDescription), which names no host")
     }
-    guard policy.allowsDowngrade || scheme == "https" || hop.url.scheme?.lowercased() == "http" else {
+    guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
       return refuse("\(from) redirects to \(location): from https to http is not followed; call the http URL yourself")
     }
     // What no caller may ask for, no server may, either.
     if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
       return refuse("\(from) redirects to \(location.debugDescription): \(failure.reason)")
     }
-    let next = next(hop, status: status, target: target, keepsMethod: policy.keepsMethod)
+    let next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
     if !next.body.isRepeatable {
       return refuse("\(from) redirects to \(location), and the body can't be sent again; give a BodyStream that can")
     }
-    let trail = trail.adding(Redirect(url: hop.url, status: status, headers: headers), to: hop, cookies: cookies)
+    let trail = trail.adding(
+      Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies)
     guard !trail.contains(next) else {
       return refuse(
         "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"
-          + (hop.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
+          + (currentRequest.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
           + "; look for a loop on the server")
     }
     return .follow(next, trail)
@@ -148,10 +152,10 @@ public struct RedirectPolicy: Sendable, Hashable {
     return URL(string: target.absoluteString + old[hash...]) ?? target
   }
 
-  private static func next(_ hop: Request, status: Int, target: URL, keepsMethod: Bool) -> Request {
-    var next = hop
+  private static func next(_ currentRequest: Request, status: Int, target: URL, keepsMethod: Bool) -> Request {
+    var next = currentRequest
     next.url = target
-    if changesToGet(status, hop.method, keepsMethod: keepsMethod) {
+    if changesToGet(status, currentRequest.method, keepsMethod: keepsMethod) {
       next.method = .get
       next.body = .none
       // What described the body goes with it (Fetch, HTTP-redirect fetch, step 12).
@@ -159,15 +163,17 @@ public struct RedirectPolicy: Sendable, Hashable {
         next.headers[name] = nil
       }
     }
-    if Origin(hop.url) != Origin(target) {
+    if Origin(currentRequest.url) != Origin(target) {
       next.headers["Host"] = nil
       // A back end's tokens have many names: what is too secret for a log is too secret for another origin.
-      let secrets = hop.options.secrets
-      for field in hop.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
+      let secrets = currentRequest.options.secrets
+      for field in currentRequest.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
         next.headers[field.name] = nil
       }
       // So has what a back end sends by itself, but for what every server may know.
-      for field in hop.context[OriginBoundFields.self] where !isHarmless(field.name) { next.headers[field.name] = nil }
+      for field in currentRequest.context[OriginBoundFields.self] where !isHarmless(field.name) {
+        next.headers[field.name] = nil
+      }
     }
     return next
   }

@@ -29,7 +29,7 @@ public final class RecordingTransport: Transport {
   private let path: String
   /// The descriptor of the file; `nil` where nothing is recorded.
   private let file: Int32?
-  private let recorded: RecordedAnswers?
+  private let recorded: RecordedResponses?
   /// Answers from the recording.
   private let replay: StubTransport
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
@@ -51,7 +51,7 @@ public final class RecordingTransport: Transport {
     path = file.path
     let isThere = FileManager.default.fileExists(atPath: file.path)
     let replays = mode == .strict || isThere && mode != .all
-    let recorded = replays ? try RecordedAnswers(file, redaction: redaction) : nil
+    let recorded = replays ? try RecordedResponses(file, redaction: redaction) : nil
     self.recorded = recorded
     replay = StubTransport { recorded?[$0] }
     guard mode != .strict, mode != .once || !isThere else {
@@ -134,7 +134,7 @@ public final class RecordingTransport: Transport {
       do {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try append(try encoder.encode(RecordedExchange(request, result, redaction: redaction)) + Data("\n".utf8))
+        try append(try encoder.encode(RecordedCall(request, result, redaction: redaction)) + Data("\n".utf8))
         then(nil)
       } catch {
         then(
@@ -171,7 +171,7 @@ extension StubTransport {
   ///   - redaction: what the recording was made with.
   /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
   public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
-    let recorded = try RecordedAnswers(file, redaction: redaction)
+    let recorded = try RecordedResponses(file, redaction: redaction)
     self.init { recorded[$0] }
   }
 }

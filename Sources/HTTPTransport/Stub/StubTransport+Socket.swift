@@ -37,11 +37,11 @@ extension StubTransport {
   }
 }
 
-extension StubTransport.Answer {
+extension StubTransport.StubbedResponse {
   /// A WebSocket that plays `script`, opened `delay` seconds later with `headers` in the response.
   public static func socket(
     _ script: StubTransport.SocketScript, headers: HTTPHeaders = [:], after delay: Double = 0
-  ) -> StubTransport.Answer {
+  ) -> StubTransport.StubbedResponse {
     var answer = response(status: 101, headers: headers, after: delay)
     answer.socket = script
     return answer
@@ -103,14 +103,14 @@ final class StubSocket: SocketControl {
 
   // MARK: The scheduler
 
-  func play(_ answer: Result<StubTransport.Answer, NetworkError>) {
+  func play(_ answer: Result<StubTransport.StubbedResponse, NetworkError>) {
     switch answer {
     case .failure(let error): finish(.failure(error))
     case .success(let answer): after(answer.delay) { [self] in open(answer) }
     }
   }
 
-  private func open(_ answer: StubTransport.Answer) {
+  private func open(_ answer: StubTransport.StubbedResponse) {
     switch answer.result(request) {
     case .failure(let error): finish(.failure(error))
     case .success(let response):

@@ -15,22 +15,22 @@ public final class StubTransport: SocketTransport {
   /// Which requests a stub answers, and how.
   public struct Stub: Sendable {
     let matches: @Sendable (Request) -> Bool
-    let answer: Answer
+    let answer: StubbedResponse
 
     /// Answers requests for `path` (without the query); a `method` of `nil` takes any.
-    public init(_ method: HTTPMethod?, _ path: String, _ answer: Answer) {
+    public init(_ method: HTTPMethod?, _ path: String, _ answer: StubbedResponse) {
       self.init({ (method == nil || method == $0.method) && $0.url.path == path }, answer)
     }
 
     /// Answers the requests that `matches` says yes to.
-    public init(_ matches: @escaping @Sendable (Request) -> Bool, _ answer: Answer) {
+    public init(_ matches: @escaping @Sendable (Request) -> Bool, _ answer: StubbedResponse) {
       self.matches = matches
       self.answer = answer
     }
   }
 
   private let scheduler: any SchedulerType
-  private let answer: @Sendable (Request) -> Answer?
+  private let answer: @Sendable (Request) -> StubbedResponse?
   /// Taken by callers and tests.
   private let log = Locked((sent: [Request](), cancelled: [Request]()))
 
@@ -41,7 +41,7 @@ public final class StubTransport: SocketTransport {
   ///   - answer: is called on `scheduler`.
   public init(
     on scheduler: any SchedulerType = SerialDispatchQueueScheduler(internalSerialQueueName: "NetLayer.StubTransport"),
-    _ answer: @escaping @Sendable (Request) -> Answer?
+    _ answer: @escaping @Sendable (Request) -> StubbedResponse?
   ) {
     self.scheduler = scheduler
     self.answer = answer
@@ -89,11 +89,11 @@ public final class StubTransport: SocketTransport {
     _ request: Request, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
-    let flight = StubFlight(request, on: scheduler, progress, receiver, completion) { [self] in
+    let transfer = StubTransfer(request, on: scheduler, progress, receiver, completion) { [self] in
       log.withLock { $0.cancelled.append(request) }
     }
-    flight.beginning.setDisposable(find(request) { flight.play($0) })
-    return flight
+    transfer.beginning.setDisposable(find(request) { transfer.play($0) })
+    return transfer
   }
 
   /// Opens the socket that the request's answer has; see `SocketTransport.connect`. An answer without one refuses it.
@@ -107,7 +107,7 @@ public final class StubTransport: SocketTransport {
 
   /// Notes `request`, and finds its answer on the scheduler.
   private func find(
-    _ request: Request, _ then: @escaping @Sendable (Result<Answer, NetworkError>) -> Void
+    _ request: Request, _ then: @escaping @Sendable (Result<StubbedResponse, NetworkError>) -> Void
   ) -> any Disposable {
     log.withLock { $0.sent.append(request) }
     return scheduler.schedule { [answer] in

@@ -11,12 +11,12 @@
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
       completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-      if let flight = flights[dataTask.taskIdentifier] {
-        flight.lastActivity = Deadline.now()
-        flight.response = response as? HTTPURLResponse
-        if let http = flight.response { decide(flight, http) }
+      if let transfer = transfers[dataTask.taskIdentifier] {
+        transfer.lastActivity = Deadline.now()
+        transfer.response = response as? HTTPURLResponse
+        if let http = transfer.response { decide(transfer, http) }
         // From here on the allowed silence is shorter.
-        watch(flight)
+        watch(transfer)
       }
       if mayAnswer(dataTask) { completionHandler(.allow) }
     }
@@ -25,57 +25,57 @@
     /// cancellation is a fatal error ("Received callback for HTTP redirection, but we're not waiting for it").
     private func mayAnswer(_ task: URLSessionTask) -> Bool {
       #if canImport(FoundationNetworking)
-        flights[task.taskIdentifier] != nil
+        transfers[task.taskIdentifier] != nil
       #else
         true
       #endif
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-      guard let flight = flights[dataTask.taskIdentifier] else { return }
-      flight.lastActivity = Deadline.now()
-      flight.received += data.count
+      guard let transfer = transfers[dataTask.taskIdentifier] else { return }
+      transfer.lastActivity = Deadline.now()
+      transfer.received += data.count
       // A redirect that is followed has no reader.
-      guard flight.redirect == nil else { return }
-      guard flight.take(data, maxBodySize: maxBodySize) else {
+      guard transfer.redirect == nil else { return }
+      guard transfer.take(data, maxBodySize: maxBodySize) else {
         let reason =
-          "the body from \(flight.place) is larger than \(flight.maxBodySize ?? maxBodySize) bytes; raise "
+          "the body from \(transfer.place) is larger than \(transfer.maxBodySize ?? maxBodySize) bytes; raise "
           + "Request.Options.maxBodySize, or URLSessionTransport.Configuration.maxBodySize for all requests"
-        end(flight, Self.error(.tooLarge, reason, flight))
+        end(transfer, Self.error(.tooLarge, reason, transfer))
         return
       }
-      pauseIfAsked(dataTask, flight)
-      flight.report()
+      pauseIfAsked(dataTask, transfer)
+      transfer.report()
     }
 
     /// On Linux a task that is resumed starts over, so it is left alone there, and what comes in is kept.
-    private func pauseIfAsked(_ task: URLSessionTask, _ flight: SessionFlight) {
+    private func pauseIfAsked(_ task: URLSessionTask, _ transfer: SessionTransfer) {
       #if !canImport(FoundationNetworking)
-        guard flight.gate?.isPaused == true, !flight.isSuspended else { return }
-        flight.isSuspended = true
+        guard transfer.gate?.isPaused == true, !transfer.isSuspended else { return }
+        transfer.isSuspended = true
         task.suspend()
       #endif
     }
 
     /// Goes on behind a pause.
-    func goOn(_ flight: SessionFlight) {
-      flight.lastActivity = Deadline.now()
-      if flight.isSuspended {
-        flight.isSuspended = false
-        flight.task?.resume()
+    func goOn(_ transfer: SessionTransfer) {
+      transfer.lastActivity = Deadline.now()
+      if transfer.isSuspended {
+        transfer.isSuspended = false
+        transfer.task?.resume()
       }
-      flight.drain()
-      if let task = flight.task { pauseIfAsked(task, flight) } else { hold(flight) }
-      watch(flight)
+      transfer.drain()
+      if let task = transfer.task { pauseIfAsked(task, transfer) } else { hold(transfer) }
+      watch(transfer)
     }
 
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
       totalBytesExpectedToSend: Int64
     ) {
-      guard let flight = flights[task.taskIdentifier] else { return }
-      flight.lastActivity = Deadline.now()
-      flight.noteSent(totalBytesSent, of: totalBytesExpectedToSend)
+      guard let transfer = transfers[task.taskIdentifier] else { return }
+      transfer.lastActivity = Deadline.now()
+      transfer.noteSent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
     // The session follows nothing: on Linux it loses the body on 307 and hands Authorization to other hosts.
@@ -83,7 +83,7 @@
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
       newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-      flights[task.taskIdentifier]?.response = response
+      transfers[task.taskIdentifier]?.response = response
       if mayAnswer(task) { completionHandler(nil) }
     }
 
@@ -94,14 +94,14 @@
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       #if canImport(FoundationNetworking)
-        guard let flight = flights[task.taskIdentifier] else { return }
-        flight.response = flight.response ?? challenge.failureResponse as? HTTPURLResponse
-        guard flight.response != nil else {
+        guard let transfer = transfers[task.taskIdentifier] else { return }
+        transfer.response = transfer.response ?? challenge.failureResponse as? HTTPURLResponse
+        guard transfer.response != nil else {
           completionHandler(.cancelAuthenticationChallenge, nil)
           return
         }
-        _ = forget(flight)
-        deliver(flight)
+        _ = forget(transfer)
+        deliver(transfer)
         task.cancel()
       #else
         completionHandler(.performDefaultHandling, nil)
@@ -109,52 +109,53 @@
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-      guard let flight = flights[task.taskIdentifier] else { return }
-      if flight.response == nil { flight.response = task.response as? HTTPURLResponse }
-      _ = forget(flight)
+      guard let transfer = transfers[task.taskIdentifier] else { return }
+      if transfer.response == nil { transfer.response = task.response as? HTTPURLResponse }
+      _ = forget(transfer)
       if let error {
         // Linux reports a connection closed in the body as an unknown error.
-        let cut = flight.response.flatMap { SessionFailure.cutShort(flight, $0) }
-        flight.finish(.failure(cut ?? SessionFailure.error(error, flight)))
+        let cut = transfer.response.flatMap { SessionFailure.cutShort(transfer, $0) }
+        transfer.finish(.failure(cut ?? SessionFailure.error(error, transfer)))
       } else {
-        deliver(flight)
+        deliver(transfer)
       }
     }
 
     /// Passes a complete answer on, or goes to the next hop.
-    private func deliver(_ flight: SessionFlight) {
-      guard let http = flight.response else {
-        flight.finish(
+    private func deliver(_ transfer: SessionTransfer) {
+      guard let http = transfer.response else {
+        transfer.finish(
           .failure(
-            Self.error(.connection, "\(flight.place) closed the connection without an answer; try again", flight)))
+            Self.error(.connection, "\(transfer.place) closed the connection without an answer; try again", transfer)))
         return
       }
-      if let cut = SessionFailure.cutShort(flight, http) {
-        flight.finish(.failure(cut))
+      if let cut = SessionFailure.cutShort(transfer, http) {
+        transfer.finish(.failure(cut))
         return
       }
-      decide(flight, http)
-      switch flight.redirect {
+      decide(transfer, http)
+      switch transfer.redirect {
       case nil, .deliver:
-        flight.report(last: true)
-        flight.succeed(Self.headers(http))
-        hold(flight)
+        transfer.report(last: true)
+        transfer.succeed(Self.headers(http))
+        hold(transfer)
       case .follow(let next, let trail):
-        flight.follow(next, trail)
-        run(flight)
-      case .refuse(let error): flight.finish(.failure(error))
+        transfer.follow(next, trail)
+        run(transfer)
+      case .refuse(let error): transfer.finish(.failure(error))
       }
     }
 
     /// Looks at the head, once: whether it leads elsewhere, or is the caller's.
-    private func decide(_ flight: SessionFlight, _ http: HTTPURLResponse) {
-      guard !flight.isDecided else { return }
-      flight.isDecided = true
-      flight.hop.chosenOptions?.value.cookies?.store(Self.headers(http), from: flight.hop.url)
+    private func decide(_ transfer: SessionTransfer, _ http: HTTPURLResponse) {
+      guard !transfer.isDecided else { return }
+      transfer.isDecided = true
+      transfer.currentRequest.chosenOptions?.value.cookies?.store(Self.headers(http), from: transfer.currentRequest.url)
       let decision = RedirectPolicy.decide(
-        original: flight.request, hop: flight.hop, status: http.statusCode, headers: Self.headers(http),
-        trail: flight.trail, cookies: flight.cookiesSent)
-      if case .deliver = decision { flight.deliverHead(Self.headers(http)) } else { flight.redirect = decision }
+        original: transfer.request, currentRequest: transfer.currentRequest, status: http.statusCode,
+        headers: Self.headers(http),
+        trail: transfer.trail, cookies: transfer.cookiesSent)
+      if case .deliver = decision { transfer.deliverHead(Self.headers(http)) } else { transfer.redirect = decision }
     }
 
     /// Sorted, because a dictionary's order differs from run to run.

@@ -14,9 +14,9 @@
     private let queue = DispatchQueue(label: "NetLayer.URLSession")
     let maxBodySize: Int
     private var session: URLSession?
-    var flights: [Int: SessionFlight] = [:]
+    var transfers: [Int: SessionTransfer] = [:]
     /// Those that are complete but for what a paused consumer has not taken.
-    private var held: [ObjectIdentifier: SessionFlight] = [:]
+    private var held: [ObjectIdentifier: SessionTransfer] = [:]
 
     init(maxBodySize: Int) { self.maxBodySize = maxBodySize }
 
@@ -37,16 +37,16 @@
 
     // MARK: Called from any thread
 
-    func submit(_ flight: SessionFlight) { queue.async { self.start(flight) } }
+    func submit(_ transfer: SessionTransfer) { queue.async { self.start(transfer) } }
 
-    func cancel(_ flight: SessionFlight) {
+    func cancel(_ transfer: SessionTransfer) {
       queue.async {
-        self.end(flight, Self.error(.cancelled, "the caller cancelled the request to \(flight.place)", flight))
+        self.end(transfer, Self.error(.cancelled, "the caller cancelled the request to \(transfer.place)", transfer))
       }
     }
 
-    func resume(_ flight: SessionFlight) {
-      queue.async { self.goOn(flight) }
+    func resume(_ transfer: SessionTransfer) {
+      queue.async { self.goOn(transfer) }
     }
 
     func shutDown() {
@@ -54,12 +54,13 @@
         guard let session = self.session else { return }
         // A task made after this would crash on Linux: `start` looks whether there is a session.
         self.session = nil
-        for flight in Array(self.flights.values) + Array(self.held.values) {
+        for transfer in Array(self.transfers.values) + Array(self.held.values) {
           self.end(
-            flight,
+            transfer,
             Self.error(
-              .cancelled, "the URLSessionTransport was shut down while the request to \(flight.place) was in flight",
-              flight))
+              .cancelled,
+              "the URLSessionTransport was shut down while the request to \(transfer.place) was in transfer",
+              transfer))
         }
         session.invalidateAndCancel()
       }
@@ -67,131 +68,133 @@
 
     // MARK: On the queue
 
-    private func start(_ flight: SessionFlight) {
-      guard !flight.isFinished else { return }
-      if let refusal = RequestCheck.failure(of: flight.request, url: flight.request.url.absoluteString) {
-        flight.finish(.failure(refusal))
+    private func start(_ transfer: SessionTransfer) {
+      guard !transfer.isFinished else { return }
+      if let refusal = RequestCheck.failure(of: transfer.request, url: transfer.request.url.absoluteString) {
+        transfer.finish(.failure(refusal))
         return
       }
-      if flight.request.options.httpVersion != .automatic {
+      if transfer.request.options.httpVersion != .automatic {
         let reason = "URLSession chooses the version of HTTP itself; use CurlTransport, or HTTPVersion.automatic"
-        flight.finish(.failure(Self.error(.invalidRequest, reason, flight)))
+        transfer.finish(.failure(Self.error(.invalidRequest, reason, transfer)))
         return
       }
-      run(flight)
-      watch(flight)
+      run(transfer)
+      watch(transfer)
     }
 
     /// Starts a task for the current hop.
-    func run(_ flight: SessionFlight) {
-      guard session != nil else { return refuse(flight) }
-      flight.restart()
-      switch flight.hop.body {
-      case .parts, .stream: spool(flight)
+    func run(_ transfer: SessionTransfer) {
+      guard session != nil else { return refuse(transfer) }
+      transfer.restart()
+      switch transfer.currentRequest.body {
+      case .parts, .stream: spool(transfer)
       case .file(let file):
         do throws(NetworkError) {
           // Opened to look at it only: the session's own error for a file that is none is no clear one.
-          let source = try BodySource(file: file, of: flight.hop)
-          if let failure = RequestCheck.lengthFailure(of: flight.hop, length: source.count) { throw failure }
-          upload(file, flight)
+          let source = try BodySource(file: file, of: transfer.currentRequest)
+          if let failure = RequestCheck.lengthFailure(of: transfer.currentRequest, length: source.count) {
+            throw failure
+          }
+          upload(file, transfer)
         } catch {
-          end(flight, error)
+          end(transfer, error)
         }
       case .none, .data:
         guard let session else { return }
-        begin(session.dataTask(with: Self.urlRequest(flight)), flight)
+        begin(session.dataTask(with: Self.urlRequest(transfer)), transfer)
       }
     }
 
-    private func refuse(_ flight: SessionFlight) {
+    private func refuse(_ transfer: SessionTransfer) {
       let reason = "this URLSessionTransport was shut down before the request was sent; make a new one"
-      flight.finish(.failure(Self.error(.cancelled, reason, flight)))
+      transfer.finish(.failure(Self.error(.cancelled, reason, transfer)))
     }
 
-    private func upload(_ file: URL, _ flight: SessionFlight) {
-      guard let session else { return refuse(flight) }
-      begin(session.uploadTask(with: Self.urlRequest(flight), fromFile: file), flight)
+    private func upload(_ file: URL, _ transfer: SessionTransfer) {
+      guard let session else { return refuse(transfer) }
+      begin(session.uploadTask(with: Self.urlRequest(transfer), fromFile: file), transfer)
     }
 
-    private func begin(_ task: URLSessionDataTask, _ flight: SessionFlight) {
-      flight.task = task
-      flights[task.taskIdentifier] = flight
+    private func begin(_ task: URLSessionDataTask, _ transfer: SessionTransfer) {
+      transfer.task = task
+      transfers[task.taskIdentifier] = transfer
       task.resume()
     }
 
     /// Writes the body to a file first, elsewhere, as that may take its time; a redirect finds it there.
-    private func spool(_ flight: SessionFlight) {
-      if let spool = flight.spool { return upload(spool.file, flight) }
-      held[ObjectIdentifier(flight)] = flight
+    private func spool(_ transfer: SessionTransfer) {
+      if let spool = transfer.spool { return upload(spool.file, transfer) }
+      held[ObjectIdentifier(transfer)] = transfer
       // Kept by the flight, which stops it when the request ends before.
-      flight.spooler = BodySpooler(flight.hop) { result in
+      transfer.spooler = BodySpooler(transfer.currentRequest) { result in
         self.queue.async {
-          guard !flight.isFinished else { return }
-          self.held[ObjectIdentifier(flight)] = nil
-          flight.spooler = nil
+          guard !transfer.isFinished else { return }
+          self.held[ObjectIdentifier(transfer)] = nil
+          transfer.spooler = nil
           switch result {
           case .success(let spool):
-            flight.spool = spool
-            flight.lastActivity = Deadline.now()
-            self.upload(spool.file, flight)
-            self.watch(flight)
-          case .failure(let error): self.end(flight, error)
+            transfer.spool = spool
+            transfer.lastActivity = Deadline.now()
+            self.upload(spool.file, transfer)
+            self.watch(transfer)
+          case .failure(let error): self.end(transfer, error)
           }
         }
       }
     }
 
     /// Keeps a flight whose task has gone until it is finished.
-    func hold(_ flight: SessionFlight) { held[ObjectIdentifier(flight)] = flight.isFinished ? nil : flight }
+    func hold(_ transfer: SessionTransfer) { held[ObjectIdentifier(transfer)] = transfer.isFinished ? nil : transfer }
 
-    func end(_ flight: SessionFlight, _ error: NetworkError) {
-      let task = forget(flight)
-      held[ObjectIdentifier(flight)] = nil
-      flight.finish(.failure(error))
+    func end(_ transfer: SessionTransfer, _ error: NetworkError) {
+      let task = forget(transfer)
+      held[ObjectIdentifier(transfer)] = nil
+      transfer.finish(.failure(error))
       task?.cancel()
     }
 
-    func forget(_ flight: SessionFlight) -> URLSessionTask? {
-      guard let task = flight.task else { return nil }
-      flights[task.taskIdentifier] = nil
-      flight.task = nil
+    func forget(_ transfer: SessionTransfer) -> URLSessionTask? {
+      guard let task = transfer.task else { return nil }
+      transfers[task.taskIdentifier] = nil
+      transfer.task = nil
       return task
     }
 
     /// URLSession on Linux rounds its limits to whole seconds and ignores the total one, so both are watched here.
-    func watch(_ flight: SessionFlight) {
-      guard !flight.isFinished else { return }
+    func watch(_ transfer: SessionTransfer) {
+      guard !transfer.isFinished else { return }
       let now = Deadline.now()
-      let (reached, next) = flight.limit(at: now)
-      flight.watch += 1
+      let (reached, next) = transfer.limit(at: now)
+      transfer.watch += 1
       if let reached {
-        end(flight, reached)
+        end(transfer, reached)
       } else if next != Deadline.never {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(next - now))) {
-          [weak self, weak flight, watch = flight.watch] in
-          if let self, let flight, flight.watch == watch { self.watch(flight) }
+          [weak self, weak transfer, watch = transfer.watch] in
+          if let self, let transfer, transfer.watch == watch { self.watch(transfer) }
         }
       }
     }
 
-    private static func urlRequest(_ flight: SessionFlight) -> URLRequest {
-      let request = flight.hop
-      flight.cookiesSent = request.jarCookies
+    private static func urlRequest(_ transfer: SessionTransfer) -> URLRequest {
+      let request = transfer.currentRequest
+      transfer.cookiesSent = request.jarCookies
       var result = URLRequest(url: request.url)
       result.httpMethod = request.method.rawValue
       // Far beyond the limits watched here: a session's own limit must not be the first.
       result.timeoutInterval = 86_400
       result.httpShouldHandleCookies = false
       for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }
-      if let cookies = flight.cookiesSent { result.setValue(cookies, forHTTPHeaderField: "Cookie") }
+      if let cookies = transfer.cookiesSent { result.setValue(cookies, forHTTPHeaderField: "Cookie") }
       if case .data(let data) = request.body { result.httpBody = data }
       return result
     }
 
     static func error(
-      _ kind: NetworkError.Kind, _ reason: String, _ flight: SessionFlight, _ underlying: (any Error)? = nil
+      _ kind: NetworkError.Kind, _ reason: String, _ transfer: SessionTransfer, _ underlying: (any Error)? = nil
     ) -> NetworkError {
-      NetworkError(kind: kind, reason: reason, request: flight.request, underlying: underlying)
+      NetworkError(kind: kind, reason: reason, request: transfer.request, underlying: underlying)
     }
   }
 #endif

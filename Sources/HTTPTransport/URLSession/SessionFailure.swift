@@ -7,14 +7,14 @@
 
   /// What a session's error means to the caller.
   enum SessionFailure {
-    static func error(_ error: any Error, _ flight: SessionFlight) -> NetworkError {
-      let place = flight.place
+    static func error(_ error: any Error, _ transfer: SessionTransfer) -> NetworkError {
+      let place = transfer.place
       guard let code = (error as? URLError)?.code else {
         return SessionCore.error(
-          .connection, "the exchange with \(place) failed: \(error.localizedDescription)", flight, error)
+          .connection, "the exchange with \(place) failed: \(error.localizedDescription)", transfer, error)
       }
-      let (kind, reason) = meaning(of: code, place, flight.hop.url)
-      return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", flight, error)
+      let (kind, reason) = meaning(of: code, place, transfer.currentRequest.url)
+      return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", transfer, error)
     }
 
     /// The same for a WebSocket, which has no flight.
@@ -50,17 +50,19 @@
     }
 
     /// On Linux a session reports a body that is shorter than announced as complete.
-    static func cutShort(_ flight: SessionFlight, _ response: HTTPURLResponse) -> NetworkError? {
+    static func cutShort(_ transfer: SessionTransfer, _ response: HTTPURLResponse) -> NetworkError? {
       // A redirect's body is not handed out on Linux.
-      guard flight.hop.method != .head, response.statusCode != 204, !(300..<400).contains(response.statusCode),
+      guard transfer.currentRequest.method != .head, response.statusCode != 204,
+        !(300..<400).contains(response.statusCode),
         response.value(forHTTPHeaderField: "Content-Encoding") == nil,
         // Chunks count, and not a length beside them (RFC 9112 §6.3).
         response.value(forHTTPHeaderField: "Transfer-Encoding") == nil,
-        let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), flight.received < length
+        let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }),
+        transfer.received < length
       else { return nil }
       return SessionCore.error(
-        .connection, "body cut short by \(flight.place): received \(flight.received) of \(length) bytes; try again",
-        flight)
+        .connection, "body cut short by \(transfer.place): received \(transfer.received) of \(length) bytes; try again",
+        transfer)
     }
   }
 #endif

@@ -23,7 +23,7 @@
   // @unchecked Sendable: the gate is atomic, and everything else that changes belongs to the queue.
   final class SessionSocket: NSObject, SocketControl, URLSessionWebSocketDelegate, @unchecked Sendable {
     private let request: Request
-    private var hop: Request
+    private var currentRequest: Request
     private var trail = RedirectTrail()
     private var cookiesSent: String?
     private let options: SocketOptions
@@ -41,7 +41,7 @@
     private var isWatching = false
 
     init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver) {
-      (self.request, hop, self.options, self.receiver) = (request, request, options, receiver)
+      (self.request, currentRequest, self.options, self.receiver) = (request, request, options, receiver)
     }
 
     // MARK: Any thread
@@ -115,15 +115,15 @@
     /// Asks the server of the current hop for a socket.
     private func start() {
       // With another scheme, URLSession raises an exception.
-      let url = hop.url.absoluteString
-      let scheme = hop.url.scheme?.lowercased() == "https" ? "wss" : "ws"
+      let url = currentRequest.url.absoluteString
+      let scheme = currentRequest.url.scheme?.lowercased() == "https" ? "wss" : "ws"
       guard let session, let colon = url.firstIndex(of: ":"), let socketURL = URL(string: scheme + url[colon...]) else {
         return finish(.failure(error(.invalidRequest, "the URL \(url) is not valid")))
       }
       var native = URLRequest(url: socketURL)
       native.timeoutInterval = request.timeouts.idle > 0 ? request.timeouts.idle + request.timeouts.connect : 1e9
-      for field in hop.headers { native.addValue(field.value, forHTTPHeaderField: field.name) }
-      cookiesSent = hop.jarCookies
+      for field in currentRequest.headers { native.addValue(field.value, forHTTPHeaderField: field.name) }
+      cookiesSent = currentRequest.jarCookies
       if let cookiesSent { native.setValue(cookiesSent, forHTTPHeaderField: "Cookie") }
       if !options.subprotocols.isEmpty {
         native.setValue(options.subprotocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
@@ -269,12 +269,13 @@
       let status = native.statusCode
       let response = response(of: native, status: status)
       switch RedirectPolicy.decide(
-        original: request, hop: hop, status: status, headers: response.headers, trail: trail, cookies: cookiesSent)
+        original: request, currentRequest: currentRequest, status: status, headers: response.headers, trail: trail,
+        cookies: cookiesSent)
       {
       case .refuse(let error): finish(.failure(error))
       case .follow(let next, let trail):
         task.take()?.cancel()
-        (hop, self.trail) = (next, trail)
+        (currentRequest, self.trail) = (next, trail)
         start()
       case .deliver:
         receiver?.response(response)
@@ -289,11 +290,12 @@
     private func response(of native: HTTPURLResponse?, status: Int) -> Response {
       var headers = HTTPHeaders()
       for (name, value) in native?.allHeaderFields ?? [:] { headers.append("\(name)", "\(value)") }
-      hop.chosenOptions?.value.cookies?.store(headers, from: hop.url)
-      return Response(request: request, url: hop.url, status: status, headers: headers, redirects: trail.redirects)
+      currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
+      return Response(
+        request: request, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)
     }
 
-    private var place: String { hop.url.hostAndPort }
+    private var place: String { currentRequest.url.hostAndPort }
 
     private static func message(_ message: URLSessionWebSocketTask.Message) -> SocketMessage? {
       switch message {

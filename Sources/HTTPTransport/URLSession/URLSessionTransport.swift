@@ -44,7 +44,7 @@
     public func send(
       _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      submit(SessionFlight(request, core: core, completion: completion))
+      submit(SessionTransfer(request, core: core, completion: completion))
     }
 
     /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
@@ -52,7 +52,7 @@
       _ request: Request, progress: @escaping ProgressHandler,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
-      submit(SessionFlight(request, core: core, progress: progress, completion: completion))
+      submit(SessionTransfer(request, core: core, progress: progress, completion: completion))
     }
 
     /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
@@ -65,14 +65,14 @@
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any StreamControl {
       submit(
-        SessionFlight(
+        SessionTransfer(
           request, core: core, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk),
           completion: completion))
     }
 
-    private func submit(_ flight: SessionFlight) -> any StreamControl {
-      core.submit(flight)
-      return flight
+    private func submit(_ transfer: SessionTransfer) -> any StreamControl {
+      core.submit(transfer)
+      return transfer
     }
 
     /// Ends every request in flight with `cancelled`; later requests fail with `cancelled`.

@@ -39,13 +39,22 @@ extension ObservableType where Element == JSON {
   /// - Parameters:
   ///   - type: The type of the items.
   ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
-  ///   - onBadItem: A closure that receives the index and the parse error of each omitted item, in order, before the
+  ///   - onInvalidElement: A closure that receives the index and the parse error of each omitted item, in order, before the
   ///     page is delivered, on the `mapping` scheduler.
+  public func list<Item: Decodable & Sendable>(
+    _ type: Item.Type = Item.self, at path: String? = nil,
+    onInvalidElement: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
+  ) -> Observable<Page<Item>> {
+    delivering { try $0.page(of: type, at: path, lossy: onInvalidElement) }
+  }
+
+  /// Unavailable: the closure is named `onInvalidElement`.
+  @available(*, unavailable, renamed: "list(_:at:onInvalidElement:)")
   public func list<Item: Decodable & Sendable>(
     _ type: Item.Type = Item.self, at path: String? = nil,
     onBadItem: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
   ) -> Observable<Page<Item>> {
-    delivering { try $0.page(of: type, at: path, lossy: onBadItem) }
+    fatalError("unavailable")
   }
 
   /// Decodes the payload as a Boolean.

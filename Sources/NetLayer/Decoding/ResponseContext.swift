@@ -129,7 +129,7 @@ extension NetworkError {
 protocol Contextual: Sendable {
   var reading: ResponseContext { get }
   /// The cached response, if this is one.
-  var cached: CachedAnswer? { get }
+  var cached: CachedResponse? { get }
 }
 
 extension Response: Contextual {
@@ -139,7 +139,7 @@ extension Response: Contextual {
 
 extension JSON: Contextual {
   @usableFromInline var reading: ResponseContext { context as? ResponseContext ?? Network.default.reading }
-  @usableFromInline var cached: CachedAnswer? { reading.response?.cached }
+  @usableFromInline var cached: CachedResponse? { reading.response?.cached }
 }
 
 extension Contextual {

@@ -3,7 +3,7 @@ import PortableFoundation
 extension StubTransport.Stub {
   /// Creates a stub for the requests of `endpoint`. It matches the method and the path, for any base URL; parameters
   /// are not compared.
-  public init(_ endpoint: some Endpoint, _ answer: StubTransport.Answer) {
+  public init(_ endpoint: some Endpoint, _ answer: StubTransport.StubbedResponse) {
     let (method, base, path) = (endpoint.method, endpoint.baseURL, endpoint.path)
     self.init(
       { request in

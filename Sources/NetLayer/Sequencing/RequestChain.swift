@@ -57,7 +57,7 @@ public struct StepOptions<Output: Sendable>: Sendable {
   /// The network to call; `nil` for the chain's network.
   public var network: Network?
   /// A response that replaces the network's.
-  public var stub: StubTransport.Answer?
+  public var stub: StubTransport.StubbedResponse?
   /// A closure that receives the progress of the call.
   public var progress: ProgressHandler?
   /// A closure that receives the step's result before the next step starts.
@@ -67,7 +67,7 @@ public struct StepOptions<Output: Sendable>: Sendable {
 
   /// Creates options; the defaults change nothing.
   public init(
-    on network: Network? = nil, stub: StubTransport.Answer? = nil, progress: ProgressHandler? = nil,
+    on network: Network? = nil, stub: StubTransport.StubbedResponse? = nil, progress: ProgressHandler? = nil,
     onSuccess: (@Sendable (Output) -> Void)? = nil, onError: (@Sendable (NetworkError) -> Void)? = nil
   ) {
     self.network = network

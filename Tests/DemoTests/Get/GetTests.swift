@@ -47,7 +47,7 @@ final class GetTests: XCTestCase {
     let server = try serve { routes in
       routes.on("GET", "/down") { _ in .json(#"{"message":"down"}"#, status: 503) }
       routes.on("GET", "/cut") { _ in .truncatedBody() }
-      routes.on("GET", "/never") { _ in .neverAnswering }
+      routes.on("GET", "/never") { _ in .neverResponding }
       routes.on("GET", "/ok") { _ in .json("1") }
     }
     let result = try DemoProcess.run(
@@ -71,7 +71,7 @@ final class GetTests: XCTestCase {
   func test_anInterruptKeepsWhatHasArrivedAndGives130() throws {
     let server = try serve { routes in
       routes.on("GET", "/ok") { _ in .json("1") }
-      routes.on("GET", "/never") { _ in .neverAnswering }
+      routes.on("GET", "/never") { _ in .neverResponding }
     }
     let get = try DemoProcess(["get", url(server, "/ok"), url(server, "/never")])
     XCTAssertEqual(try object(get.line())["body"] as? Int, 1)

@@ -42,7 +42,7 @@ final class LoggingSamples: XCTestCase {
   func test_measuring() async throws {
     let durations = Durations()
     let monitor = EventMonitor { event in
-      guard case .answered(let response, let seconds) = event else { return }
+      guard case .received(let response, let seconds) = event else { return }
       let attributes = event.attributes()
       durations.record(seconds, attributes)
       if response.status >= 500 { print("failed:", attributes["url.full"]?.string ?? "") }

@@ -56,7 +56,7 @@ final class NetLayerArticleTests: XCTestCase {
   func test_caching() async throws {
     let (bag, done) = (DisposeBag(), Done())
     let newsURL = URL(string: "https://news.example")
-    let fresh = StubTransport.Answer.response(headers: ["Cache-Control": "max-age=60"], body: Data("1".utf8))
+    let fresh = StubTransport.StubbedResponse.response(headers: ["Cache-Control": "max-age=60"], body: Data("1".utf8))
     let stub = StubTransport([
       .init(.get, "/today", fresh),
       .init(.get, "/headlines", .sequence([.json(#"{"data":["rain"]}"#), .json(#"{"data":["rain","snow"]}"#)])),

@@ -82,7 +82,7 @@ final class TutorialSamples: XCTestCase {
   func test_aFirstEndpointTriesAgain() throws {
     let weatherURL = URL(string: "https://weather.example")
     let time = TestScheduler(resolution: .milliseconds(1))
-    let busy = StubTransport.Answer.json("", status: 503)
+    let busy = StubTransport.StubbedResponse.json("", status: 503)
     let stub = StubTransport(
       [.init(.get, "/weather", .sequence([busy, busy, .json(#"{"name":"南京","degrees":21.5}"#)]))], on: time)
     let policy = RetryPolicy(generator: { $0.upperBound }, scheduler: time)

@@ -21,9 +21,9 @@
     override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
     private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     /// A server that changes the file to `length` bytes while a body comes in, and takes it.
@@ -69,9 +69,9 @@
     func testAFileThatIsChangedBeforeItsTurnFails() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let first = Flight(self)
+      let first = PendingCall(self)
       _ = first.send(Request(url: server.url("/delay/300")), on: transport)
-      let second = Flight(self)
+      let second = PendingCall(self)
       _ = second.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
       try Data(count: 1000).write(to: file)
       XCTAssertEqual(try first.outcome().get().status, 200)
@@ -83,9 +83,9 @@
     func testAFileThatIsGoneBeforeItsTurnIsNamed() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let first = Flight(self)
+      let first = PendingCall(self)
       _ = first.send(Request(url: server.url("/delay/300")), on: transport)
-      let second = Flight(self)
+      let second = PendingCall(self)
       _ = second.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
       try FileManager.default.removeItem(at: file)
       XCTAssertEqual(try first.outcome().get().status, 200)
@@ -99,11 +99,11 @@
       try content.write(to: file)
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
-      let flights = (0..<20).map { _ in Flight(self) }
-      for flight in flights {
-        _ = flight.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
+      let pendingCalls = (0..<20).map { _ in PendingCall(self) }
+      for pending in pendingCalls {
+        _ = pending.send(Request(method: .put, url: server.url("/echo"), body: .file(file)), on: transport)
       }
-      for flight in flights { XCTAssertEqual(try flight.outcome().get().body, content) }
+      for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().body, content) }
     }
   }
 #endif

@@ -20,9 +20,9 @@
     }
 
     private func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     private func skipWithoutHTTP2() throws {
@@ -63,11 +63,11 @@
         isCleartextHTTP2: true)
       defer { nginx.stop() }
       let transport = try CurlTransport()
-      let flights = (0..<20).map { _ in Flight(self) }
-      for flight in flights { _ = flight.send(request(nginx.url), on: transport) }
+      let pendingCalls = (0..<20).map { _ in PendingCall(self) }
+      for pending in pendingCalls { _ = pending.send(request(nginx.url), on: transport) }
       var connections: Set<String?> = []
-      for flight in flights {
-        let response = try flight.outcome().get()
+      for pending in pendingCalls {
+        let response = try pending.outcome().get()
         XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "HTTP/2.0")
         XCTAssertEqual(response.metrics?.httpVersion, "2")
         connections.insert(response.headers["X-Connection"])

@@ -45,17 +45,17 @@
       let request = Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 40))
       switch mode {
       case .stream:
-        let flight = StreamFlight(self)
-        flight.start(request, on: transport)
-        return try flight.outcome().map { _ in flight.body }
+        let pending = PendingStream(self)
+        pending.start(request, on: transport)
+        return try pending.outcome().map { _ in pending.body }
       case .data, .file:
         var request = request
         let file = FileManager.default.temporaryDirectory.appending(path: "coding-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         if mode == .file { request.destination = file }
-        let flight = Flight(self)
-        _ = flight.send(request, on: transport)
-        let result = try flight.outcome()
+        let pending = PendingCall(self)
+        _ = pending.send(request, on: transport)
+        let result = try pending.outcome()
         if mode == .file, case .failure = result {
           XCTAssertFalse(FileManager.default.fileExists(atPath: file.path), "a part of the body was left")
         }
@@ -167,10 +167,10 @@
         let server = try LoopbackServer { _ in
           .init(body: .raw([.init("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\nContent-Length: 51\r\n\r\n")]))
         }
-        let flight = Flight(self)
+        let pending = PendingCall(self)
         let transport = try CurlTransport()
-        _ = flight.send(Request(method: method, url: server.url("/")), on: transport)
-        XCTAssertEqual(try flight.outcome().get().body, Data(), status)
+        _ = pending.send(Request(method: method, url: server.url("/")), on: transport)
+        XCTAssertEqual(try pending.outcome().get().body, Data(), status)
       }
     }
 

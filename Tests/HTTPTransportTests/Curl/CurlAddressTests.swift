@@ -11,9 +11,9 @@
   /// Connections that go elsewhere than to the URL's host: `Configuration.addresses`.
   final class CurlAddressTests: XCTestCase {
     private func outcome(_ url: String, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(Request(url: try XCTUnwrap(URL(string: url))), on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(Request(url: try XCTUnwrap(URL(string: url))), on: transport)
+      return try pending.outcome()
     }
 
     private func text(_ url: String, on transport: CurlTransport) throws -> String {

@@ -12,9 +12,9 @@
   /// How connections are used, and given up.
   final class CurlConnectionTests: XCTestCase {
     private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     func testAConnectionThatTheRequestAsksToCloseIsNotUsedAgain() throws {
@@ -93,7 +93,7 @@
           let transport = try CurlTransport()
           guard case .failure(let error) = try outcome(request, on: transport) else { return XCTFail("taken") }
           XCTAssert(error.reason.contains("larger than \(limit) bytes"), error.reason)
-          let stream = StreamFlight(self)
+          let stream = PendingStream(self)
           stream.start(request, on: transport)
           guard case .failure(let error) = try stream.outcome() else { return XCTFail("taken") }
           XCTAssert(error.reason.contains("larger than \(limit) bytes"), error.reason)
@@ -121,7 +121,7 @@
       XCTAssertEqual(response.trailers["X-Checksum"], "7")
       XCTAssertEqual(response.trailers.values(of: "X-Twice"), ["a", "b"])
       XCTAssertNil(response.headers["X-Checksum"])
-      let stream = StreamFlight(self)
+      let stream = PendingStream(self)
       stream.start(Request(url: server.url("/")), on: transport)
       XCTAssertEqual(try stream.outcome().get().trailers["X-Checksum"], "7")
       let text = try LoopbackServer { _ in .text("ok") }
@@ -147,7 +147,7 @@
     }
 
     func testAShutdownThatIsAwaitedHasEndedEverything() async throws {
-      let server = try LoopbackServer { _ in .neverAnswering }
+      let server = try LoopbackServer { _ in .neverResponding }
       let transport = try CurlTransport()
       let ends = Locked<[NetworkError.Kind?]>([])
       for _ in 0..<3 {

@@ -11,10 +11,10 @@
   final class CurlFailureTests: XCTestCase {
     private func error(_ url: URL, _ configuration: CurlTransport.Configuration = .init()) throws -> NetworkError {
       let transport = try CurlTransport(configuration)
-      let flight = Flight(self)
+      let pending = PendingCall(self)
       let limits = Request.Timeouts(connect: 10, idle: 10, total: 20)
-      _ = flight.send(Request(url: url, timeouts: limits), on: transport)
-      switch try flight.outcome() {
+      _ = pending.send(Request(url: url, timeouts: limits), on: transport)
+      switch try pending.outcome() {
       case .success(let response):
         XCTFail("\(response)")
         throw XCTSkip("no error to look at")
@@ -73,7 +73,7 @@
     func testALackOfDescriptorsIsNamed() throws {
       let server = try LoopbackServer { _ in .text("ok") }
       let transport = try CurlTransport()
-      let warm = Flight(self)
+      let warm = PendingCall(self)
       _ = warm.send(Request(url: server.url("/")), on: transport)
       XCTAssertEqual(try warm.outcome().get().status, 200)
       var before = rlimit()
@@ -85,10 +85,10 @@
       while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
       defer { for descriptor in taken { close(descriptor) } }
       // Another host, so that no kept connection serves.
-      let flight = Flight(self)
-      _ = flight.send(
+      let pending = PendingCall(self)
+      _ = pending.send(
         Request(url: try XCTUnwrap(URL(string: "http://127.0.0.2:\(server.port)/"))), on: transport)
-      let outcome = try flight.outcome()
+      let outcome = try pending.outcome()
       setrlimit(Int32(RLIMIT_NOFILE.rawValue), &before)
       guard case .failure(let failure) = outcome else { return XCTFail("it was sent") }
       assert(failure, .connection, says: "Too many open files", "raise the limit")

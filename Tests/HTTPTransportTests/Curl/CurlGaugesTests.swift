@@ -41,8 +41,8 @@
       var found = await transport.gauges()
       XCTAssertEqual(found, CurlTransport.Gauges())
 
-      let flights = (0..<5).map { _ in Flight(self) }
-      let controls = flights.map { $0.send(Request(url: server.url), on: transport) }
+      let pendingCalls = (0..<5).map { _ in PendingCall(self) }
+      let controls = pendingCalls.map { $0.send(Request(url: server.url), on: transport) }
       var expected = counts(connections: 2, idle: 0, running: 2, waiting: 3)
       var counted = await settled(expected, of: server.url, in: transport)
       XCTAssertEqual(counted, expected)
@@ -52,8 +52,8 @@
       XCTAssertEqual(counted, expected)
 
       for _ in 0..<4 { mayAnswer.signal() }
-      for flight in flights.prefix(4) { XCTAssertEqual(try flight.outcome().get().status, 200) }
-      XCTAssertEqual(TransportSuite.kind(try flights[4].outcome()), .cancelled)
+      for pending in pendingCalls.prefix(4) { XCTAssertEqual(try pending.outcome().get().status, 200) }
+      XCTAssertEqual(TransportSuite.kind(try pendingCalls[4].outcome()), .cancelled)
       // Nothing runs any more: one look is enough.
       found = await transport.gauges()
       expected = counts(connections: 2, idle: 2, running: 0, waiting: 0)
@@ -73,9 +73,9 @@
       let (one, two) = (try RawServer(serve), try RawServer(path: folder + "/s", serve))
       let transport = try CurlTransport(.init(addresses: ["socket": .unixSocket(path: folder + "/s")]))
       for url in [one.url, try XCTUnwrap(URL(string: "http://socket/")), one.url] {
-        let flight = Flight(self)
-        _ = flight.send(Request(url: url), on: transport)
-        XCTAssertEqual(try flight.outcome().get().status, 200)
+        let pending = PendingCall(self)
+        _ = pending.send(Request(url: url), on: transport)
+        XCTAssertEqual(try pending.outcome().get().status, 200)
       }
       let found = await transport.gauges()
       let idle = counts(connections: 1, idle: 1, running: 0, waiting: 0)

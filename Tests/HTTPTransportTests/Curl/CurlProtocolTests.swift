@@ -13,9 +13,9 @@
     private func outcome(
       _ request: NetLayer.Request, on transport: CurlTransport
     ) throws -> Result<NetLayer.Response, NetworkError> {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     /// What comes of `bytes`, and then of the next request.
@@ -101,7 +101,7 @@
     func testInterimAnswersWithoutEndReachTheLimitOfTheHead() throws {
       let hint = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
       try failure(
-        of: String(repeating: hint, count: 10_000), saying: "larger than \(CurlAnswer.maxHeadSize) bytes")
+        of: String(repeating: hint, count: 10_000), saying: "larger than \(CurlResponse.maxHeadSize) bytes")
     }
 
     func testSlowInterimAnswersWithoutEndReachTheTotalLimit() throws {

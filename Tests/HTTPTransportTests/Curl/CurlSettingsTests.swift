@@ -20,9 +20,9 @@
       let transport = try CurlTransport(configuration)
       let url = try XCTUnwrap(URL(string: "\(scheme)://127.0.0.1:\(server.port)/"))
       for _ in 0..<2 {
-        let flight = Flight(self)
-        _ = flight.send(Request(url: url), on: transport)
-        guard case .failure(let error) = try flight.outcome() else {
+        let pending = PendingCall(self)
+        _ = pending.send(Request(url: url), on: transport)
+        guard case .failure(let error) = try pending.outcome() else {
           return XCTFail("it was sent without \(setting)", file: file, line: line)
         }
         XCTAssertEqual(error.kind, kind, error.reason, file: file, line: line)
@@ -79,9 +79,9 @@
       let transport = try CurlTransport(.init(tls: .init(pins: ["localhost": pins]), maxConnections: 1))
       let server = try LoopbackServer { _ in .text("ok") }
       for (url, isSent) in [("https://localhost:\(server.port)", false), (server.url.absoluteString, true)] {
-        let flight = Flight(self)
-        _ = flight.send(Request(url: try XCTUnwrap(URL(string: url))), on: transport)
-        XCTAssertEqual(TransportSuite.kind(try flight.outcome()), isSent ? nil : .tls)
+        let pending = PendingCall(self)
+        _ = pending.send(Request(url: try XCTUnwrap(URL(string: url))), on: transport)
+        XCTAssertEqual(TransportSuite.kind(try pending.outcome()), isSent ? nil : .tls)
       }
     }
   }

@@ -112,7 +112,7 @@ import XCTest
       for (response, kind) in [
         (LoopbackServer.Response.closeBeforeHead, NetworkError.Kind.connection), (.resetBeforeHead, .connection),
         (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .close), .connection),
-        (.init(body: .raw([.init("SSH-2.0-x\r\n\r\n")]), ending: .close), .connection), (.neverAnswering, .timeout),
+        (.init(body: .raw([.init("SSH-2.0-x\r\n\r\n")]), ending: .close), .connection), (.neverResponding, .timeout),
         (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .hang), .timeout),
       ] {
         let transport = try CurlTransport()
@@ -284,7 +284,7 @@ import XCTest
     func testDisposingInEveryPhaseEndsTheSocketAndLeavesNothing() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { request in
-        request.path == "/never" ? .neverAnswering : .socket(.echo)
+        request.path == "/never" ? .neverResponding : .socket(.echo)
       }
       for path in ["/", "/never"] {
         for delay in [0, 200, 1000, 5000, 20_000] as [UInt32] {

@@ -13,9 +13,9 @@
     private func perform(
       _ request: NetLayer.Request, on transport: any Transport
     ) throws -> Result<NetLayer.Response, NetworkError> {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     func testItIsTheDefault() throws {
@@ -142,12 +142,12 @@
           return call < 10 ? Data(count: 1) : nil
         }
       })
-      let flight = Flight(self)
-      let sent = flight.send(Request(method: .put, url: server.url("/echo"), body: .stream(stream)), on: transport)
+      let pending = PendingCall(self)
+      let sent = pending.send(Request(method: .put, url: server.url("/echo"), body: .stream(stream)), on: transport)
       let called = expectation(for: NSPredicate { _, _ in calls.withLock { $0 } == 1 }, evaluatedWith: nil)
       wait(for: [called], timeout: 20)
       sent.dispose()
-      XCTAssertEqual(TransportSuite.kind(try flight.outcome()), .cancelled)
+      XCTAssertEqual(TransportSuite.kind(try pending.outcome()), .cancelled)
       for _ in 0..<20 { go.signal() }
       wait(for: [gone], timeout: 20)
       XCTAssertEqual(calls.withLock { $0 }, 1)
@@ -213,13 +213,13 @@
     func testSpellingsOfAnOriginShareItsQueue() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let flights = ["http://", "HTTP://", "http://u@"].map { start in
-        let flight = Flight(self)
+      let pendingCalls = ["http://", "HTTP://", "http://u@"].map { start in
+        let pending = PendingCall(self)
         let url = URL(string: "\(start)127.0.0.1:\(server.port)/delay/100") ?? server.url
-        _ = flight.send(Request(url: url), on: transport)
-        return flight
+        _ = pending.send(Request(url: url), on: transport)
+        return pending
       }
-      let queued = try flights.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
+      let queued = try pendingCalls.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
       XCTAssertGreaterThan(queued[1], 0.09)
       XCTAssertGreaterThan(queued[2], 0.18)
     }
@@ -239,9 +239,9 @@
     func testWaitingForAConnectionIsMeasured() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let flights = (0..<2).map { _ in Flight(self) }
-      for flight in flights { _ = flight.send(Request(url: server.url("/delay/100")), on: transport) }
-      let queued = try flights.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
+      let pendingCalls = (0..<2).map { _ in PendingCall(self) }
+      for pending in pendingCalls { _ = pending.send(Request(url: server.url("/delay/100")), on: transport) }
+      let queued = try pendingCalls.map { try XCTUnwrap(try $0.outcome().get().metrics?.queued) }
       XCTAssertGreaterThan(queued[1], 0.09)
       XCTAssertLessThan(queued[0], queued[1])
     }
@@ -249,13 +249,13 @@
     func testUrgentRequestsOvertakeThoseThatWait() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let flights = (0..<7).map { _ in Flight(self) }
-      for (index, flight) in flights.enumerated() {
+      let pendingCalls = (0..<7).map { _ in PendingCall(self) }
+      for (index, pending) in pendingCalls.enumerated() {
         var request = Request(url: server.url("/delay/\(index == 0 ? 200 : 1)?q=\(index)"))
         request.options.priority = [.normal, .low, .normal, .high, .low, .normal, .high][index]
-        _ = flight.send(request, on: transport)
+        _ = pending.send(request, on: transport)
       }
-      for flight in flights { _ = try flight.outcome().get() }
+      for pending in pendingCalls { _ = try pending.outcome().get() }
       XCTAssertEqual(server.requests.compactMap { $0.query("q") }, ["0", "3", "6", "2", "5", "1", "4"])
     }
 
@@ -277,11 +277,11 @@
       let transport = try CurlTransport()
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
       XCTAssertEqual(try perform(request, on: transport).get().body, Data("\(3 << 20)".utf8))
-      let flight = StreamFlight(self)
-      flight.start(request, on: transport)
-      XCTAssertEqual(try flight.outcome().get().status, 200)
-      XCTAssertEqual(flight.heads.map(\.status), [200])
-      XCTAssertEqual(flight.body, Data("\(3 << 20)".utf8))
+      let pending = PendingStream(self)
+      pending.start(request, on: transport)
+      XCTAssertEqual(try pending.outcome().get().status, 200)
+      XCTAssertEqual(pending.heads.map(\.status), [200])
+      XCTAssertEqual(pending.body, Data("\(3 << 20)".utf8))
     }
 
     func testARefusedExpectationSavesTheBody() throws {
@@ -332,11 +332,11 @@
     func testIdleConnectionsGiveWayAtTheTotalLimit() throws {
       let servers = try (0..<4).map { _ in try LoopbackServer(routes: TestRoutes.make()) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))
-      let flights = (0..<60).map { _ in Flight(self) }
-      for (index, flight) in flights.enumerated() {
-        _ = flight.send(Request(url: servers[index % servers.count].url("/delay/1")), on: transport)
+      let pendingCalls = (0..<60).map { _ in PendingCall(self) }
+      for (index, pending) in pendingCalls.enumerated() {
+        _ = pending.send(Request(url: servers[index % servers.count].url("/delay/1")), on: transport)
       }
-      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+      for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
     }
 
     func testManyTransportsComeAndGo() throws {

@@ -54,12 +54,12 @@
         let (silent, go) = silent()
         for stream in [endless, silent] {
           for method in [HTTPMethod.post, .put] {
-            let flight = Flight(self)
+            let pending = PendingCall(self)
             let request = Request(
               method: method, url: server.url, headers: ["Expect": ""], body: .stream(stream),
               timeouts: .init(connect: 20, idle: 20, total: 30))
-            _ = flight.send(request, on: transport)
-            let answer = try flight.outcome().get()
+            _ = pending.send(request, on: transport)
+            let answer = try pending.outcome().get()
             XCTAssertEqual(answer.body, Data((response.contains("done") ? "done" : "").utf8), response)
           }
         }
@@ -71,7 +71,7 @@
       for response in Self.responses {
         let server = try server(response)
         let transport = try CurlTransport()
-        let stream = StreamFlight(self)
+        let stream = PendingStream(self)
         let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
         stream.start(
           Request(
@@ -92,12 +92,12 @@
         }
       }
       let transport = try CurlTransport()
-      let flight = Flight(self)
+      let pending = PendingCall(self)
       let request = Request(
         method: .post, url: server.url, headers: ["Expect": ""], body: .data(Data(count: 4 << 20)),
         timeouts: .init(connect: 20, idle: 20, total: 40))
-      _ = flight.send(request, on: transport)
-      XCTAssertEqual(try flight.outcome().get().body, Data("partall".utf8))
+      _ = pending.send(request, on: transport)
+      XCTAssertEqual(try pending.outcome().get().body, Data("partall".utf8))
     }
 
     func testARedirectBeforeTheEndOfTheBodyIsFollowed() throws {
@@ -105,12 +105,12 @@
       let server = try server("HTTP/1.1 303 See Other\r\nLocation: \(target.url("/"))\r\nContent-Length: 0\r\n\r\n")
       let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
       let transport = try CurlTransport()
-      let flight = Flight(self)
-      _ = flight.send(
+      let pending = PendingCall(self)
+      _ = pending.send(
         Request(
           method: .post, url: server.url, body: .stream(endless), timeouts: .init(connect: 20, idle: 20, total: 30)),
         on: transport)
-      XCTAssertEqual(try flight.outcome().get().body, Data("GET".utf8))
+      XCTAssertEqual(try pending.outcome().get().body, Data("GET".utf8))
     }
   }
 #endif

@@ -13,9 +13,9 @@
     private func outcome(
       _ url: URL, _ version: NetLayer.Request.HTTPVersion, body: Data? = nil, on transport: any Transport
     ) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request(url, version, body: body), on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request(url, version, body: body), on: transport)
+      return try pending.outcome()
     }
 
     private func request(_ url: URL, _ version: NetLayer.Request.HTTPVersion, body: Data? = nil) -> NetLayer.Request {
@@ -61,12 +61,12 @@
 
     func testManyRequestsShareConnections() throws {
       let (url, transport) = (try server(), try transport())
-      let flights = (0..<50).map { _ in Flight(self) }
-      for (index, flight) in flights.enumerated() {
-        _ = flight.send(request(url.appending(path: "\(index)"), .http3), on: transport)
+      let pendingCalls = (0..<50).map { _ in PendingCall(self) }
+      for (index, pending) in pendingCalls.enumerated() {
+        _ = pending.send(request(url.appending(path: "\(index)"), .http3), on: transport)
       }
-      for (index, flight) in flights.enumerated() {
-        let body = try flight.outcome().get().body
+      for (index, pending) in pendingCalls.enumerated() {
+        let body = try pending.outcome().get().body
         XCTAssertEqual(String(decoding: body, as: UTF8.self), "HTTP/3 GET /\(index) 0")
       }
     }

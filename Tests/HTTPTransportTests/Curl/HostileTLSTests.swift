@@ -38,18 +38,18 @@
     }
 
     private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     /// What comes of `count` requests at once.
     private func outcomes(
       _ count: Int, _ request: NetLayer.Request, on transport: CurlTransport
     ) throws -> [TransportSuite.Outcome] {
-      let flights = (0..<count).map { _ in Flight(self) }
-      for flight in flights { _ = flight.send(request, on: transport) }
-      return try flights.map { try $0.outcome() }
+      let pendingCalls = (0..<count).map { _ in PendingCall(self) }
+      for pending in pendingCalls { _ = pending.send(request, on: transport) }
+      return try pendingCalls.map { try $0.outcome() }
     }
 
     private func needsHTTP2() throws {
@@ -75,7 +75,7 @@
         let transport = try transport()
         let result = try outcome(request(name), on: transport)
         XCTAssertEqual(TransportSuite.kind(result), .connection, "\(name): \(reason(result))")
-        let stream = StreamFlight(self)
+        let stream = PendingStream(self)
         stream.start(try request(name), on: transport)
         XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .connection, name)
       }
@@ -197,7 +197,7 @@
     }
 
     /// Sends so much over the connection of `transport`, to a server that does not read, that it takes no more.
-    private func fill(_ url: URL, _ transport: CurlTransport, with body: Data) throws -> Flight {
+    private func fill(_ url: URL, _ transport: CurlTransport, with body: Data) throws -> PendingCall {
       final class Sent: Sendable {
         private let value = Locked<Int64>(0)
         var count: Int64 {
@@ -205,7 +205,7 @@
           set { value.withLock { $0 = newValue } }
         }
       }
-      let (upload, sent) = (Flight(self), Sent())
+      let (upload, sent) = (PendingCall(self), Sent())
       let big = Request(method: .post, url: url, body: .data(body))
       _ = transport.send(big, progress: { sent.count = $0.sent }, completion: upload.complete)
       var before: Int64 = -1
@@ -226,14 +226,14 @@
       XCTAssertEqual(try outcome(Request(url: url), on: transport).get().status, 200)
       let upload = try fill(url, transport, with: Data(count: 2 << 20))
       for _ in 0..<5 {
-        let requests = (0..<8).map { _ in Flight(self) }
+        let requests = (0..<8).map { _ in PendingCall(self) }
         let disposables = requests.map { $0.send(Request(url: url, headers: ["X-Call": "1"]), on: transport) }
         // As long as libcurl needs to take them: nothing shows that they wait.
         usleep(50_000)
         for disposable in disposables { disposable.dispose() }
         for request in requests { XCTAssertEqual(TransportSuite.kind(try request.outcome()), .cancelled) }
       }
-      let last = Flight(self)
+      let last = PendingCall(self)
       _ = last.send(Request(url: url), on: transport)
       // It listens again.
       XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
@@ -272,15 +272,15 @@
         (500, made(500, announced: true)), (500, made(500, announced: false)), (5000, made(5000, announced: true)),
         (5000, made(5000, announced: false)), (50_000, made(50_000, announced: false)), (0, .data(Data())),
       ]
-      let flights = bodies.map { _, body in
-        let flight = Flight(self)
-        _ = flight.send(Request(method: .post, url: url, body: body), on: transport)
-        return flight
+      let pendingCalls = bodies.map { _, body in
+        let pending = PendingCall(self)
+        _ = pending.send(Request(method: .post, url: url, body: body), on: transport)
+        return pending
       }
       usleep(100_000)
       XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
-      for (flight, (count, _)) in zip(flights, bodies) {
-        let told = text(try flight.outcome())
+      for (pending, (count, _)) in zip(pendingCalls, bodies) {
+        let told = text(try pending.outcome())
         XCTAssert(told.hasSuffix(" True \(count)"), "\(name), \(count): \(told)")
       }
       XCTAssertEqual(text(try upload.outcome()), "1 True \(2 << 20)", name)
@@ -292,7 +292,7 @@
       try needsHTTP2()
       let result = try outcome(request("required"), on: transport())
       XCTAssertEqual(TransportSuite.kind(result), .connection, reason(result))
-      let stream = StreamFlight(self)
+      let stream = PendingStream(self)
       let transport = try transport()
       stream.start(try request("required"), on: transport)
       let streamed = try stream.outcome()
@@ -313,7 +313,7 @@
       try needsHTTP2()
       for name in ["destroyed", "destroyed-cut"] {
         let transport = try transport()
-        let streams = (0..<10).map { _ in StreamFlight(self) }
+        let streams = (0..<10).map { _ in PendingStream(self) }
         // Event streams have no idle limit.
         for stream in streams {
           stream.start(try request(name, timeouts: .init(connect: 20, idle: 0, total: 0)), on: transport)

@@ -14,9 +14,9 @@
     private let megabyte = Data(TestRoutes.pattern(1 << 20))
 
     private func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     /// The kinds of bodies that can be sent again.
@@ -103,16 +103,16 @@
     func testARequestThatNeverBeganHasNothingOfTheOneBefore() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
-      let flight = Flight(self)
+      let pending = PendingCall(self)
       let (text, next) = (server.url("/text"), server.url("/bytes/10"))
       let first = expectation(description: "the first is answered")
       _ = transport.send(.init(url: text)) { _ in
         // Both are in the loop's inbox when it goes on.
-        flight.send(.init(url: next), on: transport).dispose()
+        pending.send(.init(url: next), on: transport).dispose()
         first.fulfill()
       }
       wait(for: [first], timeout: 60)
-      guard case .failure(let error) = try flight.outcome() else { return XCTFail("it was sent") }
+      guard case .failure(let error) = try pending.outcome() else { return XCTFail("it was sent") }
       XCTAssertEqual(error.kind, .cancelled)
       let metrics = try XCTUnwrap(error.metrics)
       XCTAssertNil(metrics.remoteAddress)
@@ -130,9 +130,9 @@
         return .text("\(request.body.count)").delayed(by: request.path == "/first" && count > 1 ? 0.3 : 0)
       }
       let transport = try CurlTransport()
-      let flights = (0..<count).map { _ in Flight(self) }
-      for flight in flights { _ = flight.send(Request(url: server.url("/first")), on: transport) }
-      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+      let pendingCalls = (0..<count).map { _ in PendingCall(self) }
+      for pending in pendingCalls { _ = pending.send(Request(url: server.url("/first")), on: transport) }
+      for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
       XCTAssertEqual(server.connectionCount, count)
       return (server, transport)
     }
@@ -152,7 +152,7 @@
 
     func testAStreamIsRepeatedUnseen() throws {
       let (server, transport) = try keeping(2, .closeBeforeHead)
-      let stream = StreamFlight(self)
+      let stream = PendingStream(self)
       stream.start(Request(url: server.url("/")), on: transport)
       XCTAssertEqual(try stream.outcome().get().status, 200)
       XCTAssertEqual(stream.order, ["head", "chunk", "completion"])

@@ -28,7 +28,7 @@
     override func setUpWithError() throws {
       server = try LoopbackServer { request in
         switch request.path {
-        case "/never": .neverAnswering
+        case "/never": .neverResponding
         case "/cut": .truncatedBody()
         case "/moved": .redirect(to: "file:///etc/passwd")
         case "/stalled": .stalledBody()
@@ -44,9 +44,9 @@
     }
 
     private func outcome(_ path: String, _ timeouts: Request.Timeouts = .init()) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(Request(url: server.url(path), timeouts: timeouts), on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(Request(url: server.url(path), timeouts: timeouts), on: transport)
+      return try pending.outcome()
     }
 
     private func metrics(of outcome: TransportSuite.Outcome, _ kind: NetworkError.Kind) throws -> TransferMetrics {
@@ -71,12 +71,12 @@
     }
 
     func testAShutdownsRequestsAreMeasuredInFlightInTheQueueAndBehindIt() throws {
-      let flights = [Flight(self), Flight(self)]
-      for flight in flights { _ = flight.send(Request(url: server.url("/never")), on: transport) }
+      let pendingCalls = [PendingCall(self), PendingCall(self)]
+      for pending in pendingCalls { _ = pending.send(Request(url: server.url("/never")), on: transport) }
       let server: LoopbackServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
       transport.shutdown()
-      let all = try flights.map { try metrics(of: $0.outcome(), .cancelled) }
+      let all = try pendingCalls.map { try metrics(of: $0.outcome(), .cancelled) }
       XCTAssertEqual(all[0].remoteAddress, "127.0.0.1:\(server.port)")
       XCTAssertNil(all[1].remoteAddress)
       XCTAssertEqual(try XCTUnwrap(all[1].queued), all[1].total, accuracy: 0.001)
@@ -84,7 +84,7 @@
     }
 
     func testALimitReachedInTheQueueIsMeasuredAsQueueing() throws {
-      let first = Flight(self)
+      let first = PendingCall(self)
       let held = first.send(Request(url: server.url("/never")), on: transport)
       let waited = try metrics(of: outcome("/late", .init(connect: 30, idle: 30, total: 0.2)), .timeout)
       XCTAssertGreaterThanOrEqual(try XCTUnwrap(waited.queued), 0.2)

@@ -10,9 +10,9 @@
   /// What goes through a proxy, and what of it reaches the servers; a tunnel with TLS in it is in `TLSInteropTests`.
   final class ProxyTests: XCTestCase {
     private func outcome(_ url: URL, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(Request(url: url), on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(Request(url: url), on: transport)
+      return try pending.outcome()
     }
 
     private static let credentials = "Proxy-Authorization: Basic \(Data("user:p@ss".utf8).base64EncodedString())\r\n"

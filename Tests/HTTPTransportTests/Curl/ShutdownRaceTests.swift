@@ -17,14 +17,14 @@
       let (plain, endless) = (Request(url: server.url("/")), Request(url: server.url("/endless")))
       for _ in 0..<20 {
         let transport = try CurlTransport(.init(maxConnectionsPerHost: 16))
-        let flights = (0..<24).map { _ in Flight(self) }
-        let streams = (0..<8).map { _ in StreamFlight(self) { _ in .pause } }
+        let pendingCalls = (0..<24).map { _ in PendingCall(self) }
+        let streams = (0..<8).map { _ in PendingStream(self) { _ in .pause } }
         // The last one is the shutdown, at any place.
         let order = Array(0...32).shuffled()
         DispatchQueue.concurrentPerform(iterations: order.count) { turn in
           let index = order[turn]
           if index < 24 {
-            let sent = flights[index].send(plain, on: transport)
+            let sent = pendingCalls[index].send(plain, on: transport)
             if index % 5 == 0 { sent.dispose() }
           } else if index < 32 {
             let control = streams[index - 24].start(endless, on: transport)
@@ -34,8 +34,8 @@
             transport.shutdown()
           }
         }
-        for flight in flights {
-          if case .failure(let error) = try flight.outcome() { XCTAssertEqual(error.kind, .cancelled) }
+        for pending in pendingCalls {
+          if case .failure(let error) = try pending.outcome() { XCTAssertEqual(error.kind, .cancelled) }
         }
         for stream in streams { XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .cancelled) }
       }

@@ -11,9 +11,9 @@
   /// What counts as silence: no more and no less than that the other side says nothing.
   final class SilenceTests: XCTestCase {
     private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     /// `bytes` one by one, the whole in three times the idle limit.
@@ -93,16 +93,16 @@
       let transport = try CurlTransport()
       // The loop stands still for longer than the limit, as in a process that is stopped; meanwhile the response arrives.
       for limits in [Request.Timeouts(connect: 20, idle: idle, total: 60), .init(connect: 20, idle: 60, total: idle)] {
-        let flight = Flight(self)
+        let pending = PendingCall(self)
         let isBlocked = expectation(description: "blocked")
-        _ = flight.send(Request(url: server.url("/slow"), timeouts: limits), on: transport)
+        _ = pending.send(Request(url: server.url("/slow"), timeouts: limits), on: transport)
         let never = DispatchSemaphore(value: 0)
         _ = transport.send(Request(url: server.url("/fast"))) { _ in
           isBlocked.fulfill()
           _ = never.wait(timeout: .now() + 3 * idle)
         }
         wait(for: [isBlocked], timeout: 20)
-        XCTAssertEqual(try flight.outcome().get().body, Data("there".utf8))
+        XCTAssertEqual(try pending.outcome().get().body, Data("there".utf8))
       }
     }
 
@@ -110,13 +110,13 @@
       let silent = try LoopbackServer.silent()
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
       let transport = try CurlTransport()
-      let flights = (0..<6).map { _ in Flight(self) }
-      for flight in flights {
+      let pendingCalls = (0..<6).map { _ in PendingCall(self) }
+      for pending in pendingCalls {
         // Beyond two handshakes one after the other, the total limit would be reached.
-        _ = flight.send(Request(url: url, timeouts: .init(connect: 1, idle: 20, total: 3)), on: transport)
+        _ = pending.send(Request(url: url, timeouts: .init(connect: 1, idle: 20, total: 3)), on: transport)
       }
-      for flight in flights {
-        guard case .failure(let error) = try flight.outcome() else { return XCTFail("connected") }
+      for pending in pendingCalls {
+        guard case .failure(let error) = try pending.outcome() else { return XCTFail("connected") }
         XCTAssert(error.reason.contains("Timeouts.connect"), error.reason)
       }
     }

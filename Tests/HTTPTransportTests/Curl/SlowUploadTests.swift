@@ -12,9 +12,9 @@
     private func outcome(
       _ request: NetLayer.Request, on transport: CurlTransport
     ) throws -> TransportSuite.Outcome {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     func testABodyThatMovesSlowlyIsNotIdle() throws {

@@ -30,10 +30,10 @@
     ) throws -> TransportSuite.Outcome {
       var tls = CurlTransport.TLS(trust: .file(try file("ca.pem")))
       try change(&tls)
-      let flight = Flight(self)
+      let pending = PendingCall(self)
       let transport = try CurlTransport(.init(tls: tls))
-      _ = flight.send(Request(url: url), on: transport)
-      return try flight.outcome()
+      _ = pending.send(Request(url: url), on: transport)
+      return try pending.outcome()
     }
 
     func testWhichCertificatesCount() throws {
@@ -103,13 +103,13 @@
       let request = Request(
         url: try url("OLD").appending(queryItems: [.init(name: "resumed", value: "")]), headers: ["Connection": "close"]
       )
-      let first = Flight(self)
+      let first = PendingCall(self)
       _ = first.send(request, on: transport)
       _ = try first.outcome().get()
       // The second of two at once has a handle that has never connected.
-      let both = [Flight(self), Flight(self)]
-      for flight in both { _ = flight.send(request, on: transport) }
-      for flight in both { _ = try flight.outcome().get() }
+      let both = [PendingCall(self), PendingCall(self)]
+      for pending in both { _ = pending.send(request, on: transport) }
+      for pending in both { _ = try pending.outcome().get() }
       let log = try file("access.log")
       func lines() -> [String] {
         ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").filter {
@@ -125,16 +125,16 @@
     func testAThousandRequestsOverOneConnection() throws {
       let url = try url("TLS")
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
-      let first = Flight(self)
+      let first = PendingCall(self)
       _ = first.send(Request(url: url), on: transport)
       let metrics = try XCTUnwrap(try first.outcome().get().metrics)
       XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), 0)
       XCTAssertEqual(metrics.isReused, false)
       // nginx closes a connection behind its thousandth request.
-      let flights = (0..<999).map { _ in Flight(self) }
-      for flight in flights { _ = flight.send(Request(url: url), on: transport) }
-      for flight in flights {
-        let metrics = try XCTUnwrap(try flight.outcome().get().metrics)
+      let pendingCalls = (0..<999).map { _ in PendingCall(self) }
+      for pending in pendingCalls { _ = pending.send(Request(url: url), on: transport) }
+      for pending in pendingCalls {
+        let metrics = try XCTUnwrap(try pending.outcome().get().metrics)
         XCTAssertEqual(metrics.httpVersion, "2")
         XCTAssertEqual(metrics.isReused, true)
         XCTAssertEqual(metrics.tls, 0)
@@ -146,9 +146,9 @@
       let transport = try CurlTransport(
         .init(tls: .init(trust: .file(file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
       for isReused in [false, true] {
-        let flight = Flight(self)
-        _ = flight.send(Request(url: try url("TLS")), on: transport)
-        let answer = try flight.outcome().get()
+        let pending = PendingCall(self)
+        _ = pending.send(Request(url: try url("TLS")), on: transport)
+        let answer = try pending.outcome().get()
         XCTAssertEqual(answer.status, 200)
         XCTAssertEqual(answer.metrics?.isReused, isReused)
       }
@@ -158,11 +158,11 @@
     func testAPauseOfOneStreamHoldsUpNoOther() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let large = try url("TLS").deletingLastPathComponent().appending(path: "large.json")
-      let paused = StreamFlight(self) { _ in .pause }
+      let paused = PendingStream(self) { _ in .pause }
       let control = paused.start(Request(url: large), on: transport)
-      let flights = (0..<20).map { _ in Flight(self) }
-      for flight in flights { _ = flight.send(Request(url: large), on: transport) }
-      for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+      let pendingCalls = (0..<20).map { _ in PendingCall(self) }
+      for pending in pendingCalls { _ = pending.send(Request(url: large), on: transport) }
+      for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
       while !paused.isOver { control.resume() }
       XCTAssertEqual(try paused.outcome().get().status, 200)
       XCTAssertEqual(paused.body, try Data(contentsOf: file("root/large.json")))

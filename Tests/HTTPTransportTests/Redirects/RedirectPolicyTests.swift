@@ -17,7 +17,8 @@ final class RedirectPolicyTests: XCTestCase {
     request.options.redirects = policy
     request.options.secrets = secrets
     return RedirectPolicy.decide(
-      original: request, hop: request, status: status, headers: ["Location": location], trail: try trail(hops),
+      original: request, currentRequest: request, status: status, headers: ["Location": location],
+      trail: try trail(hops),
       cookies: nil)
   }
 
@@ -123,7 +124,7 @@ final class RedirectPolicyTests: XCTestCase {
     ] {
       request.body = .stream(body)
       let decision = RedirectPolicy.decide(
-        original: request, hop: request, status: 307, headers: ["Location": "/x"], trail: RedirectTrail(),
+        original: request, currentRequest: request, status: 307, headers: ["Location": "/x"], trail: RedirectTrail(),
         cookies: nil)
       if case .refuse = decision { XCTAssertFalse(isFollowed) } else { _ = try followed(decision) }
     }
@@ -198,7 +199,8 @@ final class RedirectPolicyTests: XCTestCase {
     for (path, location) in zip(paths, paths.dropFirst()) {
       let request = Request(url: try url("http://h" + path))
       let decision = RedirectPolicy.decide(
-        original: request, hop: request, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
+        original: request, currentRequest: request, status: 302, headers: ["Location": location], trail: trail,
+        cookies: nil)
       guard case .follow(_, let longer) = decision else { return XCTFail("not followed") }
       trail = longer
     }
@@ -206,7 +208,7 @@ final class RedirectPolicyTests: XCTestCase {
     for location in ["/a", "/a#2", "/b", "/c", "http://h/a"] {
       let last = Request(url: try url("http://h/c"))
       let decision = RedirectPolicy.decide(
-        original: last, hop: last, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
+        original: last, currentRequest: last, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
       guard case .refuse(let error) = decision else {
         XCTFail("followed to \(location)")
         continue
@@ -247,7 +249,7 @@ final class RedirectPolicyTests: XCTestCase {
     func names(after location: String) throws -> [String] {
       try followed(
         RedirectPolicy.decide(
-          original: request, hop: request, status: 302, headers: ["Location": location],
+          original: request, currentRequest: request, status: 302, headers: ["Location": location],
           trail: RedirectTrail(), cookies: nil)
       ).headers.map(\.name).sorted()
     }
@@ -260,7 +262,7 @@ final class RedirectPolicyTests: XCTestCase {
     let request = Request(url: try XCTUnwrap(URL(string: "https://h/a")), headers: headers)
     for (location, count) in [("https://h/b", 4), ("https://evil/b", 1)] {
       let decision = RedirectPolicy.decide(
-        original: request, hop: request, status: 302, headers: ["Location": location],
+        original: request, currentRequest: request, status: 302, headers: ["Location": location],
         trail: RedirectTrail(), cookies: nil)
       guard case .follow(let next, _) = decision else { return XCTFail("not followed") }
       XCTAssertEqual(next.headers.count, count)

@@ -27,9 +27,9 @@ final class RecordingTests: XCTestCase {
     _ transport: any Transport, _ body: Request.Body, headers: HTTPHeaders = [:]
   ) throws -> String {
     let url = try XCTUnwrap(URL(string: "http://h/x?token=secret"))
-    let flight = Flight(self)
-    _ = flight.send(Request(method: .post, url: url, headers: headers, body: body), on: transport)
-    switch try flight.outcome() {
+    let pending = PendingCall(self)
+    _ = pending.send(Request(method: .post, url: url, headers: headers, body: body), on: transport)
+    switch try pending.outcome() {
     case .success(let response): return String(decoding: response.body, as: UTF8.self)
     case .failure(let error): return error.kind.rawValue
     }

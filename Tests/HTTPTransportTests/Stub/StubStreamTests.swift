@@ -39,7 +39,9 @@ final class StubStreamTests: XCTestCase {
       })
   }
 
-  private func stub(_ answer: StubTransport.Answer) -> StubTransport { StubTransport(on: scheduler) { _ in answer } }
+  private func stub(_ answer: StubTransport.StubbedResponse) -> StubTransport {
+    StubTransport(on: scheduler) { _ in answer }
+  }
 
   private let pieces = ["a", "b", "c"].map { Data($0.utf8) }
 
@@ -89,12 +91,12 @@ final class StubStreamTests: XCTestCase {
   }
 
   func testManyChunksNeedNoDeepStack() throws {
-    let flight = StreamFlight(self)
-    let answer = StubTransport.Answer.chunks([Data](repeating: Data([1]), count: 100_000))
-    flight.start(
+    let pending = PendingStream(self)
+    let answer = StubTransport.StubbedResponse.chunks([Data](repeating: Data([1]), count: 100_000))
+    pending.start(
       Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: StubTransport { _ in answer })
-    _ = try flight.outcome().get()
-    XCTAssertEqual(flight.chunks, 100_000)
+    _ = try pending.outcome().get()
+    XCTAssertEqual(pending.chunks, 100_000)
   }
 
   func testDisposingEndsWithCancelledAndIsNotedOnce() throws {
@@ -114,11 +116,11 @@ final class StubStreamTests: XCTestCase {
 
   func testATransportThatKnowsNoStreamsGivesOneChunk() throws {
     let plain = PlainTransport(StubTransport { _ in .json("[1]") })
-    let flight = StreamFlight(self) { _ in .pause }
-    flight.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: plain)
-    XCTAssertEqual(try flight.outcome().get().body, Data())
-    XCTAssertEqual(flight.order, ["head", "chunk", "completion"])
-    XCTAssertEqual(flight.body, Data("[1]".utf8))
+    let pending = PendingStream(self) { _ in .pause }
+    pending.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: plain)
+    XCTAssertEqual(try pending.outcome().get().body, Data())
+    XCTAssertEqual(pending.order, ["head", "chunk", "completion"])
+    XCTAssertEqual(pending.body, Data("[1]".utf8))
   }
 
   func testATransportDoesNotSeeWhereADownloadGoes() throws {
@@ -142,11 +144,11 @@ final class StubStreamTests: XCTestCase {
     let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     let answers = StubTransport { [pieces] _ in .chunks(pieces) }
-    let flight = StreamFlight(self)
+    let pending = PendingStream(self)
     let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/")))
-    flight.start(request, on: try RecordingTransport(answers, to: file))
-    _ = try flight.outcome().get()
-    let replayed = Flight(self)
+    pending.start(request, on: try RecordingTransport(answers, to: file))
+    _ = try pending.outcome().get()
+    let replayed = PendingCall(self)
     _ = replayed.send(request, on: try StubTransport(replaying: file))
     XCTAssertEqual(try replayed.outcome().get().body, Data("abc".utf8))
   }
@@ -155,7 +157,7 @@ final class StubStreamTests: XCTestCase {
     func testAStreamThatCannotBeRecordedFails() throws {
       let answers = StubTransport { _ in .json("7") }
       let transport = try RecordingTransport(answers, to: URL(filePath: "/dev/full"))
-      let streamed = StreamFlight(self)
+      let streamed = PendingStream(self)
       streamed.start(Request(url: try XCTUnwrap(URL(string: "http://h/"))), on: transport)
       XCTAssertEqual(TransportSuite.kind(try streamed.outcome()), .file)
       XCTAssertEqual(streamed.order, ["head", "chunk", "completion"])

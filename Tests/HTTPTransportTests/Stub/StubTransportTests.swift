@@ -12,9 +12,9 @@ final class StubTransportTests: XCTestCase {
   private func perform(
     _ request: NetLayer.Request, on transport: StubTransport
   ) throws -> Result<NetLayer.Response, NetworkError> {
-    let flight = Flight(self)
-    _ = flight.send(request, on: transport)
-    return try flight.outcome()
+    let pending = PendingCall(self)
+    _ = pending.send(request, on: transport)
+    return try pending.outcome()
   }
 
   func testTheFirstStubThatMatchesAnswers() throws {
@@ -36,9 +36,9 @@ final class StubTransportTests: XCTestCase {
 
   func testADelayedAnswerCanBeCancelled() throws {
     let transport = StubTransport { _ in .json("{}", after: 3600) }
-    let flight = Flight(self)
-    flight.send(try request(.get, "/"), on: transport).dispose()
-    XCTAssertEqual(TransportSuite.kind(try flight.outcome()), .cancelled)
+    let pending = PendingCall(self)
+    pending.send(try request(.get, "/"), on: transport).dispose()
+    XCTAssertEqual(TransportSuite.kind(try pending.outcome()), .cancelled)
   }
 
   func testADelayedAnswerArrives() throws {

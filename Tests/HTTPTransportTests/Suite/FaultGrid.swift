@@ -64,8 +64,8 @@ struct FaultGrid {
     private let transport: any Transport
     private let folder: URL
     /// The one of both that the mode needs.
-    private let flight: Flight?
-    private let stream: StreamFlight?
+    private let pending: PendingCall?
+    private let stream: PendingStream?
     private var begin = ContinuousClock.now
     /// Seconds within which it must end.
     private var patience = 0.0
@@ -75,8 +75,8 @@ struct FaultGrid {
       self.method = method
       transport = grid.transport
       folder = grid.folder.appending(path: UUID().uuidString)
-      flight = mode == .stream ? nil : Flight(grid.test)
-      stream = mode == .stream ? StreamFlight(grid.test) : nil
+      pending = mode == .stream ? nil : PendingCall(grid.test)
+      stream = mode == .stream ? PendingStream(grid.test) : nil
     }
 
     func start(
@@ -92,19 +92,19 @@ struct FaultGrid {
       request.options = options
       request.options.maxBodySize = 1 << 20
       switch mode {
-      case .data: _ = flight?.send(request, on: transport)
+      case .data: _ = pending?.send(request, on: transport)
       case .stream: stream?.start(request, on: transport)
       case .file:
         XCTAssertNoThrow(try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true))
         request.destination = folder.appending(path: "body")
-        _ = flight?.send(request, on: transport)
+        _ = pending?.send(request, on: transport)
       }
     }
 
     /// Waits for the end, which must be the expected one, and leave the files of a success and no others.
     func check(_ expected: Expected, _ what: String) throws {
-      let outcome = try XCTUnwrap(try stream?.outcome() ?? flight?.outcome())
-      let end = try XCTUnwrap(stream?.endedAt ?? flight?.endedAt)
+      let outcome = try XCTUnwrap(try stream?.outcome() ?? pending?.outcome())
+      let end = try XCTUnwrap(stream?.endedAt ?? pending?.endedAt)
       XCTAssertLessThan((end - begin) / Duration.seconds(1), patience, what)
       var files: [String] = []
       switch (expected, outcome) {
@@ -126,7 +126,7 @@ struct FaultGrid {
     }
 
     /// How often it has ended.
-    var ends: Int { flight?.ends ?? stream?.order.count { $0 == "completion" } ?? 0 }
+    var ends: Int { pending?.ends ?? stream?.order.count { $0 == "completion" } ?? 0 }
 
     private func body(of response: Response) throws -> Data {
       switch mode {

@@ -66,7 +66,7 @@ enum TestRoutes {
     routes.on(nil, "/reset-body") { _ in .resetMidBody() }
     routes.on(nil, "/cut-body") { _ in .truncatedBody(promised: 1000, sent: 100) }
     routes.on(nil, "/stall") { _ in .stalledBody() }
-    routes.on(nil, "/never") { _ in .neverAnswering }
+    routes.on(nil, "/never") { _ in .neverResponding }
     routes.on(nil, "/nonsense") { _ in .init(body: .raw([.init("this is not HTTP\r\n\r\n")]), ending: .close) }
     return routes
   }

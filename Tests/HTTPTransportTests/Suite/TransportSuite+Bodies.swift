@@ -59,12 +59,12 @@ extension TransportSuite {
 
   func testACancelledCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
-    let flight = Flight(self)
+    let pending = PendingCall(self)
     let body = Request.Body.stream(.init(once: waiting.chunks))
-    let sent = flight.send(request(.put, "/echo", body: body), on: transport)
+    let sent = pending.send(request(.put, "/echo", body: body), on: transport)
     wait(for: [waiting.awaited], timeout: 20)
     sent.dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     wait(for: [waiting.cancelled], timeout: 20)
     try assertStillServes()
   }
@@ -82,11 +82,11 @@ extension TransportSuite {
   func testAShutdownCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
     let mine = try makeTransport()
-    let flight = Flight(self)
-    _ = flight.send(request(.put, "/echo", body: .stream(.init(once: waiting.chunks))), on: mine)
+    let pending = PendingCall(self)
+    _ = pending.send(request(.put, "/echo", body: .stream(.init(once: waiting.chunks))), on: mine)
     wait(for: [waiting.awaited], timeout: 20)
     shutDown(mine)
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     wait(for: [waiting.cancelled], timeout: 20)
   }
 
@@ -130,12 +130,12 @@ extension TransportSuite {
     let maker = CountedMaker(self)
     let blocked = DispatchSemaphore(value: 0)
     let stream = Request.BodyStream(open: maker.open { _ in blocked.wait() })
-    let flight = Flight(self)
-    let sent = flight.send(request(.put, "/echo", body: .stream(stream)), on: transport)
+    let pending = PendingCall(self)
+    let sent = pending.send(request(.put, "/echo", body: .stream(stream)), on: transport)
     wait(until: "the maker is asked") { maker.calls == 1 }
     sent.dispose()
     // While the maker still blocks its thread.
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     try assertStillServes()
     blocked.signal()
     wait(for: [maker.released], timeout: 20)
@@ -146,9 +146,9 @@ extension TransportSuite {
     let count = 60
     let released = expectation(description: "every sequence is released")
     released.expectedFulfillmentCount = count
-    let flights = (0..<count).map { _ in Flight(self) }
+    let pendingCalls = (0..<count).map { _ in PendingCall(self) }
     let queue = DispatchQueue(label: "callers", attributes: .concurrent)
-    for (index, flight) in flights.enumerated() {
+    for (index, pending) in pendingCalls.enumerated() {
       let sent = Locked<(any Disposable)?>(nil)
       let token = Token(released)
       let asked = Atomic<Int>(0)
@@ -161,12 +161,12 @@ extension TransportSuite {
             if index % 3 == 1, call == index % 8 { queue.async { sent.withLock { $0 }?.dispose() } }
             return call <= 20 ? Data(count: 5_000) : nil
           })))
-      let control = flight.send(request(.put, "/echo", body: body), on: transport)
+      let control = pending.send(request(.put, "/echo", body: body), on: transport)
       sent.withLock { $0 = control }
       if index % 3 == 0 { control.dispose() }
     }
-    for (index, flight) in flights.enumerated() {
-      switch try flight.outcome() {
+    for (index, pending) in pendingCalls.enumerated() {
+      switch try pending.outcome() {
       case .success(let response): XCTAssertEqual(response.body.count, 100_000)
       case .failure(let error):
         XCTAssertEqual(error.kind, .cancelled, error.reason)
@@ -174,7 +174,7 @@ extension TransportSuite {
       }
     }
     // What the outcomes hold of their requests goes with them.
-    for flight in flights { flight.forget() }
+    for pending in pendingCalls { pending.forget() }
     wait(for: [released], timeout: 20)
     try assertStillServes()
   }
@@ -184,14 +184,14 @@ extension TransportSuite {
       let maker = CountedMaker(self)
       // As fast as it is taken, without end.
       let stream = Request.BodyStream(open: maker.open { _ in })
-      let flight = Flight(self)
+      let pending = PendingCall(self)
       let limits = Request.Timeouts(connect: 30, idle: 30, total: isCancelled ? 0 : 0.3)
-      let sent = flight.send(request(.put, "/never", body: .stream(stream), timeouts: limits), on: transport)
+      let sent = pending.send(request(.put, "/never", body: .stream(stream), timeouts: limits), on: transport)
       if isCancelled {
         wait(until: "chunks are made") { maker.calls >= 3 }
         sent.dispose()
       }
-      XCTAssertEqual(Self.kind(try flight.outcome()), isCancelled ? .cancelled : .timeout)
+      XCTAssertEqual(Self.kind(try pending.outcome()), isCancelled ? .cancelled : .timeout)
       // Released, it can't be called.
       wait(for: [maker.released], timeout: 20)
     }

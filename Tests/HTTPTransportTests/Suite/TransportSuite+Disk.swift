@@ -29,14 +29,14 @@ extension TransportSuite {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
     let counts = [300_000, 200_000]
-    let flights = counts.map { count in
+    let pendingCalls = counts.map { count in
       var request = request(.get, "/bytes/\(count)")
       request.destination = folder.appending(path: "body")
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return flight
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return pending
     }
-    for flight in flights { XCTAssertEqual(try flight.outcome().get().file?.lastPathComponent, "body") }
+    for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().file?.lastPathComponent, "body") }
     XCTAssertTrue(counts.contains(try Data(contentsOf: folder.appending(path: "body")).count))
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["body"])
   }

@@ -57,9 +57,9 @@ extension TransportSuite {
 
   func testWaitingForAConnectionDoesNotCountAsConnecting() throws {
     let limits = Request.Timeouts(connect: 0.5, idle: 30, total: 60)
-    let flights = (0..<12).map { _ in Flight(self) }
-    for flight in flights { _ = flight.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
-    for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+    let pendingCalls = (0..<12).map { _ in PendingCall(self) }
+    for pending in pendingCalls { _ = pending.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
+    for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
   }
 
   func testASteadyBodyDoesNotReachTheIdleLimit() throws {
@@ -68,38 +68,38 @@ extension TransportSuite {
   }
 
   func testCancelledBeforeItStarts() throws {
-    let flight = Flight(self)
-    flight.send(request(.get, "/never"), on: transport).dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    let pending = PendingCall(self)
+    pending.send(request(.get, "/never"), on: transport).dispose()
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     try assertStillServes()
   }
 
   func testCancelledWhileTheServerThinks() throws {
-    let flight = Flight(self)
-    let disposable = flight.send(request(.get, "/never"), on: transport)
+    let pending = PendingCall(self)
+    let disposable = pending.send(request(.get, "/never"), on: transport)
     let server: LoopbackServer = self.server
     wait(until: "the request has arrived") { server.requestCount == 1 }
     disposable.dispose()
     disposable.dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     wait(until: "its connection is closed") { server.openConnectionCount == 0 }
     try assertStillServes()
   }
 
   func testCancelledWhileTheBodyComes() throws {
-    let flight = Flight(self)
-    let disposable = flight.send(request(.get, "/stall"), on: transport)
+    let pending = PendingCall(self)
+    let disposable = pending.send(request(.get, "/stall"), on: transport)
     let server: LoopbackServer = self.server
     wait(until: "the request has arrived") { server.requestCount == 1 }
     disposable.dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     try assertStillServes()
   }
 
   func testCancellingAFinishedRequestDoesNothing() throws {
-    let flight = Flight(self)
-    let disposable = flight.send(request(.get, "/text"), on: transport)
-    XCTAssertEqual(try flight.outcome().get().status, 200)
+    let pending = PendingCall(self)
+    let disposable = pending.send(request(.get, "/text"), on: transport)
+    XCTAssertEqual(try pending.outcome().get().status, 200)
     disposable.dispose()
     try assertStillServes()
   }

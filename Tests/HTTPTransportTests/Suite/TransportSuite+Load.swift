@@ -10,22 +10,22 @@ import XCTest
 /// Many at once, and the end of a transport's life.
 extension TransportSuite {
   func testTwoHundredRequestsAtOnce() throws {
-    let flights = (0..<200).map { _ in Flight(self) }
-    for (index, flight) in flights.enumerated() {
+    let pendingCalls = (0..<200).map { _ in PendingCall(self) }
+    for (index, pending) in pendingCalls.enumerated() {
       let body = Request.Body.data(Data("number \(index)".utf8))
-      _ = flight.send(request(index % 2 == 0 ? .post : .put, "/echo?q=\(index)", body: body), on: transport)
+      _ = pending.send(request(index % 2 == 0 ? .post : .put, "/echo?q=\(index)", body: body), on: transport)
     }
-    for (index, flight) in flights.enumerated() {
-      let answer = try flight.outcome().get()
+    for (index, pending) in pendingCalls.enumerated() {
+      let answer = try pending.outcome().get()
       XCTAssertEqual(answer.body, Data("number \(index)".utf8))
       XCTAssertEqual(answer.headers["X-Query"], "\(index)")
     }
   }
 
   func testTheConnectionLimitPerHostIsKept() throws {
-    let flights = (0..<60).map { _ in Flight(self) }
-    for flight in flights { _ = flight.send(request(.get, "/delay/10"), on: transport) }
-    for flight in flights { XCTAssertEqual(try flight.outcome().get().status, 200) }
+    let pendingCalls = (0..<60).map { _ in PendingCall(self) }
+    for pending in pendingCalls { _ = pending.send(request(.get, "/delay/10"), on: transport) }
+    for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
     XCTAssertLessThanOrEqual(server.connectionCount, 6)
   }
 
@@ -36,35 +36,35 @@ extension TransportSuite {
       "/basic", "/hops/3", "/status/302",
     ]
     let limits = Request.Timeouts(connect: 20, idle: 20, total: 0.4)
-    let flights = (0..<280).map { _ in Flight(self) }
+    let pendingCalls = (0..<280).map { _ in PendingCall(self) }
     var disposables: [any Disposable] = []
-    for (index, flight) in flights.enumerated() {
+    for (index, pending) in pendingCalls.enumerated() {
       let body = index % 3 == 0 ? Request.Body.data(Data(count: index * 500)) : .none
       let method: HTTPMethod = index % 3 == 0 ? .put : .get
       let path = paths[index % paths.count]
-      disposables.append(flight.send(request(method, path, body: body, timeouts: limits), on: transport))
+      disposables.append(pending.send(request(method, path, body: body, timeouts: limits), on: transport))
       if index % 5 == 0 { disposables[index / 2].dispose() }
     }
-    for flight in flights { _ = try flight.outcome() }
+    for pending in pendingCalls { _ = try pending.outcome() }
     try assertStillServes()
   }
 
   func testRequestsFromManyThreads() throws {
-    let flights = (0..<64).map { _ in Flight(self) }
+    let pendingCalls = (0..<64).map { _ in PendingCall(self) }
     let transport: any Transport = self.transport
     let request = request(.get, "/text")
-    DispatchQueue.concurrentPerform(iterations: flights.count) { index in
-      let disposable = flights[index].send(request, on: transport)
+    DispatchQueue.concurrentPerform(iterations: pendingCalls.count) { index in
+      let disposable = pendingCalls[index].send(request, on: transport)
       if index % 4 == 0 { disposable.dispose() }
     }
-    for (index, flight) in flights.enumerated() {
-      let outcome = try flight.outcome()
+    for (index, pending) in pendingCalls.enumerated() {
+      let outcome = try pending.outcome()
       if index % 4 != 0 { XCTAssertEqual(try outcome.get().status, 200) }
     }
   }
 
   func testARequestFromACompletion() throws {
-    let second = Flight(self)
+    let second = PendingCall(self)
     let transport: any Transport = self.transport
     let next = request(.get, "/bytes/10")
     let first = expectation(description: "first")
@@ -77,12 +77,12 @@ extension TransportSuite {
   }
 
   func testShutdownEndsWhatIsInFlight() throws {
-    let flights = (0..<20).map { _ in Flight(self) }
-    for flight in flights { _ = flight.send(request(.get, "/never"), on: transport) }
+    let pendingCalls = (0..<20).map { _ in PendingCall(self) }
+    for pending in pendingCalls { _ = pending.send(request(.get, "/never"), on: transport) }
     let server: LoopbackServer = self.server
     wait(until: "some requests have arrived") { server.requestCount > 0 }
     shutDown(transport)
-    for flight in flights { XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled) }
+    for pending in pendingCalls { XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled) }
     wait(until: "all connections are closed") { server.openConnectionCount == 0 }
   }
 
@@ -95,10 +95,10 @@ extension TransportSuite {
   }
 
   func testReleasingTheTransportEndsWhatIsInFlight() throws {
-    let flight = Flight(self)
+    let pending = PendingCall(self)
     var mine: (any Transport)? = try makeTransport()
-    if let mine { _ = flight.send(request(.get, "/never"), on: mine) }
+    if let mine { _ = pending.send(request(.get, "/never"), on: mine) }
     mine = nil
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
   }
 }

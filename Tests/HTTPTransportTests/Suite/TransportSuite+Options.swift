@@ -84,14 +84,14 @@ extension TransportSuite {
         return Data("late".utf8)
       }
     })
-    let flight = Flight(self)
+    let pending = PendingCall(self)
     // Waiting for the maker is no silence of the server's.
     let limits = Request.Timeouts(connect: 30, idle: 0.3, total: 60)
-    _ = flight.send(request(.put, "/echo", body: .stream(slow), timeouts: limits), on: transport)
+    _ = pending.send(request(.put, "/echo", body: .stream(slow), timeouts: limits), on: transport)
     try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.5)), .timeout)
     try assertStillServes()
     gate.signal()
-    XCTAssertEqual(try flight.outcome().get().body, Data("late".utf8))
+    XCTAssertEqual(try pending.outcome().get().body, Data("late".utf8))
   }
 
   func testPiecesOfFilesAndDataAreSentInOrder() throws {
@@ -135,9 +135,9 @@ extension TransportSuite {
       }
       var request = request(.get, path)
       request.options.maxBodySize = count - 1
-      let flight = StreamFlight(self)
-      flight.start(request, on: transport)
-      XCTAssertEqual(Self.kind(try flight.outcome()), .tooLarge)
+      let pending = PendingStream(self)
+      pending.start(request, on: transport)
+      XCTAssertEqual(Self.kind(try pending.outcome()), .tooLarge)
     }
     try assertStillServes()
   }

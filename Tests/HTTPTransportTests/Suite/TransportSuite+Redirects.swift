@@ -123,7 +123,7 @@ extension TransportSuite {
     XCTAssertEqual(answer.redirects.map { $0.headers["Location"] }, ["/hops/1#own", "/hops/0"])
     XCTAssertEqual(answer.url.absoluteString, server.url("/hops/0").absoluteString + "#own")
     XCTAssertEqual(answer.metrics?.redirects, 2)
-    let stream = StreamFlight(self)
+    let stream = PendingStream(self)
     stream.start(Request(url: begin), on: transport)
     XCTAssertEqual(try stream.outcome().get().redirects.map(\.url), expected)
     XCTAssertEqual(stream.heads.first?.redirects.map(\.url), expected)
@@ -172,7 +172,7 @@ extension TransportSuite {
     for target in ["http://a%250d%250aX/", "http://h:99999/", "http://%5B/"] {
       let request = request(.get, "/redirect/302?to=\(target)")
       try failure(request, .redirect)
-      let stream = StreamFlight(self)
+      let stream = PendingStream(self)
       stream.start(request, on: transport)
       XCTAssertEqual(Self.kind(try stream.outcome()), .redirect, target)
       XCTAssertEqual(stream.order, ["completion"])
@@ -185,7 +185,7 @@ extension TransportSuite {
       var request = request(.get, "/redirect/302?to=\(target)")
       request.options.redirects = .none
       XCTAssertEqual(try response(request).status, 302, target)
-      let stream = StreamFlight(self)
+      let stream = PendingStream(self)
       stream.start(request, on: transport)
       XCTAssertEqual(try stream.outcome().get().status, 302, target)
       XCTAssertEqual(stream.heads.map(\.status), [302])

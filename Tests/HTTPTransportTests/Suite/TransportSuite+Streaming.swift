@@ -10,55 +10,55 @@ import XCTest
 extension TransportSuite {
   func testAStreamIsHeadThenChunksThenCompletion() throws {
     for path in ["/bytes/1000000", "/chunked", "/gzip", "/status/404", "/bytes/1"] {
-      let flight = StreamFlight(self)
-      flight.start(request(.get, path), on: transport)
-      let answer = try flight.outcome().get()
+      let pending = PendingStream(self)
+      pending.start(request(.get, path), on: transport)
+      let answer = try pending.outcome().get()
       let whole = try response(request(.get, path))
-      XCTAssertEqual(flight.body, whole.body, path)
+      XCTAssertEqual(pending.body, whole.body, path)
       XCTAssertEqual(answer.status, whole.status)
       XCTAssertEqual(answer.headers["Content-Type"], whole.headers["Content-Type"])
       XCTAssertEqual(answer.body, Data())
-      XCTAssertEqual(flight.heads.map(\.status), [whole.status])
-      XCTAssertEqual(flight.order.first, "head")
-      XCTAssertEqual(flight.order.last, "completion")
+      XCTAssertEqual(pending.heads.map(\.status), [whole.status])
+      XCTAssertEqual(pending.order.first, "head")
+      XCTAssertEqual(pending.order.last, "completion")
     }
   }
 
   func testAStreamWithoutABodyIsHeadAndCompletion() throws {
     for (method, path) in [(HTTPMethod.get, "/empty"), (.head, "/text"), (.get, "/bytes/0"), (.get, "/status/304")] {
-      let flight = StreamFlight(self)
-      flight.start(request(method, path), on: transport)
-      _ = try flight.outcome().get()
-      XCTAssertEqual(flight.order, ["head", "completion"], path)
+      let pending = PendingStream(self)
+      pending.start(request(method, path), on: transport)
+      _ = try pending.outcome().get()
+      XCTAssertEqual(pending.order, ["head", "completion"], path)
     }
   }
 
   func testAStreamsHeadAndFirstBytesComeBeforeTheRest() throws {
-    let flight = StreamFlight(self)
-    let control = flight.start(request(.get, "/stall"), on: transport)
-    wait(until: "the first bytes have come") { flight.body.count == 100 }
-    XCTAssertEqual(flight.heads.map(\.status), [200])
+    let pending = PendingStream(self)
+    let control = pending.start(request(.get, "/stall"), on: transport)
+    wait(until: "the first bytes have come") { pending.body.count == 100 }
+    XCTAssertEqual(pending.heads.map(\.status), [200])
     control.dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
-    XCTAssertEqual(flight.body.count, 100)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
+    XCTAssertEqual(pending.body.count, 100)
     try assertStillServes()
   }
 
   func testAStreamFollowsRedirectsUnseen() throws {
-    let flight = StreamFlight(self)
-    flight.start(request(.get, "/hops/3"), on: transport)
-    XCTAssertEqual(try flight.outcome().get().url, server.url("/hops/0"))
-    XCTAssertEqual(flight.heads.map(\.url), [server.url("/hops/0")])
-    XCTAssertEqual(flight.body, Data("arrived".utf8))
+    let pending = PendingStream(self)
+    pending.start(request(.get, "/hops/3"), on: transport)
+    XCTAssertEqual(try pending.outcome().get().url, server.url("/hops/0"))
+    XCTAssertEqual(pending.heads.map(\.url), [server.url("/hops/0")])
+    XCTAssertEqual(pending.body, Data("arrived".utf8))
   }
 
   func testAStreamThatBreaksHasItsBytesAndThenAnError() throws {
-    let flight = StreamFlight(self)
-    flight.start(request(.get, "/cut-body"), on: transport)
-    XCTAssertEqual(Self.kind(try flight.outcome()), .connection)
-    XCTAssertEqual(flight.body.count, 100)
-    XCTAssertEqual(flight.heads.count, 1)
-    let refused = StreamFlight(self)
+    let pending = PendingStream(self)
+    pending.start(request(.get, "/cut-body"), on: transport)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .connection)
+    XCTAssertEqual(pending.body.count, 100)
+    XCTAssertEqual(pending.heads.count, 1)
+    let refused = PendingStream(self)
     refused.start(request(.get, "/loop"), on: transport)
     XCTAssertEqual(Self.kind(try refused.outcome()), .redirect)
     XCTAssertEqual(refused.order, ["completion"])
@@ -67,98 +67,98 @@ extension TransportSuite {
 
   func testAPauseReachesTheServer() throws {
     let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
-    let flight = StreamFlight(self) { _ in .pause }
-    let control = flight.start(Request(url: server.url("/")), on: transport)
-    wait(until: "the first chunk has come") { flight.chunks == 1 }
+    let pending = PendingStream(self) { _ in .pause }
+    let control = pending.start(Request(url: server.url("/")), on: transport)
+    wait(until: "the first chunk has come") { pending.chunks == 1 }
     waitForStandstill { server.sentByteCount }
-    XCTAssertEqual(flight.chunks, 1)
+    XCTAssertEqual(pending.chunks, 1)
     let sent = server.sentByteCount
     // Two sockets' buffers on Linux.
     XCTAssertLessThan(sent, 20_000_000)
     for expected in 2...400 {
       control.resume()
-      wait(until: "the next chunk has come") { flight.chunks >= expected }
+      wait(until: "the next chunk has come") { pending.chunks >= expected }
     }
-    XCTAssertEqual(flight.chunks, 400)
+    XCTAssertEqual(pending.chunks, 400)
     control.dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     wait(until: "its connection is closed") { server.openConnectionCount == 0 }
     try assertStillServes()
   }
 
   func testAConsumerThatPausesAtEveryChunkGetsTheWhole() throws {
     for path in ["/bytes/300000", "/gzip", "/chunked"] {
-      let flight = StreamFlight(self) { _ in .pause }
-      let control = flight.start(request(.get, path), on: transport)
+      let pending = PendingStream(self) { _ in .pause }
+      let control = pending.start(request(.get, path), on: transport)
       wait(until: "the stream is over") {
         control.resume()
-        return flight.isOver
+        return pending.isOver
       }
-      _ = try flight.outcome().get()
-      XCTAssertEqual(flight.body, try response(request(.get, path)).body)
+      _ = try pending.outcome().get()
+      XCTAssertEqual(pending.body, try response(request(.get, path)).body)
     }
   }
 
   func testAResumeThatOvertakesItsPauseCounts() throws {
     let control = Locked<(any StreamControl)?>(nil)
-    let flight = StreamFlight(self) { _ in
+    let pending = PendingStream(self) { _ in
       var taken = control.withLock { $0 }
       while taken == nil { taken = control.withLock { $0 } }
       taken?.resume()
       return .pause
     }
-    let started = flight.start(request(.get, "/bytes/500000"), on: transport)
+    let started = pending.start(request(.get, "/bytes/500000"), on: transport)
     control.withLock { $0 = started }
-    _ = try flight.outcome().get()
-    XCTAssertEqual(flight.body.count, 500_000)
+    _ = try pending.outcome().get()
+    XCTAssertEqual(pending.body.count, 500_000)
     control.withLock { $0 = nil }
   }
 
   func testAPauseIsNoSilence() throws {
-    let flight = StreamFlight(self) { _ in .pause }
+    let pending = PendingStream(self) { _ in .pause }
     let limits = Request.Timeouts(connect: 1, idle: 0.2, total: 30)
     let server = try LoopbackServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
-    let control = flight.start(Request(url: server.url("/"), timeouts: limits), on: transport)
-    wait(until: "the first chunk has come") { flight.chunks == 1 }
+    let control = pending.start(Request(url: server.url("/"), timeouts: limits), on: transport)
+    wait(until: "the first chunk has come") { pending.chunks == 1 }
     // Twice the idle limit, without a clock of the test's own: another request's limit passes.
     try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.45)), .timeout)
-    XCTAssertFalse(flight.isOver)
+    XCTAssertFalse(pending.isOver)
     wait(until: "the stream is over") {
       control.resume()
-      return flight.isOver
+      return pending.isOver
     }
-    XCTAssertEqual(try flight.outcome().get().status, 200)
-    XCTAssertEqual(flight.body.count, 2_000_000)
+    XCTAssertEqual(try pending.outcome().get().status, 200)
+    XCTAssertEqual(pending.body.count, 2_000_000)
   }
 
   func testNoChunkFollowsADisposalInAChunk() throws {
     let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let control = Locked<(any StreamControl)?>(nil)
-    let flight = StreamFlight(self) { _ in
+    let pending = PendingStream(self) { _ in
       var taken = control.withLock { $0 }
       while taken == nil { taken = control.withLock { $0 } }
       taken?.dispose()
       return .continue
     }
-    let started = flight.start(Request(url: server.url("/")), on: transport)
+    let started = pending.start(Request(url: server.url("/")), on: transport)
     control.withLock { $0 = started }
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
-    XCTAssertEqual(flight.chunks, 1)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
+    XCTAssertEqual(pending.chunks, 1)
     control.withLock { $0 = nil }
   }
 
   func testADisposalInTheHeadIsNoSuccessWithoutABody() throws {
     for _ in 0..<5 {
       let control = Locked<(any StreamControl)?>(nil)
-      let flight = StreamFlight(self)
-      let started = flight.start(request(.get, "/bytes/100"), on: transport) {
+      let pending = PendingStream(self)
+      let started = pending.start(request(.get, "/bytes/100"), on: transport) {
         var taken = control.withLock { $0 }
         while taken == nil { taken = control.withLock { $0 } }
         taken?.dispose()
       }
       control.withLock { $0 = started }
-      XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
-      XCTAssertEqual(flight.chunks, 0)
+      XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
+      XCTAssertEqual(pending.chunks, 0)
       control.withLock { $0 = nil }
     }
   }
@@ -167,13 +167,13 @@ extension TransportSuite {
     for count in [20_000, 50_000, 200_000, 300_000] {
       var request = request(.get, "/bytes/\(count)")
       request.options.maxBodySize = count - 1
-      let flight = StreamFlight(self) { _ in .pause }
-      let control = flight.start(request, on: transport)
+      let pending = PendingStream(self) { _ in .pause }
+      let control = pending.start(request, on: transport)
       wait(until: "the stream is over") {
         control.resume()
-        return flight.isOver
+        return pending.isOver
       }
-      guard case .failure(let error) = try flight.outcome() else { return XCTFail("\(count) bytes were let through") }
+      guard case .failure(let error) = try pending.outcome() else { return XCTFail("\(count) bytes were let through") }
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
   }
@@ -181,12 +181,12 @@ extension TransportSuite {
   func testShutdownEndsAPausedStream() throws {
     for path in ["/bytes/3000000", "/bytes/10"] {
       let mine = try makeTransport()
-      let flight = StreamFlight(self) { _ in .pause }
-      flight.start(request(.get, path), on: mine)
-      wait(until: "the first chunk has come") { flight.chunks == 1 }
+      let pending = PendingStream(self) { _ in .pause }
+      pending.start(request(.get, path), on: mine)
+      wait(until: "the first chunk has come") { pending.chunks == 1 }
       shutDown(mine)
-      if case .failure(let error) = try flight.outcome() { XCTAssertEqual(error.kind, .cancelled) }
-      XCTAssertEqual(flight.chunks, 1)
+      if case .failure(let error) = try pending.outcome() { XCTAssertEqual(error.kind, .cancelled) }
+      XCTAssertEqual(pending.chunks, 1)
     }
   }
 
@@ -214,13 +214,13 @@ extension TransportSuite {
     XCTAssertEqual(try response(request).body, Data("body".utf8))
     request = self.request(.get, "/stall")
     request.destination = folder.appending(path: "file")
-    let flight = Flight(self)
-    let sent = flight.send(request, on: transport)
+    let pending = PendingCall(self)
+    let sent = pending.send(request, on: transport)
     wait(until: "it is being written") {
       (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.count == 1
     }
     sent.dispose()
-    XCTAssertEqual(Self.kind(try flight.outcome()), .cancelled)
+    XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
     request = self.request(.get, "/bytes/100")
     request.destination = folder.appending(path: "no/such/folder/file")
@@ -243,7 +243,7 @@ extension TransportSuite {
 }
 
 /// One streamed answer, noted down.
-final class StreamFlight: Sendable {
+final class PendingStream: Sendable {
   private struct State {
     var order: [String] = []
     var heads: [NetLayer.Response] = []

@@ -55,9 +55,9 @@ class TransportSuite: XCTestCase {
 
   /// Sends and waits; a completion that is called twice fails the test.
   func perform(_ request: NetLayer.Request, on transport: (any Transport)? = nil) throws -> Outcome {
-    let flight = Flight(self)
-    _ = flight.send(request, on: transport ?? self.transport)
-    return try flight.outcome()
+    let pending = PendingCall(self)
+    _ = pending.send(request, on: transport ?? self.transport)
+    return try pending.outcome()
   }
 
   func response(_ request: NetLayer.Request) throws -> NetLayer.Response { try perform(request).get() }
@@ -102,7 +102,7 @@ class TransportSuite: XCTestCase {
 }
 
 /// One request and its completion, counted.
-final class Flight: Sendable {
+final class PendingCall: Sendable {
   private let outcomes = Mutex<[TransportSuite.Outcome]>([])
   private let isOnMain = Mutex(false)
   private let end = Mutex<ContinuousClock.Instant?>(nil)

@@ -105,7 +105,7 @@ final class ResultTests: XCTestCase {
     let body = #"{"code":200,"data":[{"id":1},{"id":"x"},3,{"id":4}],"cursor":"c"}"#
     let notes = Notes()
     let pages = network(body).json(.get, "/a").list(
-      Item.self, onBadItem: { index, error in notes.add("\(index) \(error.codingPath.joined(separator: "."))") })
+      Item.self, onInvalidElement: { index, error in notes.add("\(index) \(error.codingPath.joined(separator: "."))") })
     XCTAssertEqual(record(pages).elements, [Page(items: [Item(id: 1), Item(id: 4)], cursor: "c")])
     XCTAssertEqual(notes.all, ["1 data.1.id", "2 data.2"])
     XCTAssertEqual(try failure(of: network(body).json(.get, "/a").list(Item.self)).kind, .parse)

@@ -41,7 +41,7 @@ final class AccountTests: XCTestCase {
     }
   }
 
-  private static let echo: @Sendable (Request) -> StubTransport.Answer? = { request in
+  private static let echo: @Sendable (Request) -> StubTransport.StubbedResponse? = { request in
     let who = request.headers["Authorization"] ?? request.headers["X-Ticket"] ?? "nobody"
     return .response(headers: ["Cache-Control": "max-age=60"], body: Data(who.utf8))
   }

@@ -121,7 +121,7 @@ final class InterceptorTests: XCTestCase {
     let monitor = EventMonitor(clock: scheduler) { event in
       switch event {
       case .started(let request): notes.add("> \(request.url.path)")
-      case .answered(let response, let seconds): notes.add("\(response.status) \(seconds)")
+      case .received(let response, let seconds): notes.add("\(response.status) \(seconds)")
       case .failed(_, let error, let seconds): notes.add("\(error.kind) \(seconds)")
       case .cancelled(let request, let seconds): notes.add("x \(request.url.path) \(seconds)")
       case .measured(let request, _): notes.add("measured \(request.url.path)")

@@ -26,7 +26,7 @@ final class GroupTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
   }
 
-  private static func answer(_ request: Request, after delay: Double = 0) -> StubTransport.Answer {
+  private static func answer(_ request: Request, after delay: Double = 0) -> StubTransport.StubbedResponse {
     .json(#"{"path":"\#(request.url.lastPathComponent)"}"#, after: delay)
   }
 

@@ -7,7 +7,7 @@ import XCTest
 
 /// `network.pages`: by link, cursor, number and offset.
 final class PagedCallTests: XCTestCase {
-  private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.Answer?) -> (
+  private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
     Network, StubTransport
   ) {
     let stub = StubTransport { request in
@@ -17,7 +17,7 @@ final class PagedCallTests: XCTestCase {
     return (Network(Backend(baseURL: url, headers: ["K": "key"], envelope: .none, transport: stub)), stub)
   }
 
-  private static func linked(_ body: String, _ link: String?) -> StubTransport.Answer {
+  private static func linked(_ body: String, _ link: String?) -> StubTransport.StubbedResponse {
     var headers: HTTPHeaders = ["Content-Type": "application/json"]
     headers["Link"] = link
     return .response(headers: headers, body: Data(body.utf8))

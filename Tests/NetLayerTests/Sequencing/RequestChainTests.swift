@@ -98,7 +98,7 @@ final class RequestChainTests: XCTestCase {
   func test_row_1_18_everyStepHasItsOwnCallbacksProgressAndStub() throws {
     let notes = Notes()
     let transport = transport()
-    let stub = StubTransport.Answer.json(#"{"id":10}"#)
+    let stub = StubTransport.StubbedResponse.json(#"{"id":10}"#)
     let chain = RequestChain(
       on: network(transport),
       StepOptions(

@@ -39,30 +39,30 @@ final class DownloadTests: XCTestCase {
       onError: { notes.add("\(NetworkError.wrapping($0).kind)") }, onCompleted: { notes.add("|") })
   }
 
-  private func flight(_ status: Int, _ headers: HTTPHeaders, _ body: String...) throws -> ScriptedStream.Flight {
+  private func pending(_ status: Int, _ headers: HTTPHeaders, _ body: String...) throws -> ScriptedStream.PendingCall {
     scheduler.advanceBy(0)
-    let flight = try XCTUnwrap(transport.flights.last)
-    flight.answer(status, headers)
+    let pending = try XCTUnwrap(transport.pendingCalls.last)
+    pending.answer(status, headers)
     scheduler.advanceBy(0)
     for piece in body {
-      flight.send(piece)
+      pending.send(piece)
       scheduler.advanceBy(50)
     }
-    return flight
+    return pending
   }
 
-  private func end(_ flight: ScriptedStream.Flight, _ kind: NetworkError.Kind? = nil) {
-    flight.end(kind)
+  private func end(_ pending: ScriptedStream.PendingCall, _ kind: NetworkError.Kind? = nil) {
+    pending.end(kind)
     scheduler.advanceBy(0)
   }
 
   func test_row_0_12_aDownloadEndsInItsFileAndLeavesNothingElse() throws {
     let subscription = subscribe()
-    let flight = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc", "def")
-    XCTAssertEqual(flight.request.headers["Accept-Encoding"], "identity")
-    XCTAssertNil(flight.request.headers["Range"])
+    let pending = try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc", "def")
+    XCTAssertEqual(pending.request.headers["Accept-Encoding"], "identity")
+    XCTAssertNil(pending.request.headers["Range"])
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
-    end(flight)
+    end(pending)
     XCTAssertEqual(notes.all, ["3/6", "6/6", "6/6", "file.bin", "|"])
     XCTAssertEqual(files, ["file.bin"])
     XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
@@ -71,15 +71,15 @@ final class DownloadTests: XCTestCase {
 
   func test_row_0_12_disposingPausesAndSubscribingAgainGoesOn() throws {
     let first = subscribe()
-    _ = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc")
+    _ = try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc")
     first.dispose()
-    XCTAssertTrue(transport.flights[0].isOver)
+    XCTAssertTrue(transport.pendingCalls[0].isOver)
     let second = subscribe(Call(.get, "/file", headers: ["X": "y"]))
-    let flight = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
-    XCTAssertEqual(flight.request.headers["X"], "y")
-    XCTAssertEqual(flight.request.headers["Range"], "bytes=3-")
-    XCTAssertEqual(flight.request.headers["If-Range"], "\"v1\"")
-    end(flight)
+    let pending = try pending(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
+    XCTAssertEqual(pending.request.headers["X"], "y")
+    XCTAssertEqual(pending.request.headers["Range"], "bytes=3-")
+    XCTAssertEqual(pending.request.headers["If-Range"], "\"v1\"")
+    end(pending)
     XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
     XCTAssertEqual(notes.all, ["3/6", "6/6", "6/6", "file.bin", "|"])
     second.dispose()
@@ -90,19 +90,19 @@ final class DownloadTests: XCTestCase {
     let dates: HTTPHeaders = [
       "Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT", "Date": "Mon, 01 Jan 2001 00:00:01 GMT",
     ]
-    end(try flight(200, dates, "abc"), .connection)
+    end(try pending(200, dates, "abc"), .connection)
     _ = subscribe()
-    let flight = try flight(206, ["Content-Range": "bytes 3-5/*"], "def")
-    XCTAssertEqual(flight.request.headers["If-Range"], "Mon, 01 Jan 2001 00:00:00 GMT")
-    end(flight)
+    let pending = try pending(206, ["Content-Range": "bytes 3-5/*"], "def")
+    XCTAssertEqual(pending.request.headers["If-Range"], "Mon, 01 Jan 2001 00:00:00 GMT")
+    end(pending)
     XCTAssertEqual(notes.all, ["3/?", "connection", "6/?", "6/6", "file.bin", "|"])
   }
 
   func test_aResourceThatHasChangedBeginsAnew() throws {
     _ = subscribe()
-    end(try flight(200, ["ETag": "\"v1\""], "abc"), .timeout)
+    end(try pending(200, ["ETag": "\"v1\""], "abc"), .timeout)
     _ = subscribe()
-    end(try flight(200, ["Content-Length": "5", "ETag": "\"v2\""], "12345"))
+    end(try pending(200, ["Content-Length": "5", "ETag": "\"v2\""], "12345"))
     XCTAssertEqual(try Data(contentsOf: destination), Data("12345".utf8))
   }
 
@@ -114,26 +114,26 @@ final class DownloadTests: XCTestCase {
       ["ETag": "W/\"1\"", "Last-Modified": date, "Date": "Mon, 01 Jan 2001 00:00:09 GMT"],
     ] {
       _ = subscribe()
-      end(try flight(200, headers, "abc"), .connection)
+      end(try pending(200, headers, "abc"), .connection)
       _ = subscribe()
-      let flight = try flight(200, headers, "abcdef")
-      XCTAssertNil(flight.request.headers["Range"], "\(headers)")
-      end(flight)
+      let pending = try pending(200, headers, "abcdef")
+      XCTAssertNil(pending.request.headers["Range"], "\(headers)")
+      end(pending)
       XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
     }
   }
 
   func test_aRangeBehindTheEndIsTheWholeFileOrANewBeginning() throws {
     _ = subscribe()
-    end(try flight(200, ["ETag": "\"v1\""], "abc"), .connection)
+    end(try pending(200, ["ETag": "\"v1\""], "abc"), .connection)
     _ = subscribe()
-    end(try flight(416, ["Content-Range": "bytes */3"]))
+    end(try pending(416, ["Content-Range": "bytes */3"]))
     XCTAssertEqual(try Data(contentsOf: destination), Data("abc".utf8))
     _ = subscribe()
-    end(try flight(200, ["ETag": "\"v1\""], "abcd"), .connection)
+    end(try pending(200, ["ETag": "\"v1\""], "abcd"), .connection)
     _ = subscribe()
-    _ = try flight(416, ["Content-Range": "bytes */2"])
-    let again = try flight(200, ["ETag": "\"v2\""], "xy")
+    _ = try pending(416, ["Content-Range": "bytes */2"])
+    let again = try pending(200, ["ETag": "\"v2\""], "xy")
     XCTAssertNil(again.request.headers["Range"])
     end(again)
     XCTAssertEqual(try Data(contentsOf: destination), Data("xy".utf8))
@@ -144,10 +144,10 @@ final class DownloadTests: XCTestCase {
       ["Content-Range": "bytes 3-5/6", "ETag": "\"v2\""], ["Content-Range": "bytes 4-5/6", "ETag": "\"v1\""],
     ] {
       _ = subscribe()
-      end(try flight(200, ["ETag": "\"v1\""], "abc"), .connection)
+      end(try pending(200, ["ETag": "\"v1\""], "abc"), .connection)
       _ = subscribe()
-      _ = try flight(206, headers)
-      let again = try flight(200, ["ETag": "\"v2\""], "123456")
+      _ = try pending(206, headers)
+      let again = try pending(200, ["ETag": "\"v2\""], "123456")
       XCTAssertNil(again.request.headers["Range"], "\(headers)")
       end(again)
       XCTAssertEqual(try Data(contentsOf: destination), Data("123456".utf8))
@@ -156,58 +156,58 @@ final class DownloadTests: XCTestCase {
 
   func test_aBodyThatIsShortOfItsLengthIsNoFile() throws {
     _ = subscribe()
-    end(try flight(206, ["Content-Range": "bytes 0-9/10", "ETag": "\"1\""], "abc"))
+    end(try pending(206, ["Content-Range": "bytes 0-9/10", "ETag": "\"1\""], "abc"))
     XCTAssertEqual(notes.all, ["3/10", "connection"])
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
   }
 
   func test_theDigestDecides() throws {
     _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
-    end(try flight(200, [:], "abc"))
+    end(try pending(200, [:], "abc"))
     XCTAssertEqual(files, ["file.bin"])
     try FileManager.default.removeItem(at: destination)
     _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
-    end(try flight(200, ["ETag": "\"1\""], "abd"))
+    end(try pending(200, ["ETag": "\"1\""], "abd"))
     XCTAssertEqual(notes.all.last, "file")
     XCTAssertEqual(files, [])
   }
 
   func test_aFailureStatusIsAnErrorAndTouchesNothing() throws {
     _ = subscribe()
-    end(try flight(200, ["ETag": "\"1\""], "abc"), .connection)
+    end(try pending(200, ["ETag": "\"1\""], "abc"), .connection)
     _ = subscribe()
-    end(try flight(404, [:], "gone"))
+    end(try pending(404, [:], "gone"))
     XCTAssertEqual(notes.all, ["3/?", "connection", "status"])
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
   }
 
   func test_aFailureBeforeTheFirstByteLeavesNothingBehind() throws {
     _ = subscribe()
-    end(try flight(404, [:], "gone"))
+    end(try pending(404, [:], "gone"))
     XCTAssertEqual(notes.all, ["status"])
     XCTAssertEqual(files, [])
   }
 
   func test_anEmptyFileIsAFile() throws {
     _ = subscribe()
-    end(try flight(200, ["Content-Length": "0"]))
+    end(try pending(200, ["Content-Length": "0"]))
     XCTAssertEqual(files, ["file.bin"])
   }
 
   func test_aSecondDownloadToOneDestinationLeavesTheFirstAlone() throws {
     let first = subscribe()
-    let flight = try flight(200, ["ETag": "\"1\"", "Content-Length": "6"])
+    let pending = try pending(200, ["ETag": "\"1\"", "Content-Length": "6"])
     // Before its first byte, as well as behind it.
     let second = subscribe()
     XCTAssertEqual(notes.all, ["file"])
     second.dispose()
-    flight.send("abc")
+    pending.send("abc")
     scheduler.advanceBy(50)
     subscribe().dispose()
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
-    flight.send("def")
+    pending.send("def")
     scheduler.advanceBy(50)
-    end(flight)
+    end(pending)
     XCTAssertEqual(notes.all.suffix(2), ["file.bin", "|"])
     XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8))
     first.dispose()
@@ -216,16 +216,16 @@ final class DownloadTests: XCTestCase {
   /// Has "abc" of six bytes behind it.
   private func begin(_ endpoint: Call = Call(.get, "/file")) throws {
     let subscription = subscribe(endpoint)
-    end(try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
+    end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
     subscription.dispose()
   }
 
   func test_anotherResourceIsNotPutBehindTheFirst() throws {
     try begin()
     let subscription = subscribe(Call(.get, "/other"))
-    _ = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""])
+    _ = try pending(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""])
     // Asked anew, without a range.
-    let whole = try flight(200, ["Content-Length": "5", "ETag": "\"v1\""], "other")
+    let whole = try pending(200, ["Content-Length": "5", "ETag": "\"v1\""], "other")
     XCTAssertNil(whole.request.headers["Range"])
     end(whole)
     XCTAssertEqual(try Data(contentsOf: destination), Data("other".utf8))
@@ -235,7 +235,7 @@ final class DownloadTests: XCTestCase {
   func test_aRangeThatEndsBeforeTheWholeIsNoFile() throws {
     try begin()
     let subscription = subscribe()
-    end(try flight(206, ["Content-Range": "bytes 3-3/*", "ETag": "\"v1\""], "d"))
+    end(try pending(206, ["Content-Range": "bytes 3-3/*", "ETag": "\"v1\""], "d"))
     XCTAssertEqual(notes.all.last, "connection")
     XCTAssertFalse(FileManager.default.fileExists(atPath: destination.path))
     subscription.dispose()
@@ -250,8 +250,8 @@ final class DownloadTests: XCTestCase {
     ] as [(Int, HTTPHeaders)] {
       try begin()
       let subscription = subscribe()
-      _ = try flight(status, headers)
-      let whole = try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abcdef")
+      _ = try pending(status, headers)
+      let whole = try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abcdef")
       XCTAssertNil(whole.request.headers["Range"], "\(status) \(headers)")
       end(whole)
       XCTAssertEqual(try Data(contentsOf: destination), Data("abcdef".utf8), "\(status) \(headers)")
@@ -262,7 +262,7 @@ final class DownloadTests: XCTestCase {
   func test_noContentInPlaceOfTheRestIsNoFile() throws {
     try begin()
     let subscription = subscribe()
-    end(try flight(204, [:]))
+    end(try pending(204, [:]))
     XCTAssertFalse(FileManager.default.fileExists(atPath: destination.path))
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
     XCTAssertNotEqual(notes.all.last, "|")
@@ -298,11 +298,11 @@ final class DownloadTests: XCTestCase {
     // The note's link is replaced, not followed.
     try FileManager.default.createSymbolicLink(at: note, withDestinationURL: directory.appendingPathComponent("none"))
     _ = subscribe()
-    end(try flight(200, ["Content-Length": "3", "ETag": "\"v1\""], "abc"))
+    end(try pending(200, ["Content-Length": "3", "ETag": "\"v1\""], "abc"))
     XCTAssertEqual(notes.all.last, "|")
     XCTAssertEqual(try Data(contentsOf: mine), Data("mine".utf8))
     XCTAssertEqual(files, ["file.bin", "mine"])
-    XCTAssertEqual(transport.flights.count, 1)
+    XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 
   func test_namesOfUpTo255BytesAreDownloadedAndGoneOnWith() throws {
@@ -314,13 +314,13 @@ final class DownloadTests: XCTestCase {
       let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
       let download = network.download(to: file, clock: scheduler) { Call(.get, "/file") }
       let first = download.subscribe(onError: { _ in })
-      end(try flight(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
+      end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
       first.dispose()
       XCTAssertEqual(files.count, 2)
       let second = download.subscribe()
-      let flight = try flight(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
-      XCTAssertEqual(flight.request.headers["Range"], "bytes=3-")
-      end(flight)
+      let pending = try pending(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""], "def")
+      XCTAssertEqual(pending.request.headers["Range"], "bytes=3-")
+      end(pending)
       second.dispose()
       XCTAssertEqual(try Data(contentsOf: file), Data("abcdef".utf8))
       XCTAssertEqual(files, [name])
@@ -332,7 +332,7 @@ final class DownloadTests: XCTestCase {
     try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: true)
     let subscription = subscribe()
     XCTAssertEqual(notes.all, ["file"])
-    XCTAssertEqual(transport.flights.count, 0)
+    XCTAssertEqual(transport.pendingCalls.count, 0)
     subscription.dispose()
   }
 
@@ -344,7 +344,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertTrue(error.reason.contains(missing.path), error.reason)
     let remote = try XCTUnwrap(URL(string: "http://h/x"))
     XCTAssertEqual(try failure(of: network.download(to: remote) { Call(.get, "/file") }).kind, .file)
-    XCTAssertEqual(transport.flights.count, 0)
+    XCTAssertEqual(transport.pendingCalls.count, 0)
   }
 
   func test_rateAndTimeLeftAreOfTheLastSeconds() {

@@ -29,11 +29,11 @@ final class EventTests: XCTestCase {
       onError: { notes.add("\(NetworkError.wrapping($0).kind) @\(scheduler.clock)") }, onCompleted: { notes.add("|") })
   }
 
-  private func open(_ type: String = "text/event-stream; charset=utf-8") throws -> ScriptedStream.Flight {
-    let flight = try XCTUnwrap(transport.flights.last)
-    flight.answer(200, ["Content-Type": type])
+  private func open(_ type: String = "text/event-stream; charset=utf-8") throws -> ScriptedStream.PendingCall {
+    let pending = try XCTUnwrap(transport.pendingCalls.last)
+    pending.answer(200, ["Content-Type": type])
     scheduler.advanceBy(0)
-    return flight
+    return pending
   }
 
   func test_eventsComeAndANewConnectionSaysWhichWasTheLast() throws {
@@ -46,7 +46,7 @@ final class EventTests: XCTestCase {
     first.send("id: 1\nevent: add\ndata: a\n\nid: 2\ndata: unfinished")
     first.end()
     scheduler.advanceTo(2999)
-    XCTAssertEqual(transport.flights.count, 1)
+    XCTAssertEqual(transport.pendingCalls.count, 1)
     scheduler.advanceTo(3000)
     let second = try open()
     XCTAssertEqual(second.request.headers["Last-Event-ID"], "1")
@@ -60,63 +60,63 @@ final class EventTests: XCTestCase {
   func test_pausesGrowWithFailuresAndAnEventBeginsThemAnew() throws {
     let subscription = subscribe()
     for time in [3000, 9000] {
-      transport.flights.last?.end(.connection)
+      transport.pendingCalls.last?.end(.connection)
       scheduler.advanceTo(time - 1)
-      let count = transport.flights.count
+      let count = transport.pendingCalls.count
       scheduler.advanceTo(time)
-      XCTAssertEqual(transport.flights.count, count + 1, "\(time)")
+      XCTAssertEqual(transport.pendingCalls.count, count + 1, "\(time)")
     }
-    let flight = try open()
-    flight.send("data: x\n\n")
+    let pending = try open()
+    pending.send("data: x\n\n")
     scheduler.advanceBy(1)
-    flight.end(.timeout)
+    pending.end(.timeout)
     scheduler.advanceTo(12_001)
-    XCTAssertEqual(transport.flights.count, 4)
+    XCTAssertEqual(transport.pendingCalls.count, 4)
     subscription.dispose()
   }
 
   func test_thePauseThatTheServerAskedForIsKept() throws {
     let subscription = subscribe()
-    let flight = try open()
-    flight.send("retry: 10000\n\n")
+    let pending = try open()
+    pending.send("retry: 10000\n\n")
     scheduler.advanceBy(0)
-    flight.end()
+    pending.end()
     scheduler.advanceTo(9999)
-    XCTAssertEqual(transport.flights.count, 1)
+    XCTAssertEqual(transport.pendingCalls.count, 1)
     scheduler.advanceTo(10_000)
-    XCTAssertEqual(transport.flights.count, 2)
+    XCTAssertEqual(transport.pendingCalls.count, 2)
     subscription.dispose()
   }
 
   func test_anIDThatNoHeaderCanCarryIsLeftOut() throws {
     let subscription = subscribe()
-    let flight = try open()
-    flight.send("id: a\u{1}\ndata: x\n\n")
+    let pending = try open()
+    pending.send("id: a\u{1}\ndata: x\n\n")
     scheduler.advanceBy(0)
-    flight.end()
+    pending.end()
     scheduler.advanceTo(3000)
-    XCTAssertEqual(transport.flights.count, 2)
-    XCTAssertNil(transport.flights.last?.request.headers["Last-Event-ID"])
+    XCTAssertEqual(transport.pendingCalls.count, 2)
+    XCTAssertNil(transport.pendingCalls.last?.request.headers["Last-Event-ID"])
     subscription.dispose()
   }
 
   func test_anExplanationThatNeverEndsIsNotWaitedFor() throws {
     _ = subscribe()
-    let flight = try XCTUnwrap(transport.flights.last)
-    flight.answer(503)
+    let pending = try XCTUnwrap(transport.pendingCalls.last)
+    pending.answer(503)
     scheduler.advanceBy(0)
-    flight.send("half a")
+    pending.send("half a")
     scheduler.advanceTo(20_000)
     XCTAssertEqual(notes.all, ["status @10000"])
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
   }
 
   func test_attemptsAreLimitedOnRequest() throws {
     let subscription = subscribe(attempts: 2, lastEventID: "41")
-    XCTAssertEqual(transport.flights.first?.request.headers["Last-Event-ID"], "41")
-    transport.flights.last?.end(.connection)
+    XCTAssertEqual(transport.pendingCalls.first?.request.headers["Last-Event-ID"], "41")
+    transport.pendingCalls.last?.end(.connection)
     scheduler.advanceTo(3000)
-    transport.flights.last?.end(.connection)
+    transport.pendingCalls.last?.end(.connection)
     scheduler.advanceTo(100_000)
     XCTAssertEqual(notes.all, ["connection @3000"])
     subscription.dispose()
@@ -124,36 +124,36 @@ final class EventTests: XCTestCase {
 
   func test_noContentEndsTheStreamForGood() throws {
     _ = subscribe()
-    let flight = try XCTUnwrap(transport.flights.last)
-    flight.answer(204)
-    flight.end()
+    let pending = try XCTUnwrap(transport.pendingCalls.last)
+    pending.answer(204)
+    pending.end()
     scheduler.start()
     XCTAssertEqual(notes.all, ["|"])
-    XCTAssertEqual(transport.flights.count, 1)
+    XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 
   func test_anotherStatusOrTypeIsAnError() throws {
     _ = subscribe()
-    let flight = try XCTUnwrap(transport.flights.last)
-    flight.answer(500)
-    flight.end()
+    let pending = try XCTUnwrap(transport.pendingCalls.last)
+    pending.answer(500)
+    pending.end()
     scheduler.advanceTo(10)
     _ = subscribe()
     _ = try open("text/html")
     scheduler.start()
     XCTAssertEqual(notes.all, ["status @0", "parse @10"])
-    XCTAssertEqual(transport.flights.map(\.isOver), [true, true])
+    XCTAssertEqual(transport.pendingCalls.map(\.isOver), [true, true])
   }
 
   func test_anEventWithoutEndIsAnError() throws {
     _ = subscribe()
-    let flight = try open()
+    let pending = try open()
     for _ in 0..<20 {
-      flight.send("data: " + String(repeating: "x", count: 100_000) + "\n")
+      pending.send("data: " + String(repeating: "x", count: 100_000) + "\n")
       scheduler.advanceBy(0)
     }
     XCTAssertEqual(notes.all, ["parse @0"])
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
   }
 
   /// Subscribes with the default policy, whose pauses the test's scheduler does not see.
@@ -168,25 +168,25 @@ final class EventTests: XCTestCase {
   func test_aPostIsNotSentAgainWhenItsStreamEnds() throws {
     for (end, last) in [(NetworkError.Kind?.none, "|"), (.connection, "connection")] {
       let subscription = subscribe(to: Feed(method: .post))
-      let flight = try open()
-      flight.send("data: a\n\n")
+      let pending = try open()
+      pending.send("data: a\n\n")
       scheduler.advanceBy(0)
-      flight.end(end)
+      pending.end(end)
       scheduler.advanceBy(0)
       XCTAssertEqual(notes.all.suffix(2), ["a", last])
       subscription.dispose()
     }
-    XCTAssertEqual(transport.flights.count, 2)
+    XCTAssertEqual(transport.pendingCalls.count, 2)
   }
 
   func test_aSentinelEndsTheStreamAndIsNotEmitted() throws {
     for method in [HTTPMethod.get, .post] {
       let subscription = subscribe(to: Feed(method: method), until: "[DONE]")
-      let flight = try open()
-      flight.send("data: a\n\ndata: [DONE]\n\ndata: b\n\n")
+      let pending = try open()
+      pending.send("data: a\n\ndata: [DONE]\n\ndata: b\n\n")
       scheduler.advanceBy(0)
       XCTAssertEqual(notes.all.suffix(2), ["a", "|"])
-      XCTAssertTrue(flight.isOver)
+      XCTAssertTrue(pending.isOver)
       subscription.dispose()
     }
   }
@@ -196,20 +196,20 @@ final class EventTests: XCTestCase {
     try open().end()
     for (time, status) in [(3000, 502), (9000, 503), (21_000, 429)] {
       scheduler.advanceTo(time)
-      let flight = try XCTUnwrap(transport.flights.last)
-      flight.answer(status, [:])
-      flight.end()
+      let pending = try XCTUnwrap(transport.pendingCalls.last)
+      pending.answer(status, [:])
+      pending.end()
       scheduler.advanceBy(0)
     }
     scheduler.advanceTo(45_000)
-    let flight = try open()
-    flight.send("data: back\n\n")
+    let pending = try open()
+    pending.send("data: back\n\n")
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all, ["message back # @45000"])
     subscription.dispose()
     // Before the first stream, the same is an error.
     let first = subscribe()
-    let refused = try XCTUnwrap(transport.flights.last)
+    let refused = try XCTUnwrap(transport.pendingCalls.last)
     refused.answer(502, [:])
     refused.end()
     scheduler.advanceBy(0)
@@ -219,14 +219,14 @@ final class EventTests: XCTestCase {
 
   func test_aPauseOfYearsIsNotKept() throws {
     let subscription = subscribe()
-    let flight = try open()
-    flight.send("retry: 9223372036854775807\n\n")
+    let pending = try open()
+    pending.send("retry: 9223372036854775807\n\n")
     scheduler.advanceBy(0)
-    flight.end()
+    pending.end()
     scheduler.advanceTo(599_999)
-    XCTAssertEqual(transport.flights.count, 1)
+    XCTAssertEqual(transport.pendingCalls.count, 1)
     scheduler.advanceTo(600_000)
-    XCTAssertEqual(transport.flights.count, 2)
+    XCTAssertEqual(transport.pendingCalls.count, 2)
     subscription.dispose()
   }
 
@@ -240,18 +240,18 @@ final class EventTests: XCTestCase {
       notes.add("\(error.map { "\($0.kind)" } ?? "closed"), again after \(pause) @\(scheduler.clock)")
     }
     .subscribe(onNext: { notes.add($0.data) }, onError: { notes.add("failed: \(NetworkError.wrapping($0).kind)") })
-    let flight = try open()
-    flight.send("data: a\n\n")
+    let pending = try open()
+    pending.send("data: a\n\n")
     scheduler.advanceBy(0)
-    flight.end()
+    pending.end()
     scheduler.advanceTo(3000)
-    transport.flights.last?.end(.connection)
+    transport.pendingCalls.last?.end(.connection)
     scheduler.advanceTo(9000)
-    let busy = try XCTUnwrap(transport.flights.last)
+    let busy = try XCTUnwrap(transport.pendingCalls.last)
     busy.answer(503, ["Retry-After": "100"])
     busy.end()
     scheduler.advanceTo(109_000)
-    transport.flights.last?.end(.timeout)
+    transport.pendingCalls.last?.end(.timeout)
     scheduler.advanceTo(1_000_000)
     XCTAssertEqual(
       notes.all,
@@ -266,13 +266,13 @@ final class EventTests: XCTestCase {
     for (method, status) in [(HTTPMethod.post, 200), (.get, 204), (.get, 404)] {
       let subscription = network.events(Feed(method: method)) { _, _ in XCTFail("\(method) \(status)") }
         .subscribe(onError: { _ in })
-      let flight = try XCTUnwrap(transport.flights.last)
-      flight.answer(status, ["Content-Type": "text/event-stream"])
-      flight.end()
+      let pending = try XCTUnwrap(transport.pendingCalls.last)
+      pending.answer(status, ["Content-Type": "text/event-stream"])
+      pending.end()
       scheduler.advanceBy(0)
       subscription.dispose()
     }
-    XCTAssertEqual(transport.flights.count, 3)
+    XCTAssertEqual(transport.pendingCalls.count, 3)
   }
 
   // MARK: Models
@@ -296,70 +296,70 @@ final class EventTests: XCTestCase {
 
   func test_eventsAreModelsUntilTheSentinel() throws {
     let subscription = deltas()
-    let flight = try open()
-    flight.send(#"data: {"text":"Hel","token_count":1}"# + "\n\n" + #"data: {"text":"lo"}"# + "\n\ndata: [DONE]\n\n")
+    let pending = try open()
+    pending.send(#"data: {"text":"Hel","token_count":1}"# + "\n\n" + #"data: {"text":"lo"}"# + "\n\ndata: [DONE]\n\n")
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all, ["Hel 1", "lo 0", "|"])
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
     subscription.dispose()
   }
 
   func test_anEventThatIsNoModelEndsTheStreamAndIsNotAskedForAgain() throws {
     for method in [HTTPMethod.post, .get] {
       let subscription = deltas(Feed(method: method))
-      let flight = try open()
-      flight.send(#"data: {"text":"a"}"# + "\n\ndata: {}\n\n" + #"data: {"text":"b"}"# + "\n\n")
+      let pending = try open()
+      pending.send(#"data: {"text":"a"}"# + "\n\ndata: {}\n\n" + #"data: {"text":"b"}"# + "\n\n")
       scheduler.advanceBy(100_000)
       XCTAssertEqual(notes.all.suffix(2), ["a 0", "parse at 1 of /events"])
-      XCTAssertTrue(flight.isOver)
+      XCTAssertTrue(pending.isOver)
       subscription.dispose()
     }
-    XCTAssertEqual(transport.flights.count, 2)
+    XCTAssertEqual(transport.pendingCalls.count, 2)
   }
 
   func test_aPostThatEndsBeforeItsSentinelIsCutOff() throws {
     for ending in ["data: b\n\n", "data: unfinished"] {
       let subscription = subscribe(to: Feed(method: .post), until: "[DONE]")
-      let flight = try open()
-      flight.send("data: a\n\n" + ending)
-      flight.end()
+      let pending = try open()
+      pending.send("data: a\n\n" + ending)
+      pending.end()
       scheduler.advanceBy(0)
       XCTAssertEqual(notes.all.last, "connection")
       subscription.dispose()
     }
     let subscription = subscribe(to: Feed(method: .post), until: "[DONE]")
-    let flight = try XCTUnwrap(transport.flights.last)
-    flight.answer(204)
-    flight.end()
+    let pending = try XCTUnwrap(transport.pendingCalls.last)
+    pending.answer(204)
+    pending.end()
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all.last, "|", "the server has no more")
     subscription.dispose()
-    XCTAssertEqual(transport.flights.count, 3)
+    XCTAssertEqual(transport.pendingCalls.count, 3)
   }
 
   func test_aSentinelWhoseBlankLineIsMissingEndsTheStream() throws {
     for method in [HTTPMethod.get, .post] {
       for ending in ["data: [DONE]\n", "data: [DONE]", "data:[DONE]\r\n"] {
         let subscription = subscribe(to: Feed(method: method), until: "[DONE]")
-        let flight = try open()
-        flight.send("data: a\n\n" + ending)
-        flight.end()
+        let pending = try open()
+        pending.send("data: a\n\n" + ending)
+        pending.end()
         scheduler.advanceBy(100_000)
         XCTAssertEqual(notes.all.suffix(2), ["a", "|"], "\(method) \(ending.debugDescription)")
         subscription.dispose()
       }
     }
-    XCTAssertEqual(transport.flights.count, 6)
+    XCTAssertEqual(transport.pendingCalls.count, 6)
   }
 
   func test_aTypedPostWhoseStreamBreaksOffFailsAndIsNotSentAgain() throws {
     _ = deltas()
-    let flight = try open()
-    flight.send(#"data: {"text":"a"}"# + "\n\n")
+    let pending = try open()
+    pending.send(#"data: {"text":"a"}"# + "\n\n")
     scheduler.advanceBy(0)
-    flight.end(.connection)
+    pending.end(.connection)
     scheduler.advanceBy(100_000)
     XCTAssertEqual(notes.all, ["a 0", "connection at -1 of /events"])
-    XCTAssertEqual(transport.flights.count, 1)
+    XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 }

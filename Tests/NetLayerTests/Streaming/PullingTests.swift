@@ -211,7 +211,7 @@ final class PullingTests: XCTestCase {
   }
 
   func test_cancellingBeforeTheHeadLeavesNothing() async throws {
-    let server = try LoopbackServer { _ in .neverAnswering }
+    let server = try LoopbackServer { _ in .neverResponding }
     let network = Network(Backend(baseURL: server.url))
     for (round, stream) in [
       network.stream(.get("/")).map { _ in 0 }, network.lines(.get("/"), as: Item.self).map(\.id),

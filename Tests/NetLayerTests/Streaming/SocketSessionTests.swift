@@ -33,7 +33,7 @@ final class SocketSessionTests: XCTestCase {
     return CompositeDisposable(messages, events)
   }
 
-  private func sequence(_ answers: StubTransport.Answer...) -> VirtualNetwork {
+  private func sequence(_ answers: StubTransport.StubbedResponse...) -> VirtualNetwork {
     VirtualNetwork(.sequence(answers))
   }
 
@@ -69,7 +69,7 @@ final class SocketSessionTests: XCTestCase {
 
   func testNothingIsRetriedWithoutAPolicyAndNotWhereItIsOfNoUse() {
     for (answer, end) in [
-      (StubTransport.Answer.socket(Script([.failure(.connection)])), "connection -1212 @0"),
+      (StubTransport.StubbedResponse.socket(Script([.failure(.connection)])), "connection -1212 @0"),
       (.socket(Script([.close(.policyViolation, reason: "no")])), "closed 1008 @0"),
       (.json("{}", status: 401), "status 401 @0"), (.json("{}", status: 503), "status 503 @0"),
       (.json("{}", status: 200), "status 200 @0"), (.failure(.tls), "tls -1212 @0"),

@@ -54,7 +54,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testACancelledTaskStopsReadingAndOpening() async throws {
-    let server = try LoopbackServer { request in request.path == "/never" ? .neverAnswering : .socket(.echo) }
+    let server = try LoopbackServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
     let network = network(server)
     for path in ["/", "/never"] {
       let isReady = Notes()

@@ -26,9 +26,9 @@ final class StreamTests: XCTestCase {
   }
 
   /// Runs what is due, and gives the last request that was opened.
-  private func flight() throws -> ScriptedStream.Flight {
+  private func pending() throws -> ScriptedStream.PendingCall {
     scheduler.advanceBy(0)
-    return try XCTUnwrap(transport.flights.last)
+    return try XCTUnwrap(transport.pendingCalls.last)
   }
 
   private func note<Element: Sendable>(_ notes: Notes, _ stream: Observable<Element>) -> any Disposable {
@@ -44,58 +44,58 @@ final class StreamTests: XCTestCase {
     let notes = Notes()
     let network = network()
     let subscription = note(notes, network.stream(Feed()).map { String(decoding: $0, as: UTF8.self) })
-    let flight = try flight()
-    flight.answer()
-    flight.send("a")
+    let pending = try pending()
+    pending.answer()
+    pending.send("a")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["a"])
-    flight.send("b")
-    flight.end()
+    pending.send("b")
+    pending.end()
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["a", "b", "|"])
     subscription.dispose()
-    XCTAssertEqual(flight.request.timeouts.total, 0)
+    XCTAssertEqual(pending.request.timeouts.total, 0)
   }
 
   func test_aReaderThatIsBehindMakesTheServerWait() throws {
     let sizes = Locked(0)
     let subscription = network().stream(Feed()).subscribe(onNext: { data in sizes.withLock { $0 += data.count } })
-    let flight = try flight()
-    flight.answer()
+    let pending = try pending()
+    pending.answer()
     var sent = 0
-    while !flight.isPaused, sent < 100 {
-      flight.send(Data(count: 64 << 10))
+    while !pending.isPaused, sent < 100 {
+      pending.send(Data(count: 64 << 10))
       sent += 1
     }
     XCTAssertEqual(sent, 4, "256 KB are kept")
     scheduler.advanceBy(1)
-    XCTAssertFalse(flight.isPaused, "what has been read makes room")
+    XCTAssertFalse(pending.isPaused, "what has been read makes room")
     XCTAssertEqual(sizes.withLock { $0 }, 256 << 10)
     subscription.dispose()
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
   }
 
   func test_disposingEndsTheRequestBeforeTheHeadAndInTheBody() throws {
     let network = network()
     let first = network.stream(Feed()).subscribe()
-    try flight().dispose()
+    try pending().dispose()
     first.dispose()
     let second = network.stream(Feed()).subscribe()
-    let flight = try flight()
-    flight.answer()
+    let pending = try pending()
+    pending.answer()
     scheduler.advanceBy(1)
     second.dispose()
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
 
   func test_disposingBeforeTheHeadHasArrivedBelowEndsTheRequest() throws {
     let network = network()
     let subscription = network.stream(Feed()).subscribe()
-    let flight = try flight()
-    flight.answer()
+    let pending = try pending()
+    pending.answer()
     subscription.dispose()
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
     scheduler.advanceBy(1)
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
@@ -126,39 +126,39 @@ final class StreamTests: XCTestCase {
   func test_lettingGoOfAnAnswerThatWasNotReadEndsTheRequest() throws {
     let head = Locked<StreamedResponse?>(nil)
     let subscription = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
-    let flight = try flight()
-    flight.answer(206)
+    let pending = try pending()
+    pending.answer(206)
     scheduler.advanceBy(1)
     XCTAssertEqual(head.withLock { $0?.response.status }, 206)
     subscription.dispose()
-    XCTAssertFalse(flight.isOver, "the answer is still there to be read")
+    XCTAssertFalse(pending.isOver, "the answer is still there to be read")
     head.withLock { $0 = nil }
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
   }
 
   func test_aBodyCanBeReadOnce() throws {
     let head = Locked<StreamedResponse?>(nil)
     _ = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
-    let flight = try flight()
-    flight.answer()
+    let pending = try pending()
+    pending.answer()
     scheduler.advanceBy(1)
     let answer = try XCTUnwrap(head.withLock { $0 })
     let first = answer.body.subscribe()
     let notes = Notes()
     _ = note(notes, answer.body)
     XCTAssertEqual(notes.all, ["other"])
-    XCTAssertFalse(flight.isOver)
+    XCTAssertFalse(pending.isOver)
     first.dispose()
   }
 
   func test_aFailureStatusIsAnErrorWithTheServersWords() throws {
     let errors = Locked<NetworkError?>(nil)
     _ = network().stream(Feed()).subscribe(onError: { error in errors.withLock { $0 = NetworkError.wrapping(error) } })
-    let flight = try flight()
-    flight.answer(403, ["Content-Type": "application/json"])
-    flight.send(#"{"message":"not "#)
-    flight.send(#"yours"}"#)
-    flight.end()
+    let pending = try pending()
+    pending.answer(403, ["Content-Type": "application/json"])
+    pending.send(#"{"message":"not "#)
+    pending.send(#"yours"}"#)
+    pending.end()
     scheduler.advanceBy(1)
     let error = try XCTUnwrap(errors.withLock { $0 })
     XCTAssertEqual(error.kind, .status)
@@ -169,10 +169,10 @@ final class StreamTests: XCTestCase {
   func test_anErrorInTheBodyComesBehindWhatCameBefore() throws {
     let notes = Notes()
     _ = note(notes, network().stream(Feed()).map { $0.count })
-    let flight = try flight()
-    flight.answer()
-    flight.send("abc")
-    flight.end(.connection)
+    let pending = try pending()
+    pending.answer()
+    pending.send("abc")
+    pending.end(.connection)
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["3", "connection"])
   }
@@ -184,13 +184,13 @@ final class StreamTests: XCTestCase {
     let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler))
     let notes = Notes()
     let subscription = note(notes, network(.coalescing, retry, authentication).stream(Feed()).map { $0.count })
-    try flight().answer(503)
+    try pending().answer(503)
     scheduler.advanceBy(500)
-    try flight().answer(401)
+    try pending().answer(401)
     scheduler.advanceBy(1)
-    XCTAssertEqual(transport.flights.count, 3)
-    XCTAssertEqual(transport.flights.map(\.isOver), [true, true, false], "answers that nobody reads are let go")
-    let last = try flight()
+    XCTAssertEqual(transport.pendingCalls.count, 3)
+    XCTAssertEqual(transport.pendingCalls.map(\.isOver), [true, true, false], "answers that nobody reads are let go")
+    let last = try pending()
     XCTAssertEqual(last.request.headers["Authorization"], "Bearer new")
     last.answer()
     last.send("four")
@@ -203,13 +203,13 @@ final class StreamTests: XCTestCase {
   func test_linesOfJSONAreModelsAsTheyCome() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
-    let flight = try flight()
-    flight.answer()
-    flight.send("{\"id\":1}\n{\"i")
+    let pending = try pending()
+    pending.answer()
+    pending.send("{\"id\":1}\n{\"i")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1"])
-    flight.send("d\":2}\r\n\n  \n{\"id\":3}")
-    flight.end()
+    pending.send("d\":2}\r\n\n  \n{\"id\":3}")
+    pending.end()
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1", "2", "3", "|"])
   }
@@ -217,20 +217,20 @@ final class StreamTests: XCTestCase {
   func test_aLineThatIsNoModelEndsTheStreamBehindThoseBeforeIt() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
-    let flight = try flight()
-    flight.answer()
-    flight.send("{\"id\":1}\n{\"id\":\"two\"}\n{\"id\":3}\n")
+    let pending = try pending()
+    pending.answer()
+    pending.send("{\"id\":1}\n{\"id\":\"two\"}\n{\"id\":3}\n")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1", "parse at 1"])
-    XCTAssertTrue(flight.isOver)
+    XCTAssertTrue(pending.isOver)
   }
 
   func test_aLineWithoutEndIsAnError() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self, maxLineLength: 10).map(\.id))
-    let flight = try flight()
-    flight.answer()
-    flight.send("{\"id\":1}\n{\"id\":1          ")
+    let pending = try pending()
+    pending.answer()
+    pending.send("{\"id\":1}\n{\"id\":1          ")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1", "parse at 1"])
   }

@@ -21,7 +21,7 @@ struct CacheFixture {
 
   init(
     policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
-    behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.Answer?
+    behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
     stub = StubTransport(on: scheduler, answer)
     cache = Cache(directory: nil, clock: scheduler)
@@ -33,7 +33,9 @@ struct CacheFixture {
 
   /// Answers with `headers` and a body that counts the requests: `1`, `2` …; with 304 where that is asked for with the
   /// answer's own entity tag.
-  static func counting(_ headers: HTTPHeaders, status: Int = 200) -> @Sendable (Request) -> StubTransport.Answer? {
+  static func counting(_ headers: HTTPHeaders, status: Int = 200)
+    -> @Sendable (Request) -> StubTransport.StubbedResponse?
+  {
     let count = Locked(0)
     return { request in
       let number = count.withLock { count in

@@ -6,7 +6,7 @@ import Streams
 
 /// A transport whose answers a test hands out piece by piece, and which shows whether it is paused.
 final class ScriptedStream: Transport {
-  final class Flight: StreamControl, Sendable {
+  final class PendingCall: StreamControl, Sendable {
     let request: Request
     private let head: @Sendable (Response) -> Void
     private let chunk: @Sendable (Data) -> BodyFlow
@@ -52,18 +52,18 @@ final class ScriptedStream: Transport {
     }
   }
 
-  private let state = Locked<[Flight]>([])
+  private let state = Locked<[PendingCall]>([])
 
-  var flights: [Flight] { state.withLock { $0 } }
+  var pendingCalls: [PendingCall] { state.withLock { $0 } }
 
   func stream(
     _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
-    let flight = Flight(request, head, chunk, completion)
-    state.withLock { $0.append(flight) }
-    return flight
+    let pending = PendingCall(request, head, chunk, completion)
+    state.withLock { $0.append(pending) }
+    return pending
   }
 
   func send(

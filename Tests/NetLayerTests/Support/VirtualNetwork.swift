@@ -12,9 +12,11 @@ struct VirtualNetwork {
   let stub: StubTransport
   let notes = Notes()
 
-  init(_ answer: @escaping @Sendable (Request) -> StubTransport.Answer?) { stub = StubTransport(on: scheduler, answer) }
+  init(_ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?) {
+    stub = StubTransport(on: scheduler, answer)
+  }
 
-  init(_ answer: StubTransport.Answer) { self.init { _ in answer } }
+  init(_ answer: StubTransport.StubbedResponse) { self.init { _ in answer } }
 
   func network(_ interceptors: any Interceptor...) -> Network {
     Network(

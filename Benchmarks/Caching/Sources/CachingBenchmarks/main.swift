@@ -95,10 +95,10 @@ for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: dir
 let rows: [(name: String, target: Double?, count: Int, run: () -> Double)] = [
   ("the hop alone", nil, 50_000, { measureHops(50_000) }),
   ("memory hit, without the hop", nil, 50_000, { measureInline(inMemory, 50_000, of: items) }),
-  ("memory hit, 1 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
-  ("memory hit, 64 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
-  ("disk hit of 4 KB, 1 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
-  ("disk hit of 4 KB, 64 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
+  ("memory hit, 1 in pending", 4, 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
+  ("memory hit, 64 in pending", 4, 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
+  ("disk hit of 4 KB, 1 in pending", 100, 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
+  ("disk hit of 4 KB, 64 in pending", 100, 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
 ].filter { row in only.map { row.0.contains($0) } ?? true }
 /// Seconds of CPU that this process has used.
 func cpu() -> Double {

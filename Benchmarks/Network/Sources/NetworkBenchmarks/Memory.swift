@@ -10,8 +10,8 @@ struct Memory {
     guard Self.resident != nil else { return [] }
     // First, while no earlier work has left freed memory behind, which would hide what is asked for now.
     var rows = [
-      try inFlight("10,000 in flight, 256 on connections", 10_000, connections: 256),
-      try inFlight("4,000 in flight, each on a connection", 4_000, connections: 4_000),
+      try inFlight("10,000 in pending, 256 on connections", 10_000, connections: 256),
+      try inFlight("4,000 in pending, each on a connection", 4_000, connections: 4_000),
     ].compactMap { $0 }
     guard let netLayer = clients.first(where: { $0.name == "NetLayer" }),
       let few = repeated(netLayer, 1_000), let many = repeated(netLayer, 100_000)

@@ -3,7 +3,7 @@ import Foundation
 /// The command line.
 struct Options {
   static let usage = """
-    options: --only NAMES   rows, separated by commas: 1, 64, 256 (in flight), late (a server
+    options: --only NAMES   rows, separated by commas: 1, 64, 256 (in pending), late (a server
                             that takes its time), decode, memory, allocations, download, http2, loops,
                             or a client's name
              --json FILE    writes the rows there, too

@@ -52,7 +52,7 @@ struct Throughput {
         let cpu = Usage.cpuMicros
         let start = ContinuousClock.now
         guard let count = client.run(inFlight, options.seconds), count > 0 else {
-          say("\(client.name) failed at \(inFlight) in flight")
+          say("\(client.name) failed at \(inFlight) in pending")
           continue
         }
         rates[client.name, default: []].append(Double(count) / ((ContinuousClock.now - start) / Duration.seconds(1)))
@@ -73,7 +73,7 @@ struct Throughput {
     let peer = rows.first { $0.client == "AsyncHTTPClient" }
     let peerDecoding = rows.first { $0.client == "AsyncHTTPClient+JSONDecoder" }
     say(
-      "\(inFlight) in flight, \(rows[0].server)".padded(28)
+      "\(inFlight) in pending, \(rows[0].server)".padded(28)
         + "     req/s   CPU µs   × C loop   × URLSession   × the same, decoded"
         + "   × AHC   × AHC, decoded")
     for row in rows {

@@ -24,11 +24,11 @@
       let wrong = Atomic<Int>(0)
       let finished = DispatchSemaphore(value: 0)
       let begin = ContinuousClock.now
-      var flights: [any Disposable] = []
+      var pendingCalls: [any Disposable] = []
       let limits = Request.Timeouts(connect: 60, idle: 600, total: 600)
       for id in 0..<count {
         let request = Request(url: server.appending(path: "slow"), timeouts: limits)
-        flights.append(
+        pendingCalls.append(
           transport.send(request) { result in
             if case .failure(let error) = result, error.kind == .cancelled {} else { wrong.add(1, ordering: .relaxed) }
             ledger.note(id)
@@ -44,7 +44,7 @@
       }
       let connected = (ContinuousClock.now - begin) / Duration.seconds(1)
       let cancel = ContinuousClock.now
-      for flight in flights { flight.dispose() }
+      for pending in pendingCalls { pending.dispose() }
       let isOver = finished.wait(timeout: .now() + 60) == .success
       let seconds = (ContinuousClock.now - cancel) / Duration.seconds(1)
       transport.shutdown()
@@ -52,7 +52,7 @@
       say(
         String(
           format:
-            "crowd: %d in flight after %.1f s, all cancelled in %.2f s; descriptors and threads \(start), then \(left)",
+            "crowd: %d in pending after %.1f s, all cancelled in %.2f s; descriptors and threads \(start), then \(left)",
           count, connected, seconds))
       if let fault = ledger.fault { say("FAILED: \(fault)") }
       let isGood =

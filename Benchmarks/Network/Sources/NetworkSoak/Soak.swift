@@ -127,14 +127,14 @@
         let control = Control(item.cancels)
         if item.isStream {
           let body = Mutex(Data())
-          let flight = transport.stream(request, progress: nil) { _ in
+          let pending = transport.stream(request, progress: nil) { _ in
           } chunk: { chunk in
             body.withLock { $0 += chunk }
             return .continue
           } completion: { [self] result in
             end(item, result, body.withLock { $0 })
           }
-          control.cancel(flight)
+          control.cancel(pending)
         } else {
           let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
             var body = (try? result.get().body) ?? Data()
@@ -185,13 +185,13 @@
       init(_ isCancelled: Bool) { self.isCancelled = isCancelled }
 
       /// At once, or when it has got some way.
-      func cancel(_ flight: any Disposable) {
+      func cancel(_ pending: any Disposable) {
         guard isCancelled else { return }
         let delay = Double.random(in: 0..<0.003)
         if delay < 0.001 {
-          flight.dispose()
+          pending.dispose()
         } else {
-          DispatchQueue.global().asyncAfter(deadline: .now() + delay) { flight.dispose() }
+          DispatchQueue.global().asyncAfter(deadline: .now() + delay) { pending.dispose() }
         }
       }
     }
@@ -201,7 +201,7 @@
     /// How a request that meets it must fail; `nil` where it is answered with "ok".
     fileprivate var kind: NetworkError.Kind? {
       switch self {
-      case .neverAnswering, .headStalled, .dripping, .stalledBody: .timeout
+      case .neverResponding, .headStalled, .dripping, .stalledBody: .timeout
       case .lengthTooShort, .lengthAndChunks: nil
       case .redirectLoop, .redirectToFile: .redirect
       default: .connection

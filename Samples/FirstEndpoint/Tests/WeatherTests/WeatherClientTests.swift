@@ -9,7 +9,7 @@ final class WeatherClientTests: XCTestCase {
   func test_aBusyServerIsAskedAgainAfterPauses() {
     // One unit is a millisecond, and no time passes while the test runs.
     let time = TestScheduler(resolution: .milliseconds(1))
-    let busy = StubTransport.Answer.json("", status: 503)
+    let busy = StubTransport.StubbedResponse.json("", status: 503)
     let stub = StubTransport(
       [.init(.get, "/weather", .sequence([busy, busy, .json(#"{"name":"南京","degrees":21.5}"#)]))], on: time)
     let policy = RetryPolicy(generator: { $0.upperBound }, scheduler: time)

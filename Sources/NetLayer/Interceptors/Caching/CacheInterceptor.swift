@@ -69,7 +69,7 @@ public struct CacheInterceptor: Interceptor {
       }
       return next(request).do(onNext: { invalidate(after: $0, of: request) })
     }
-    let visit = CacheVisit(
+    let visit = CacheTransaction(
       interceptor: self, request: request, key: key, token: token, policy: policy, next: next)
     if policy == .networkOnly { return visit.answer(nil) { .just($0) } }
     return .deferred {

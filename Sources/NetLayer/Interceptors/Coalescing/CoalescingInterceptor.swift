@@ -25,7 +25,7 @@ public final class CoalescingInterceptor: Interceptor {
   private let account: (@Sendable (Request) -> String?)?
   /// Guards the set of shared requests, which subscribers, the shared request's thread and the timer access. Members
   /// are copied and called outside the lock.
-  private let flights = Locked<Set<Flight>>([])
+  private let sharedRequests = Locked<Set<SharedRequest>>([])
 
   /// Creates an interceptor that shares requests in flight and reuses their responses within `window`.
   ///
@@ -53,12 +53,12 @@ public final class CoalescingInterceptor: Interceptor {
     else { return next(request) }
     // Every GET runs this code, which makes a third of the allocations of `share`.
     return Observable(push: { [self] subscription, emit in
-      let own = Flight(request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
+      let own = SharedRequest(request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
       let member = Member(self, subscription, emit)
-      let (isNew, answer) = flights.withLock { flights -> (Bool, Response?) in
-        let (isNew, flight) = flights.insert(own)
-        if flight.answer == nil { flight.join(member) }
-        return (isNew, flight.answer)
+      let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
+        let (isNew, shared) = sharedRequests.insert(own)
+        if shared.answer == nil { shared.join(member) }
+        return (isNew, shared.answer)
       }
       if let answer { return Observable.just(answer).observeOn(next.mapping).run(subscription, emit) }
       subscription.own(member)
@@ -72,9 +72,9 @@ public final class CoalescingInterceptor: Interceptor {
     let origin = Origin(request.url)
     let forget: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
-      let stale = flights.withLock { flights in
-        let stale = flights.filter { Origin($0.url) == origin }
-        flights.subtract(stale)
+      let stale = sharedRequests.withLock { sharedRequests in
+        let stale = sharedRequests.filter { Origin($0.url) == origin }
+        sharedRequests.subtract(stale)
         return stale
       }
       withExtendedLifetime(stale) {}  // released outside the lock
@@ -82,73 +82,75 @@ public final class CoalescingInterceptor: Interceptor {
     return exchanges.do(onNext: { _ in forget() }, onError: { _ in forget() }, onDispose: forget)
   }
 
-  private func start(_ flight: Flight, _ exchanges: Observable<Response>) {
+  private func start(_ shared: SharedRequest, _ exchanges: Observable<Response>) {
     let scope = HandlerScope { [self] error in
-      ended(flight).forEach { $0.subscription.finish(error) }
+      ended(shared).forEach { $0.subscription.finish(error) }
     }
-    let isWanted = flights.withLock { _ in
-      flight.scope = scope
-      return !flight.members.isEmpty
+    let isWanted = sharedRequests.withLock { _ in
+      shared.scope = scope
+      return !shared.members.isEmpty
     }
     guard isWanted else { return scope.dispose() }
     exchanges.run(scope) { [self] response in
-      answered(flight, response).forEach { $0.subscription.deliverIfActive(response, to: $0.emit) }
+      answered(shared, response).forEach { $0.subscription.deliverIfActive(response, to: $0.emit) }
     }
   }
 
   /// Returns the members that receive `response`. Later requests only share it within the window, even if the response
   /// itself triggers them.
-  private func answered(_ flight: Flight, _ response: Response) -> Members {
+  private func answered(_ shared: SharedRequest, _ response: Response) -> Members {
     // A provisional response of a cache is not the final one.
-    if response.cached?.isProvisional == true { return flights.withLock { _ in flight.members } }
-    let (members, former, begins) = flights.withLock { flights in
-      let former = flight.answer
-      let isKept = window > .zero && Self.index(of: flight, in: flights) != nil
-      if isKept { flight.answer = response } else { Self.forget(flight, &flights) }
-      return (flight.members, former, isKept && former == nil)
+    if response.cached?.isProvisional == true { return sharedRequests.withLock { _ in shared.members } }
+    let (members, former, begins) = sharedRequests.withLock { sharedRequests in
+      let former = shared.answer
+      let isKept = window > .zero && Self.index(of: shared, in: sharedRequests) != nil
+      if isKept { shared.answer = response } else { Self.forget(shared, &sharedRequests) }
+      return (shared.members, former, isKept && former == nil)
     }
     withExtendedLifetime(former) {}  // released outside the lock
     if begins {
       _ = scheduler.scheduleRelative(window) { [weak self] in
-        self?.flights.withLock { Self.forget(flight, &$0) }
+        self?.sharedRequests.withLock { Self.forget(shared, &$0) }
       }
     }
     return members
   }
 
-  private func ended(_ flight: Flight) -> Members {
-    flights.withLock { flights in
-      if flight.answer == nil { Self.forget(flight, &flights) }
-      defer { flight.members = Members() }
-      return flight.members
+  private func ended(_ shared: SharedRequest) -> Members {
+    sharedRequests.withLock { sharedRequests in
+      if shared.answer == nil { Self.forget(shared, &sharedRequests) }
+      defer { shared.members = Members() }
+      return shared.members
     }
   }
 
   private func leave(_ member: Member) {
-    let (flight, scope) = flights.withLock { flights -> (Flight?, HandlerScope?) in
-      guard let flight = member.flight.take() else { return (nil, nil) }
-      guard flight.members.remove(member), flight.members.isEmpty else { return (flight, nil) }
-      if flight.answer == nil { Self.forget(flight, &flights) }
-      return (flight, flight.scope)
+    let (shared, scope) = sharedRequests.withLock { sharedRequests -> (SharedRequest?, HandlerScope?) in
+      guard let shared = member.shared.take() else { return (nil, nil) }
+      guard shared.members.remove(member), shared.members.isEmpty else { return (shared, nil) }
+      if shared.answer == nil { Self.forget(shared, &sharedRequests) }
+      return (shared, shared.scope)
     }
-    withExtendedLifetime(flight) {}  // released outside the lock
+    withExtendedLifetime(shared) {}  // released outside the lock
     scope?.dispose()
   }
 
   /// Returns the index of this very object, not of an equal one.
-  private static func index(of flight: Flight, in flights: Set<Flight>) -> Set<Flight>.Index? {
-    flights.firstIndex(of: flight).flatMap { flights[$0] === flight ? $0 : nil }
+  private static func index(of shared: SharedRequest, in sharedRequests: Set<SharedRequest>) -> Set<SharedRequest>
+    .Index?
+  {
+    sharedRequests.firstIndex(of: shared).flatMap { sharedRequests[$0] === shared ? $0 : nil }
   }
 
-  private static func forget(_ flight: Flight, _ flights: inout Set<Flight>) {
-    if let index = index(of: flight, in: flights) { flights.remove(at: index) }
+  private static func forget(_ shared: SharedRequest, _ sharedRequests: inout Set<SharedRequest>) {
+    if let index = index(of: shared, in: sharedRequests) { sharedRequests.remove(at: index) }
   }
 }
 
 extension CoalescingInterceptor {
   /// A shared request and its members. Two of them are equal if they agree in content, user, transport
   /// options and cache options. Priority is ignored: an urgent request benefits from one that has already started.
-  private final class Flight: Hashable, @unchecked Sendable {
+  private final class SharedRequest: Hashable, @unchecked Sendable {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private struct Parts: Equatable {
       let method: HTTPMethod
@@ -195,13 +197,13 @@ extension CoalescingInterceptor {
     func join(_ member: Member) {
       joined += 1
       member.number = joined
-      member.flight = self
+      member.shared = self
       members.add(member)
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-    static func == (a: Flight, b: Flight) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
+    static func == (a: SharedRequest, b: SharedRequest) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
   }
 
   /// A subscriber that waits for a shared request; disposing removes it.
@@ -210,7 +212,7 @@ extension CoalescingInterceptor {
     private let interceptor: CoalescingInterceptor
     let subscription: Subscription
     let emit: Observable<Response>.Next
-    var flight: Flight?
+    var shared: SharedRequest?
     var number = 0
     /// The index among the other members.
     var index = 0

@@ -6,7 +6,7 @@ extension EventMonitor.Event {
     switch self {
     case .started(let request), .failed(let request, _, _), .cancelled(let request, _), .measured(let request, _):
       request
-    case .answered(let response, _): response.request
+    case .received(let response, _): response.request
     }
   }
 
@@ -37,7 +37,7 @@ extension EventMonitor.Event {
     let attempt = request.context[Attempt.self]
     if attempt > 1 { attributes["http.request.resend_count"] = JSON(integerLiteral: attempt - 1) }
     switch self {
-    case .answered(let response, _):
+    case .received(let response, _):
       attributes["http.response.status_code"] = JSON(integerLiteral: response.status)
       if response.status >= 400 { attributes["error.type"] = JSON(stringLiteral: "\(response.status)") }
       note(response.metrics, in: &attributes)

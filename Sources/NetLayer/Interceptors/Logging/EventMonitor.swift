@@ -8,12 +8,12 @@ public struct EventMonitor: Interceptor {
     /// The request starts.
     case started(Request)
     /// The response arrived after `seconds`, whatever its status. The transport's metrics are in `response.metrics`.
-    case answered(Response, seconds: Double)
+    case received(Response, seconds: Double)
     /// The request failed after `seconds`. The transport's metrics so far are in the error's `metrics`.
     case failed(Request, NetworkError, seconds: Double)
     /// The caller cancelled the request after `seconds`.
     case cancelled(Request, seconds: Double)
-    /// The transport has finished the request with these metrics: before `answered` and `failed`, after `cancelled`,
+    /// The transport has finished the request with these metrics: before `received` and `failed`, after `cancelled`,
     /// and at the end of a streamed body.
     ///
     /// The event occurs once per request that is sent: not for a cache hit, again for each retry, and only for the
@@ -50,7 +50,7 @@ public struct EventMonitor: Interceptor {
       return next(sent).do(
         onNext: { response in
           isOver.withLock { $0 = true }
-          handler(.answered(response, seconds: seconds()))
+          handler(.received(response, seconds: seconds()))
         },
         onError: { error in
           isOver.withLock { $0 = true }

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // What Apple's Foundation has itself.
 @_exported import FoundationNetworking
 @_exported import Glibc

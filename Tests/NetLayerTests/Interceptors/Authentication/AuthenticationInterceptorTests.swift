@@ -241,7 +241,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let sent = try XCTUnwrap(virtual.stub.requests.first)
     XCTAssertEqual(sent.headers["X-Ticket"], "s")
     let decision = RedirectPolicy.decide(
-      original: sent, hop: sent, status: 307, headers: ["Location": "http://evil/"], trail: RedirectTrail(),
+      original: sent, currentRequest: sent, status: 307, headers: ["Location": "http://evil/"], trail: RedirectTrail(),
       cookies: nil)
     guard case .follow(let next, _) = decision else { return XCTFail("\(decision)") }
     XCTAssertNil(next.headers["X-Ticket"])

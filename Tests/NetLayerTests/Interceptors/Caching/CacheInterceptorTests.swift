@@ -195,7 +195,7 @@ final class CacheInterceptorTests: XCTestCase {
   }
 
   func test_aFailedRenewalInTheBackgroundIsTriedAgainByTheNextCall() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=99"], body: Data("1".utf8)),
       .failure(.connection), .response(headers: ["Cache-Control": "max-age=10"], body: Data("2".utf8)),
     ])
@@ -209,9 +209,10 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_staleIfErrorStandsInForFailuresOfTheServerAndOfTheNetwork() {
     for failure in [
-      StubTransport.Answer.response(status: 500), .response(status: 503), .failure(.connection), .failure(.timeout),
+      StubTransport.StubbedResponse.response(status: 500), .response(status: 503), .failure(.connection),
+      .failure(.timeout),
     ] {
-      let turns = StubTransport.Answer.sequence([
+      let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": "max-age=10, stale-if-error=20"], body: Data("1".utf8)), failure,
       ])
       let fixture = CacheFixture { _ in turns }
@@ -225,7 +226,7 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_withoutStaleIfErrorAFailureIsAFailure() {
     for control in ["max-age=10", "max-age=10, must-revalidate, stale-if-error=99"] {
-      let turns = StubTransport.Answer.sequence([
+      let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": control]), .failure(.connection), .response(status: 404),
       ])
       let fixture = CacheFixture { _ in turns }
@@ -315,7 +316,7 @@ final class CacheInterceptorTests: XCTestCase {
   }
 
   func test_refusalsInAnEnvelopeAreNotKept() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":500}"#.utf8)),
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":200}"#.utf8)),
     ])
@@ -338,7 +339,7 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_whatCameByARedirectIsNotKeptAsTheAnswerOfTheFirstURLButByAPolicyThatSaysSo() throws {
     let fixture = CacheFixture { _ in
-      var answer = StubTransport.Answer.response()
+      var answer = StubTransport.StubbedResponse.response()
       answer.result = { request in
         .success(
           Response(

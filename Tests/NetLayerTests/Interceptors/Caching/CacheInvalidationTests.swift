@@ -64,7 +64,7 @@ final class CacheInvalidationTests: XCTestCase {
       (404, "", false), (410, "", false), (403, "", false), (401, "", false), (404, "no-store", false),
       (500, "", true), (502, "", true), (503, "", true), (504, "no-store", true),
     ] {
-      let turns = StubTransport.Answer.sequence([
+      let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": "max-age=600"], body: Data("old".utf8)),
         .response(status: status, headers: ["Cache-Control": control]), .response(body: Data("new".utf8)),
       ])
@@ -92,7 +92,7 @@ final class CacheInvalidationTests: XCTestCase {
   }
 
   func test_a404ThatTheAppDoesNotWantToKeepRemovesTheOldEntryToo() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=600"], body: Data("old".utf8)),
       .response(status: 404, headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":40401}"#.utf8)),
       .response(body: Data("new".utf8)),
@@ -104,7 +104,7 @@ final class CacheInvalidationTests: XCTestCase {
   }
 
   func test_a404ThatMayBeKeptReplacesWhatWasThere() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=600"]),
       .response(status: 404, headers: ["Cache-Control": "max-age=60"]),
     ])

@@ -67,7 +67,7 @@ final class CachePolicyTests: XCTestCase {
   }
 
   func test_cacheThenNetworkTellsOfTheFailureBehindTheStoredAnswer() {
-    let turns = StubTransport.Answer.sequence([.response(body: Data("1".utf8)), .failure(.connection)])
+    let turns = StubTransport.StubbedResponse.sequence([.response(body: Data("1".utf8)), .failure(.connection)])
     let fixture = CacheFixture { _ in turns }
     fixture.get(.cacheThenNetwork())
     XCTAssertEqual(
@@ -76,11 +76,12 @@ final class CachePolicyTests: XCTestCase {
 
   func test_networkElseCacheFallsBackWhenTheNetworkOrTheServerFails() {
     for (failure, bodies) in [
-      (StubTransport.Answer.failure(.connection), ["1"]), (.failure(.unknownHost), ["1"]), (.failure(.timeout), ["1"]),
+      (StubTransport.StubbedResponse.failure(.connection), ["1"]), (.failure(.unknownHost), ["1"]),
+      (.failure(.timeout), ["1"]),
       (.response(status: 500), ["1"]), (.response(status: 502), ["1"]), (.response(status: 504), ["1"]),
       (.response(status: 404), ["404 "]), (.response(status: 401), ["401 "]),
     ] {
-      let turns = StubTransport.Answer.sequence([.response(body: Data("1".utf8)), failure])
+      let turns = StubTransport.StubbedResponse.sequence([.response(body: Data("1".utf8)), failure])
       let fixture = CacheFixture { _ in turns }
       XCTAssertEqual(fixture.get(.networkElseCache).origins, [.network])
       XCTAssertEqual(fixture.get(.networkElseCache).bodies, bodies)
@@ -164,7 +165,8 @@ final class CachePolicyTests: XCTestCase {
 
   func test_onlySuccessesAreKept() {
     for answer in [
-      StubTransport.Answer.response(status: 404, headers: ["Cache-Control": "max-age=60"]), .response(status: 500),
+      StubTransport.StubbedResponse.response(status: 404, headers: ["Cache-Control": "max-age=60"]),
+      .response(status: 500),
       .response(status: 206), .json(#"{"code":40301,"message":"no"}"#),
     ] {
       let fixture = CacheFixture { _ in answer }
@@ -174,7 +176,7 @@ final class CachePolicyTests: XCTestCase {
   }
 
   func test_anAnswerThatIsNoJSONDoesNotReplaceOneThatIs() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .json("[1]"), .response(body: Data("<html>sign in to this network</html>".utf8)),
     ])
     let fixture = CacheFixture { _ in turns }
@@ -184,7 +186,7 @@ final class CachePolicyTests: XCTestCase {
   }
 
   func test_aStoredAnswerThatCannotBeReadIsLeftOutWhereTheServersFollows() {
-    let turns = StubTransport.Answer.sequence([.json(#"{"old":1}"#), .json(#"{"id":2}"#)])
+    let turns = StubTransport.StubbedResponse.sequence([.json(#"{"old":1}"#), .json(#"{"id":2}"#)])
     let fixture = CacheFixture { _ in turns }
     fixture.get(.networkOnly)
     let errors = Locked(0)
@@ -216,7 +218,7 @@ final class CachePolicyTests: XCTestCase {
   }
 
   func test_anAnswerThatCouldNotBeReadIsAskedForAnew() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["ETag": "\"a\""], body: Data(#"{"old":1}"#.utf8)), .json(#"{"id":2}"#),
     ])
     let fixture = CacheFixture { _ in turns }

@@ -11,7 +11,7 @@ final class CacheStorageTests: XCTestCase {
 
   func test_a304ThatForbidsToKeepTheAnswerIsObeyed() {
     for headers in [["Cache-Control": "no-store"], ["Vary": "*"]] as [HTTPHeaders] {
-      let turns = StubTransport.Answer.sequence([
+      let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""], body: Data("1".utf8)),
         .response(status: 304, headers: headers.merging(["ETag": "\"a\""])),
         .response(body: Data("2".utf8)),
@@ -37,7 +37,7 @@ final class CacheStorageTests: XCTestCase {
       guard request.headers["If-Modified-Since"] != nil else {
         return .response(headers: ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], body: Data("own".utf8))
       }
-      var answer = StubTransport.Answer.response()
+      var answer = StubTransport.StubbedResponse.response()
       answer.result = { .success(Response(request: $0, url: URL(string: "http://h/login"), status: 304)) }
       return answer
     }
@@ -88,7 +88,7 @@ final class CacheStorageTests: XCTestCase {
       (CachePolicy.cacheFirst(seconds: 60), ["2"]), (.cacheThenNetwork(), ["2"]), (.networkElseCache, ["2"]),
       (.cacheOnly, []),
     ] {
-      let turns = StubTransport.Answer.sequence([
+      let turns = StubTransport.StubbedResponse.sequence([
         .response(status: 404, headers: ["Cache-Control": "max-age=60"], body: Data("1".utf8)),
         .response(body: Data("2".utf8)),
       ])
@@ -100,7 +100,7 @@ final class CacheStorageTests: XCTestCase {
   }
 
   func test_textThatCanNotBeReadIsLeftOutWhereTheServersFollows() {
-    let turns = StubTransport.Answer.sequence([
+    let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Content-Type": "text/plain; charset=nonsense"], body: Data("1".utf8)),
       .response(body: Data("2".utf8)),
     ])
@@ -115,7 +115,7 @@ final class CacheStorageTests: XCTestCase {
 
   func test_anOutageDoesNotReplaceWhatStandsInForIt() {
     for policy in [CachePolicy.http, .networkElseCache] {
-      let turns = StubTransport.Answer.sequence([
+      let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": "max-age=10, stale-if-error=99"], body: Data("1".utf8)),
         .response(status: 503, headers: ["Cache-Control": "max-age=1"]),
       ])

@@ -171,7 +171,7 @@ final class LimitStreamTests: XCTestCase {
     virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
   }
 
-  private static func body(failing kind: NetworkError.Kind? = nil) -> StubTransport.Answer {
+  private static func body(failing kind: NetworkError.Kind? = nil) -> StubTransport.StubbedResponse {
     .chunks([Data("a".utf8), Data("b".utf8)], every: 1, failing: kind)
   }
 

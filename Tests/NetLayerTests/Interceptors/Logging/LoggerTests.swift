@@ -10,7 +10,8 @@ final class LoggerTests: XCTestCase {
   private let scheduler = TestScheduler(resolution: .milliseconds(1))
 
   private func log(
-    _ level: NetworkLogger.Level, answer: StubTransport.Answer = .json(#"{"token":"s3","id":1}"#, after: 0.012),
+    _ level: NetworkLogger.Level,
+    answer: StubTransport.StubbedResponse = .json(#"{"token":"s3","id":1}"#, after: 0.012),
     curl: Bool = false, dispose: Bool = false, _ call: (Network) -> Observable<Response>
   ) -> [String] {
     let notes = Notes()
@@ -49,9 +50,10 @@ final class LoggerTests: XCTestCase {
     XCTAssertTrue(form[0].hasSuffix("\n\nn=1&password=***&token=***"), form[0])
     let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
     XCTAssertTrue(json[0].hasSuffix(#"{"n":1,"password":"***","token":"***"}"#), json[0])
-    let image = StubTransport.Answer.response(headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
+    let image = StubTransport.StubbedResponse.response(
+      headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
     XCTAssertTrue(log(.body, answer: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
-    let large = StubTransport.Answer.json("\"" + String(repeating: "x", count: 5000) + "\"")
+    let large = StubTransport.StubbedResponse.json("\"" + String(repeating: "x", count: 5000) + "\"")
     XCTAssertTrue(
       log(.body, answer: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
   }

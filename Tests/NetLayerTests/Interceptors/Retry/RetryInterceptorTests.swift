@@ -21,7 +21,9 @@ final class RetryInterceptorTests: XCTestCase {
     RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler)
   }
 
-  private func sequence(_ answers: StubTransport.Answer...) -> VirtualNetwork { VirtualNetwork(.sequence(answers)) }
+  private func sequence(_ answers: StubTransport.StubbedResponse...) -> VirtualNetwork {
+    VirtualNetwork(.sequence(answers))
+  }
 
   func test_row_0_5_aFailureThatMayPassIsTriedAgainWithLongerPauses() {
     let virtual = sequence(.failure(.connection), .json("busy", status: 503), .json("ok"))
@@ -104,7 +106,7 @@ final class RetryInterceptorTests: XCTestCase {
     let once = Request.BodyStream(once: { nil })
     let repeatable = Request.BodyStream(open: { { nil } })
     for (body, count) in [(once, 1), (repeatable, 2)] {
-      for answer in [StubTransport.Answer.failure(.connection), .json("busy", status: 503)] {
+      for answer in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
         let virtual = VirtualNetwork(answer)
         let network = virtual.network(RetryInterceptor(policy: policy(virtual, attempts: 2)))
         let response: Single<Response> = network.request(Recording(body: body))

@@ -8,13 +8,13 @@
   import NetLayer
 
   /// What `CurlTransport` makes of the head and the body of an answer.
-  final class CurlAnswerTests: XCTestCase {
+  final class CurlResponseTests: XCTestCase {
     private func perform(
       _ request: NetLayer.Request, on transport: any Transport
     ) throws -> Result<NetLayer.Response, NetworkError> {
-      let flight = Flight(self)
-      _ = flight.send(request, on: transport)
-      return try flight.outcome()
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return try pending.outcome()
     }
 
     private func outcome(_ fields: String, _ body: String = "ok") throws -> Result<NetLayer.Response, NetworkError> {

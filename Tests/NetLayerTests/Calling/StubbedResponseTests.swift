@@ -22,7 +22,7 @@ private enum API: Endpoint {
   }
 }
 
-final class StubAnswerTests: XCTestCase {
+final class StubbedResponseTests: XCTestCase {
   private func network(_ transport: any Transport) -> Network {
     Network(Backend(baseURL: URL(string: "http://h/v1"), transport: transport))
   }

@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 /// The processing of one request by the cache. It is an object, because the closures of every step hold it.
-final class CacheVisit: Sendable {
+final class CacheTransaction: Sendable {
   typealias Found = Cache.Match
   /// A function that moves a response of the cache to the mapping scheduler.
   typealias Delivery = @Sendable (Response) -> Observable<Response>
@@ -203,7 +203,7 @@ final class CacheVisit: Sendable {
     let entry = request.caching.expiry.map(entry.expiring) ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
     var response = response
-    response.cached = CachedAnswer(cache, entry, key: key, headers: request.headers)
+    response.cached = CachedResponse(cache, entry, key: key, headers: request.headers)
     return response
   }
 
@@ -214,7 +214,7 @@ final class CacheVisit: Sendable {
     var response = found.entry.response(to: request, origin: .cache(age: age, isStale: isStale))
     // RFC 9111 §5.1
     response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
-    response.cached = CachedAnswer(
+    response.cached = CachedResponse(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
     return response
   }

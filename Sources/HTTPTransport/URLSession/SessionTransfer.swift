@@ -7,7 +7,7 @@
 
   /// One request on its way through a session.
   // @unchecked Sendable: as its superclass says; the session's queue is the transport's thread.
-  final class SessionFlight: Flight, @unchecked Sendable {
+  final class SessionTransfer: TransferState, @unchecked Sendable {
     private weak var core: SessionCore?
     /// The `Cookie` field of the jar's that the hop was sent with.
     var cookiesSent: String?
@@ -84,7 +84,8 @@
     func succeed(_ headers: HTTPHeaders) {
       deliverHead(headers)
       var result = Response(
-        request: request, url: hop.url, status: response?.statusCode ?? 0, headers: headers, metrics: metrics,
+        request: request, url: currentRequest.url, status: response?.statusCode ?? 0, headers: headers,
+        metrics: metrics,
         redirects: trail.redirects)
       if gate == nil {
         result.body = body

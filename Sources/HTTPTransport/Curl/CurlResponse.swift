@@ -2,7 +2,7 @@
   import PortableFoundation
 
   /// Collects head, body and trailers of one response, as libcurl hands them over.
-  struct CurlAnswer {
+  struct CurlResponse {
     private(set) var status = 0
     /// Whether the body outgrew the limit, which ends the transfer.
     private(set) var isTooLarge = false

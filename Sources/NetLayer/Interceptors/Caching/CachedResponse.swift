@@ -2,8 +2,8 @@ import Synchronization
 
 /// The stored entry of a response, which is notified if the response can't be read.
 @usableFromInline
-final class CachedAnswer: Sendable, ContextKey {
-  @usableFromInline static var defaultValue: CachedAnswer? { nil }
+final class CachedResponse: Sendable, ContextKey {
+  @usableFromInline static var defaultValue: CachedResponse? { nil }
 
   private let cache: Cache
   private let entry: CacheEntry
@@ -24,7 +24,7 @@ final class CachedAnswer: Sendable, ContextKey {
   }
 
   /// The same reference for a response that no other follows.
-  var asLast: CachedAnswer { CachedAnswer(cache, entry, key: key, headers: headers) }
+  var asLast: CachedResponse { CachedResponse(cache, entry, key: key, headers: headers) }
 
   /// Whether the response could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
@@ -43,8 +43,8 @@ final class CachedAnswer: Sendable, ContextKey {
 
 extension Response {
   /// The reference to the cached entry, if this is a cached response.
-  @usableFromInline var cached: CachedAnswer? {
-    get { context[CachedAnswer.self] }
-    set { context[CachedAnswer.self] = newValue }
+  @usableFromInline var cached: CachedResponse? {
+    get { context[CachedResponse.self] }
+    set { context[CachedResponse.self] = newValue }
   }
 }

@@ -3,7 +3,7 @@ import Streams
 
 extension StubTransport {
   /// What a stub does with a request it matches.
-  public struct Answer: Sendable {
+  public struct StubbedResponse: Sendable {
     var result: @Sendable (Request) -> Result<Response, NetworkError>
     /// The head of a streamed answer, which comes before its failure.
     var head: (@Sendable (Request) -> Response)?
@@ -27,27 +27,27 @@ extension StubTransport {
     public static func response(
       status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Redirect] = [],
       after delay: Double = 0
-    ) -> Answer {
-      Answer(delay: delay) {
+    ) -> StubbedResponse {
+      StubbedResponse(delay: delay) {
         .success(Response(request: $0, status: status, headers: headers, body: body, redirects: redirects))
       }
     }
 
     /// JSON text, `delay` seconds later.
-    public static func json(_ text: String, status: Int = 200, after delay: Double = 0) -> Answer {
+    public static func json(_ text: String, status: Int = 200, after delay: Double = 0) -> StubbedResponse {
       response(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8), after: delay)
     }
 
     /// An error of `kind`, `delay` seconds later; it carries the request.
     public static func failure(
       _ kind: NetworkError.Kind, reason: String = "stubbed failure", after delay: Double = 0
-    ) -> Answer {
-      Answer(delay: delay) { .failure(NetworkError(kind: kind, reason: reason, request: $0)) }
+    ) -> StubbedResponse {
+      StubbedResponse(delay: delay) { .failure(NetworkError(kind: kind, reason: reason, request: $0)) }
     }
 
     /// No answer before the caller cancels.
-    public static var never: Answer {
-      Answer(delay: 1e9) { .failure(NetworkError(kind: .timeout, reason: "", request: $0)) }
+    public static var never: StubbedResponse {
+      StubbedResponse(delay: 1e9) { .failure(NetworkError(kind: .timeout, reason: "", request: $0)) }
     }
 
     /// A response whose body comes in `chunks`, each `interval` seconds after what was before; then its end, or a failure.
@@ -56,7 +56,7 @@ extension StubTransport {
     public static func chunks(
       _ chunks: [Data], every interval: Double = 0, status: Int = 200, headers: HTTPHeaders = [:],
       failing kind: NetworkError.Kind? = nil
-    ) -> Answer {
+    ) -> StubbedResponse {
       let whole = Data(chunks.joined())
       var answer =
         if let kind {
@@ -71,14 +71,14 @@ extension StubTransport {
     }
 
     /// One answer after the other, request by request; the last one stays. Without any, no stub matches.
-    public static func sequence(_ answers: [Answer]) -> Answer {
-      var answer = Answer.never
+    public static func sequence(_ answers: [StubbedResponse]) -> StubbedResponse {
+      var answer = StubbedResponse.never
       answer.turns = Turns(answers)
       return answer
     }
 
     /// The same answer, which reports `progress` before its result, each report `interval` seconds after the one before.
-    public func reporting(_ progress: [TransferProgress], every interval: Double = 0) -> Answer {
+    public func reporting(_ progress: [TransferProgress], every interval: Double = 0) -> StubbedResponse {
       var copy = self
       copy.reports = progress
       copy.interval = interval
@@ -86,7 +86,7 @@ extension StubTransport {
     }
 
     /// The answer whose turn it is.
-    func chosen() -> Answer? {
+    func chosen() -> StubbedResponse? {
       guard let turns else { return self }
       return turns.next()?.chosen()
     }
@@ -94,11 +94,11 @@ extension StubTransport {
 
   private final class Turns: Sendable {
     /// Taken by the stub's scheduler; the answer's closures are called behind it.
-    private let left: Locked<ArraySlice<Answer>>
+    private let left: Locked<ArraySlice<StubbedResponse>>
 
-    init(_ answers: [Answer]) { left = Locked(answers[...]) }
+    init(_ answers: [StubbedResponse]) { left = Locked(answers[...]) }
 
-    func next() -> Answer? {
+    func next() -> StubbedResponse? {
       left.withLock { left in
         let first = left.first
         if left.count > 1 { left.removeFirst() }
@@ -106,4 +106,10 @@ extension StubTransport {
       }
     }
   }
+}
+
+extension StubTransport {
+  /// Unavailable: the type is named `StubbedResponse`.
+  @available(*, unavailable, renamed: "StubbedResponse")
+  public typealias Answer = StubbedResponse
 }

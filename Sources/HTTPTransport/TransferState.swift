@@ -8,7 +8,7 @@ import Synchronization
 /// Any thread may dispose and resume it, and ask whether it is cancelled or disposed. All else is for the transport's
 /// thread alone: libcurl's loop, or the session's queue.
 // @unchecked Sendable: `state` and the gate are atomic; everything else that changes belongs to the transport's thread.
-class Flight: Cancelable, StreamControl, @unchecked Sendable {
+class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private static let live: UInt8 = 0
   private static let cancelled: UInt8 = 1
   private static let done: UInt8 = 2
@@ -20,7 +20,7 @@ class Flight: Cancelable, StreamControl, @unchecked Sendable {
   private let state = Atomic<UInt8>(live)
   private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
   /// What goes over the wire now.
-  private(set) final var hop: Request
+  private(set) final var currentRequest: Request
   /// What the caller asked for, where that is not `hop`.
   private var original: Request?
   /// The redirects before.
@@ -47,7 +47,7 @@ class Flight: Cancelable, StreamControl, @unchecked Sendable {
     _ request: Request, progress: ProgressHandler?, receiver: ResponseReceiver?,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) {
-    (hop, self.progress, self.receiver, self.completion) = (request, progress, receiver, completion)
+    (currentRequest, self.progress, self.receiver, self.completion) = (request, progress, receiver, completion)
     gate = receiver.map { _ in FlowGate() }
     maxBodySize = request.chosenOptions?.value.maxBodySize
   }
@@ -81,23 +81,23 @@ class Flight: Cancelable, StreamControl, @unchecked Sendable {
   // MARK: The transport's thread
 
   /// What the caller asked for.
-  final var request: Request { original ?? hop }
+  final var request: Request { original ?? currentRequest }
 
   /// Gives what the caller asked for, and keeps nothing of it: moved into a response, it need not be copied.
   final func takeRequest() -> Request {
     var taken = Self.nothing
-    swap(&taken, &hop)
+    swap(&taken, &currentRequest)
     isTaken = true
     return original ?? taken
   }
 
   /// Host and port of the current hop.
-  final var place: String { hop.url.hostAndPort }
+  final var place: String { currentRequest.url.hostAndPort }
 
   /// Goes on with `next`, where the last redirect of `trail` leads.
   func follow(_ next: Request, _ trail: RedirectTrail) {
-    original = original ?? hop
-    (hop, self.trail) = (next, trail)
+    original = original ?? currentRequest
+    (currentRequest, self.trail) = (next, trail)
   }
 
   /// Hands on the head of the response that is the caller's, where it is waited for.
@@ -105,7 +105,8 @@ class Flight: Cancelable, StreamControl, @unchecked Sendable {
     guard let receiver, !isHeadDelivered, !isCancelled else { return }
     isHeadDelivered = true
     receiver.head(
-      Response(request: request, url: hop.url, status: status, headers: headers(), redirects: trail.redirects))
+      Response(
+        request: request, url: currentRequest.url, status: status, headers: headers(), redirects: trail.redirects))
   }
 
   /// Hands on a piece of the body; what a cancelled one still reads is of no use.
@@ -135,7 +136,7 @@ class Flight: Cancelable, StreamControl, @unchecked Sendable {
     guard let completion else { return }
     (self.completion, progress, receiver, original) = (nil, nil, nil, nil)
     state.store(Self.done, ordering: .releasing)
-    if !isTaken { hop = Self.nothing }
+    if !isTaken { currentRequest = Self.nothing }
     completion(result)
   }
 }

@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 /// A stub's response on its way; everything but `dispose` and `resume` happens on the scheduler.
-final class StubFlight: StreamControl {
+final class StubTransfer: StreamControl {
   private struct State {
     var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
     var progress: ProgressHandler?
@@ -52,7 +52,7 @@ final class StubFlight: StreamControl {
     _ = scheduler.schedule { [self] in state.withLock { $0.next.take() }?() }
   }
 
-  func play(_ answer: Result<StubTransport.Answer, NetworkError>) {
+  func play(_ answer: Result<StubTransport.StubbedResponse, NetworkError>) {
     switch answer {
     case .failure(let error): finish(.failure(error))
     case .success(let answer):
@@ -63,7 +63,7 @@ final class StubFlight: StreamControl {
   }
 
   /// Reports one after the other, then the whole response.
-  private func play(_ answer: StubTransport.Answer, _ index: Int) {
+  private func play(_ answer: StubTransport.StubbedResponse, _ index: Int) {
     let isLast = index >= answer.reports.count
     after(isLast ? answer.delay : answer.interval) { [self] in
       guard let current else { return }

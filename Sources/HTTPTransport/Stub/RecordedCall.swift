@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// One exchange of real traffic, as a recording keeps it: a line of JSON.
-struct RecordedExchange: Codable, Sendable {
+struct RecordedCall: Codable, Sendable {
   struct Field: Codable, Sendable {
     var name: String
     var value: String
@@ -67,9 +67,9 @@ struct RecordedExchange: Codable, Sendable {
   }
 
   /// What requests that this exchange answers have in common.
-  var key: RecordedAnswers.Key { .init(method: method, url: url, body: sent) }
+  var key: RecordedResponses.Key { .init(method: method, url: url, body: sent) }
 
-  var answer: StubTransport.Answer {
+  var answer: StubTransport.StubbedResponse {
     if let failure {
       return .failure(NetworkError.Kind(rawValue: failure), reason: reason ?? "recorded failure")
     }
@@ -79,16 +79,16 @@ struct RecordedExchange: Codable, Sendable {
   }
 }
 
-extension RecordedExchange {
+extension RecordedCall {
   /// What a replay looks for.
-  static func key(of request: Request, redaction: Redaction) -> RecordedAnswers.Key {
+  static func key(of request: Request, redaction: Redaction) -> RecordedResponses.Key {
     .init(
       method: request.method.rawValue, url: redaction.url(request.url), body: text(of: request, redaction: redaction))
   }
 }
 
 /// The answers of a recording by method, URL and body, secrets aside.
-struct RecordedAnswers: Sendable {
+struct RecordedResponses: Sendable {
   struct Key: Hashable, Sendable {
     var method: String
     var url: String
@@ -96,27 +96,27 @@ struct RecordedAnswers: Sendable {
   }
 
   private let redaction: Redaction
-  private let answers: [Key: StubTransport.Answer]
+  private let answers: [Key: StubTransport.StubbedResponse]
 
   /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
   init(_ file: URL, redaction: Redaction) throws(NetworkError) {
     self.redaction = redaction
-    var lists: [Key: [StubTransport.Answer]] = [:]
+    var lists: [Key: [StubTransport.StubbedResponse]] = [:]
     do {
       for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
-        let exchange = try JSONDecoder().decode(RecordedExchange.self, from: line)
+        let exchange = try JSONDecoder().decode(RecordedCall.self, from: line)
         lists[exchange.key, default: []].append(exchange.answer)
       }
     } catch {
       throw NetworkError(
         kind: .file, reason: "the recording \(file.path) can't be read: \(error)", underlying: error)
     }
-    answers = lists.mapValues(StubTransport.Answer.sequence)
+    answers = lists.mapValues(StubTransport.StubbedResponse.sequence)
   }
 
   /// The answer to `request`: what was recorded for its body, or else for a body that the recording does not know.
-  subscript(request: Request) -> StubTransport.Answer? {
-    var key = RecordedExchange.key(of: request, redaction: redaction)
+  subscript(request: Request) -> StubTransport.StubbedResponse? {
+    var key = RecordedCall.key(of: request, redaction: redaction)
     if let answer = answers[key] { return answer }
     key.body = nil
     return answers[key]
