@@ -51,7 +51,7 @@ final class TourTests: XCTestCase {
     for name in ["tour-light.svg", "tour-dark.svg"] {
       let picture = try String(contentsOf: root.appending(path: "docs/images/\(name)"), encoding: .utf8)
       let drawn = picture.split(separator: "\n").filter { $0.hasPrefix("<text") }
-        .map { $0.replacing(/<[^>]*>/, with: "") }
+        .map { String($0.replacing(/<[^>]*>/, with: "")) }
       XCTAssertEqual(drawn, ["$ swift run Demo"] + lines, "\(name): run .ci/tour")
     }
   }
