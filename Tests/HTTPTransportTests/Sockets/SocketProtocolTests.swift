@@ -47,7 +47,7 @@ final class SocketProtocolTests: XCTestCase {
     XCTAssertEqual(sent, sends, name, file: file, line: line)
   }
 
-  // MARK: The suite's sections 1 to 7
+  // MARK: Sections 1 to 7 of the suite
 
   func testMessagesOfEveryLengthFormArriveWhole() {
     for count in [0, 125, 126, 127, 128, 65535, 65536, 70000] {
