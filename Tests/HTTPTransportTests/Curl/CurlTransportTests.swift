@@ -120,7 +120,7 @@
       }
     }
 
-    func testACancelledUploadLetsGoOfItsMaker() throws {
+    func testACancelledUploadReleasesItsBodySource() throws {
       final class Token: Sendable {
         let gone: XCTestExpectation
         init(_ gone: XCTestExpectation) { self.gone = gone }
