@@ -20,7 +20,7 @@ extension TransportSuite {
     }
   }
 
-  func testRedirectsThatKeepMethodAndBody_307And308() throws {
+  func testRedirectsThatKeepMethodAndBody() throws {
     let content = Data(TestRoutes.pattern(100_000))
     let file = try temporaryFile(content)
     for status in [307, 308] {

@@ -51,7 +51,7 @@ final class RawServer: Sendable {
     #else
       let listener = socket(AF_INET, SOCK_STREAM, 0)
     #endif
-    // Connections inherit these options. They make a slow reader take effect early: with small segments, the client's
+    // Connections inherit these options. They make backpressure take effect early: with small segments, the client's
     // send buffer is also small.
     var (size, segment): (Int32, Int32) = (1 << 12, 536)
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))

@@ -19,7 +19,8 @@
         gaps["testALongBodyOfARedirectIsNotReadCompletely"] =
           "Foundation on Linux collects a redirect's body before it tells of it"
         gaps["testTLSWithAServerWithoutTLSFails"] = "Foundation on Linux reports TLS failures as URLError.unknown"
-        gaps["testTheConnectionLimitPerHostIsEnforced"] = "Foundation on Linux opens more connections than it is told to"
+        gaps["testTheConnectionLimitPerHostIsEnforced"] =
+          "Foundation on Linux opens more connections than it is told to"
         gaps["testUploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences"] =
           "Foundation on Linux seldom ends the process where the upload of a file is cancelled"
       #endif
