@@ -2,10 +2,10 @@ import Foundation
 import NetLayer
 import Streams
 
-// Short programs whose instructions are counted: `GuardBenchmarks NAME COUNT` repeats one of them. All run on one thread, so
-// that every run counts the same.
+// Short programs whose instructions are counted. `GuardBenchmarks NAME COUNT` repeats one of them. Each runs on one
+// thread, so that every run has the same count.
 
-/// Answers on the spot: what remains is the way of a call through the library.
+/// A transport that responds immediately, so that only the cost of the library remains.
 struct AtOnce: Transport {
   static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
 
@@ -17,7 +17,7 @@ struct AtOnce: Transport {
   }
 }
 
-/// Runs work where it is.
+/// A scheduler that runs work inline.
 struct Here: ImmediateSchedulerType {
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     action()
@@ -41,7 +41,7 @@ let cached = network.with {
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
 
-/// Keeps the optimiser from leaving work out.
+/// Prevents the optimizer from removing work.
 @inline(never)
 func use<Value>(_ value: Value) { withExtendedLifetime(value) {} }
 

@@ -21,7 +21,7 @@ final class Race: Sendable {
     running = Atomic(inFlight)
   }
 
-  /// How many succeeded; nil if any failed.
+  /// Returns the number of requests that succeeded, or `nil` if any failed.
   func run() -> Int? {
     for _ in 0..<inFlight { next() }
     finished.wait()
