@@ -43,7 +43,7 @@ class FaultMatrixTests: XCTestCase {
     switch fault {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
-    // Bytes after the content are not part of it. If both framings are present, the chunks apply.
+    // Bytes after the content are not part of it. If both framings are present, the chunked one applies.
     case .lengthTooShort, .lengthAndChunks: .answer("ok")
     case .redirectLoop: .failure(.redirect, saying: "already requested")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")

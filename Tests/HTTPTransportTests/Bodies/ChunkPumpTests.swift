@@ -10,7 +10,7 @@ import XCTest
 final class ChunkPumpTests: XCTestCase {
   private static let chunk = Data(repeating: 7, count: 1 << 16)
 
-  /// Reads the steps of `pump`, at most `count` bytes each, and waits for the source.
+  /// A consumer that reads the steps of `pump` and waits for the source.
   private final class Consumer: Sendable {
     let pump: ChunkPump
     private let woken: DispatchSemaphore

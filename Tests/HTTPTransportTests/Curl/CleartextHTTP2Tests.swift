@@ -29,8 +29,8 @@
       try XCTSkipUnless(CurlLibrary.speaksHTTP2, "this libcurl has no HTTP/2, or is older than 7.80")
     }
 
-    /// Serves HTTP/2 on connections that start with its preface, and HTTP/1.1 on all others. No other test server does
-    /// both on one port. An HTTP/1.1 response contains the number of the connection.
+    /// The server: HTTP/2 on connections that start with its preface, and HTTP/1.1 on all others. No other test server
+    /// supports both on one port. An HTTP/1.1 response contains the number of the connection.
     private static let serve: @Sendable (RawClient, Int) -> Void = { client, number in
       var isFirst = true
       while let head = client.receiveHead() {

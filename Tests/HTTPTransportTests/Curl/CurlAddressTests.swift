@@ -23,7 +23,7 @@
     /// Returns a path in a separate folder, which is removed at the end of the test.
     private func socketPath() throws -> String { try makeSocketFolder() + "/http.sock" }
 
-    /// Responds with the Host field and the number of the connection.
+    /// The server: responds with the Host field and the number of the connection.
     private static let serve: @Sendable (RawClient, Int) -> Void = { client, number in
       while let head = client.receiveHead() {
         let host = head.firstMatch(of: /Host: (.*)\r\n/)?.output.1 ?? "?"

@@ -28,7 +28,7 @@ final class OnceRound: Sendable {
   private let network: Network
   private let finished: XCTestExpectation
   private let tally = Locked(Tally())
-  /// Shuts the transport down while calls are in flight; `nil` if the round runs to its end.
+  /// The shutdown of the transport, called while calls are in flight; `nil` if the round runs to its end.
   private let shutDown: (@Sendable () -> Void)?
   private static let width = 64
 
@@ -140,7 +140,7 @@ final class OnceRound: Sendable {
     }
   }
 
-  /// Forwards the first outcome of a call, and reports a second one.
+  /// A completion that forwards the first outcome of a call and reports a second one.
   private final class End: Sendable {
     private let first: @Sendable (Result<Response, NetworkError>?) -> Void
     private let twice: @Sendable () -> Void

@@ -7,7 +7,7 @@ import XCTest
 /// Tests of the requests that a recording can replay, and the requests that are sent.
 final class RecordingTests: XCTestCase {
   private var file: URL!
-  /// Responds with the number of the request.
+  /// A transport that responds with the number of the request.
   private var server: StubTransport!
 
   override func setUp() {

@@ -40,7 +40,7 @@ final class LeakCheck {
     base = now
   }
 
-  /// Asserts that `what` has left nothing except kept connections.
+  /// Asserts that `what` has leaked nothing. Only kept connections may remain.
   func check(_ what: String) throws {
     #if canImport(CCurl)
       if let transport = transport as? CurlTransport {

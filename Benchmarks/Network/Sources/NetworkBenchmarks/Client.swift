@@ -10,8 +10,8 @@ import Streams
 /// One way to fetch the same URL repeatedly.
 struct Client {
   let name: String
-  /// Keeps `inFlight` requests in flight for `seconds`, waits for those still in flight, and returns the number of
-  /// requests, or `nil` if any of them failed.
+  /// A function that keeps `inFlight` requests in flight for `seconds` and waits for those still in flight. It returns
+  /// the number of requests, or `nil` if any of them failed.
   let run: (_ inFlight: Int, _ seconds: Double) -> Int?
 }
 

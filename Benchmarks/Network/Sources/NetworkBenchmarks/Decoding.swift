@@ -2,7 +2,7 @@ import Foundation
 import NetLayer
 import Streams
 
-/// Compares `.common().data()` with one `JSONDecoder` pass over the same bytes, without a network.
+/// A comparison of `.common().data()` with one `JSONDecoder` pass over the same bytes, without a network.
 struct Decoding {
   let rounds: Int
 

@@ -4,7 +4,7 @@ import Streams
 import Synchronization
 
 #if os(Linux)
-  /// Downloads one gigabyte to a file and as a stream, compared with the `curl` tool.
+  /// A download of one gigabyte to a file and as a stream, compared with the `curl` tool.
   struct Download {
     let nginx: Nginx
     let rounds: Int

@@ -4,7 +4,7 @@ import Streams
 import Synchronization
 
 #if os(Linux)
-  /// Sends a thousand concurrent requests over one HTTP/2 connection.
+  /// A measurement of a thousand concurrent requests over one HTTP/2 connection.
   struct HTTP2 {
     let nginx: Nginx
     let rounds: Int

@@ -4,8 +4,8 @@ import Streams
 import Synchronization
 
 #if os(Linux)
-  /// Measures the benefit of a second loop: one transport compared with two that alternate, over TLS, where the client
-  /// has the most work.
+  /// A measurement of the benefit of a second loop: one transport compared with two that alternate, over TLS, where the
+  /// client has the most work.
   struct Loops {
     let nginx: Nginx
     let rounds: Int

@@ -2,7 +2,7 @@ import Foundation
 import NetLayer
 import Streams
 
-/// Measures the memory per request in flight, and whether many requests retain more memory than few.
+/// A measurement of the memory per request in flight, and of the memory that remains after few and after many requests.
 struct Memory {
   let clients: [Client]
 

@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Synchronization
 
-/// Keeps a number of requests in flight until the time is over.
+/// A run that keeps a number of requests in flight until the time is over.
 final class Race: Sendable {
   typealias Send = @Sendable (_ done: @escaping @Sendable (Bool) -> Void) -> Void
 

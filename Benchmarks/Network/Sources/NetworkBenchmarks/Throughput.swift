@@ -1,7 +1,7 @@
 import Foundation
 
-/// Measures requests per second and CPU time per request of all clients alternately, so that a slow moment of the
-/// machine affects all.
+/// A measurement of requests per second and CPU time per request. All clients alternate, so that a slow moment of the
+/// machine affects all of them.
 struct Throughput {
   struct Row {
     let client: String

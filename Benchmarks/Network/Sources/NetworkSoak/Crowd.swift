@@ -4,8 +4,8 @@
   import Streams
   import Synchronization
 
-  /// Sends very many concurrent requests to an endpoint that does not respond, each over a separate connection, and
-  /// then cancels all of them, which must take less than a second.
+  /// A test with very many concurrent requests to an endpoint that does not respond, each over a separate connection.
+  /// Cancelling all of them must take less than a second.
   struct Crowd {
     let server: URL
 

@@ -5,8 +5,8 @@
   import Streams
   import Synchronization
 
-  /// Sends many requests, 64 in flight, of which 5 % encounter a fault and 10 % are cancelled. Each must complete once
-  /// with the expected outcome, and the process must hold the same resources afterwards.
+  /// A test with many requests, 64 in flight, of which 5 % encounter a fault and 10 % are cancelled. Each must complete
+  /// once with the expected outcome, and the process must hold the same resources afterwards.
   struct Soak {
     let server: URL
 
