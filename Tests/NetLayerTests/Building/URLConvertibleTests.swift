@@ -51,7 +51,7 @@ final class URLConvertibleTests: XCTestCase {
       XCTAssertTrue(
         reason { try url(path, below: "https://h/v3") }.contains(path.debugDescription), path)
     }
-    XCTAssertTrue(reason { try url("https://h/a/../b", below: nil) }.contains("climbs"))
+    XCTAssertTrue(reason { try url("https://h/a/../b", below: nil) }.contains("'..'"))
     XCTAssertEqual(try url("a/..b/c..", below: "https://h"), "https://h/a/..b/c..")
   }
 

@@ -52,7 +52,7 @@ final class PagedCallTests: XCTestCase {
     let error = try XCTUnwrap(recorded.error)
     XCTAssertEqual(error.kind, .sequence)
     XCTAssertEqual(error.index, 0)
-    XCTAssertTrue(error.reason.contains("came a second time, after 1 page:"), error.reason)
+    XCTAssertTrue(error.reason.contains("was repeated after 1 page,"), error.reason)
   }
 
   func test_aLinkElsewhereGetsNoCredentials() throws {
