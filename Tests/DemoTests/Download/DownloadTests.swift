@@ -20,7 +20,7 @@ final class DownloadTests: XCTestCase {
     first.interrupt()
     let rest = terminal.text()
     XCTAssertEqual(first.wait(), 130)
-    XCTAssertTrue(rest.contains("goes on from there"), shown + rest)
+    XCTAssertTrue(rest.contains("run the same command to resume"), shown + rest)
     XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
 
     let second = try DemoProcess.run("download", "--json", "\(server.url)/file?ms=1", "-o", file.path)

@@ -22,7 +22,7 @@ final class EventsTests: XCTestCase {
     let terminal = try Terminal()
     // Nothing listens there.
     let events = try DemoProcess(["events", "http://127.0.0.1:9/events"], terminal: terminal)
-    let shown = terminal.text { $0.contains("connecting anew") }
+    let shown = terminal.text { $0.contains("reconnecting") }
     XCTAssertTrue(shown.contains("no connection to 127.0.0.1:9"), shown)
     events.interrupt()
     XCTAssertEqual(events.wait(), 130)

@@ -9,7 +9,7 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(result.lines.count, 7 + 3)
     XCTAssertEqual(result.lines.first, "# page 1: 3 items, next cursor 3")
     XCTAssertEqual(result.lines[1], #"{"post_id":1,"title":"外滩的早晨","image_count":1}"#)
-    XCTAssertEqual(result.lines[8], "# page 3: 1 item, the last")
+    XCTAssertEqual(result.lines[8], "# page 3: 1 item, last page")
   }
 
   func test_asJSONALineIsAPageAndTheLimitHolds() throws {
