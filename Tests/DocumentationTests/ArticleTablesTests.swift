@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// The tables in docs/articles have every row of the articles, and every test that they name exists.
+/// The tables in docs/articles contain every row of the articles, and all tests that they name exist.
 final class ArticleTablesTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

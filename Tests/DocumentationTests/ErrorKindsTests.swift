@@ -2,7 +2,7 @@ import Foundation
 import NetLayer
 import XCTest
 
-/// A reader who looks a kind of error up finds it.
+/// The guide to errors lists every kind of error.
 final class ErrorKindsTests: XCTestCase {
   func testEveryKindOfErrorIsInTheGuide() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/NetLayer")

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// What the pages point to is there.
+/// The targets of links in pages exist.
 final class LinksTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

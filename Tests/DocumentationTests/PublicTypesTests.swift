@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// A reader who looks a public type up finds a page that names it.
+/// Every public type is named on a page.
 final class PublicTypesTests: XCTestCase {
   func testEveryPublicTypeIsOnAPage() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized

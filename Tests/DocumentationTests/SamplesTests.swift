@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// Every Swift sample in the documentation stands, word for word, in a file of `Samples/`, which the compiler reads.
+/// Every Swift sample in the documentation is part of a file in `Samples/`, which is compiled.
 final class SamplesTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -15,7 +15,7 @@ final class SamplesTests: XCTestCase {
     var count = 0
     for page in pages {
       for block in blocks(try String(contentsOf: page, encoding: .utf8)) {
-        // A sample may mix declarations and statements, which compile in different places.
+        // A sample may contain declarations and statements, which are in different places of the file.
         for part in block.components(separatedBy: "\n\n") {
           count += 1
           XCTAssertTrue(
@@ -63,7 +63,7 @@ final class SamplesTests: XCTestCase {
     return blocks
   }
 
-  /// The text without indentation and blank lines.
+  /// Returns the text without indentation and blank lines.
   private func squeezed(_ text: String) -> String {
     text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
       .joined(separator: "\n")

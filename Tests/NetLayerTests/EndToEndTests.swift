@@ -5,7 +5,7 @@ import StreamsTesting
 import TestSupport
 import XCTest
 
-/// The pipeline over a real socket, with the transport that users get.
+/// The pipeline over a real connection, with the default transport.
 final class EndToEndTests: XCTestCase {
   private struct User: Codable, Equatable, Sendable {
     var userid: Int

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Every kind of error, produced, with its code, message in both languages, cause, request and body.
+/// A test of every kind of error: its code, its message in both languages, its cause, request and body.
 final class ErrorTests: XCTestCase {
   private struct Case {
     var kind: NetworkError.Kind

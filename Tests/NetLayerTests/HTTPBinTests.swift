@@ -4,7 +4,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What httpbin sees of requests; run by `Tests/Interop/run`, which gives its URL in `HTTPBIN`, and skipped without.
+/// The requests that httpbin receives. `Tests/Interop/run` sets its URL in `HTTPBIN`; without it, the tests are skipped.
 final class HTTPBinTests: XCTestCase {
   private struct Call: Endpoint {
     var path: String

@@ -212,7 +212,7 @@ struct Ping: Endpoint {
   var path: String { "/ping" }
 }
 
-/// A transport's thread that can be told from others.
+/// A thread of a transport that tests can identify.
 private enum TransportThread {
   private static let mark = QueueMark()
   static var isCurrent: Bool { mark.isHere }
@@ -224,7 +224,7 @@ private enum TransportThread {
   }
 }
 
-/// Notes where decoding runs.
+/// A decoder that records the thread on which it runs.
 private struct SpyDecoder: ModelDecoder {
   let labels: Labels
 

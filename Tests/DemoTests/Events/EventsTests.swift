@@ -20,7 +20,7 @@ final class EventsTests: XCTestCase {
 
   func test_aServerThatIsAwayIsNamedAndTriedAgain() throws {
     let terminal = try Terminal()
-    // Nothing listens there.
+    // No server listens on this port.
     let events = try DemoProcess(["events", "http://127.0.0.1:9/events"], terminal: terminal)
     let shown = terminal.text { $0.contains("reconnecting") }
     XCTAssertTrue(shown.contains("no connection to 127.0.0.1:9"), shown)

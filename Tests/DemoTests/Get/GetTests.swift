@@ -32,7 +32,7 @@ final class GetTests: XCTestCase {
     let server = try serve { routes in routes.on("GET", "/:n") { .json($0.parameters["n"] ?? "") } }
     let get = try DemoProcess(["get", "-"], readsInput: true)
     for number in 1...3 {
-      // As a file from Windows has it.
+      // A line ending as in files from Windows.
       get.write(url(server, "/\(number)") + "\r")
       XCTAssertEqual(try object(get.line())["body"] as? Int, number)
     }

@@ -8,7 +8,7 @@ final class QuantityTests: XCTestCase {
     for value in [0, 0.004, 0.006, 0.05, 0.999, 1, 9.996, 12.3456, 99.994, 100.4, 123_456.789, -0.001, -1.23] {
       for digits in 0...2 {
         let expected = String(format: "%.\(digits)f", value)
-        // printf writes a sign even where nothing but zeros follows.
+        // printf writes a sign even for zero.
         let isZero = (Double(expected) ?? 1) == 0
         XCTAssertEqual(
           Quantity.fixed(value, digits: digits), isZero ? expected.replacing("-", with: "") : expected)

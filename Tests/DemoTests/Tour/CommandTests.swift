@@ -15,7 +15,7 @@ final class CommandTests: XCTestCase {
 
   func test_curlPrintsTheCommandAndSendsNothing() throws {
     for command in Self.commands {
-      // Nothing listens there.
+      // No server listens on this port.
       let result = try DemoProcess.run(command, "--curl", "-H", "Authorization: Bearer 1", "http://127.0.0.1:9/x")
       XCTAssertEqual(result.code, 0, "\(command): \(result.errors)")
       XCTAssertEqual(result.lines.count, 1)

@@ -7,7 +7,7 @@ final class TourTests: XCTestCase {
     XCTAssertEqual(result.code, 0, result.errors)
     XCTAssertEqual(result.errors, "")
     XCTAssertLessThan(ContinuousClock.now - start, .seconds(15))
-    // The message is in the language of whoever runs the tests.
+    // The language of the message depends on the system.
     let refused = "network error: connection -1212: "
     XCTAssertEqual(
       result.lines.map { $0.hasPrefix(refused) ? refused : $0 },
@@ -55,7 +55,7 @@ final class TourTests: XCTestCase {
   func test_linesComeAsResultsArrive() throws {
     let tour = try DemoProcess([])
     XCTAssertEqual(tour.line()?.hasPrefix("await:"), true)
-    // The first line is there while the tour still has more than a second to go.
+    // The first line arrives long before the tour ends.
     let start = ContinuousClock.now
     XCTAssertEqual(tour.finish().code, 0)
     XCTAssertGreaterThan(ContinuousClock.now - start, .milliseconds(300))

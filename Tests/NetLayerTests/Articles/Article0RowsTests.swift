@@ -74,7 +74,7 @@ final class Article0RowsTests: XCTestCase {
     let done = DispatchSemaphore(value: 0)
     let onMain = Locked<Bool?>(nil)
     let network = network(StubTransport { _ in .json(#"{"code":200,"data":1}"#) })
-    // A bare thread, which has no run loop, and this one, which blocks.
+    // One call from a thread without a run loop, and one from this thread, which is blocked.
     Thread.detachNewThread {
       _ = network.json(.get, "/a").data(Int.self).subscribe(onNext: { _ in
         onMain.withLock { $0 = Thread.isMainThread }
@@ -87,7 +87,7 @@ final class Article0RowsTests: XCTestCase {
 
   func test_row_0_14_anySourceIsAnObservableAndSoIsACall() {
     let network = network(StubTransport { _ in .json(#"{"code":200,"data":"Beijing"}"#) })
-    let place = BehaviorSubject(value: 1)  // a location, a text field, a timer …
+    let place = BehaviorSubject(value: 1)  // such as a location, a text field or a timer
     let names = place.take(1).flatMapLatest { id in
       network.json(.get, "/place", parameters: ["id": id]).data(String.self)
     }
@@ -137,7 +137,7 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual(own.text(for: .timeout), "Zu langsam.")
   }
 
-  // The sample API of the article: a feed of posts, paged by a cursor (a timestamp here), over HTTP.
+  // The sample API of the article over HTTP: a feed of posts with cursor paging, where the cursor is a timestamp.
   func test_row_0_28_theFeedIsFollowedToItsEnd() throws {
     var routes = LoopbackServer.Routes()
     routes.on("GET", "/2/feed-app") { request in

@@ -14,7 +14,7 @@ private struct Post: Decodable, Equatable {
   var id: Int
 }
 
-// The article's call site: one short function per endpoint.
+// One short function per endpoint, as in the article.
 extension Network {
   fileprivate func userDetail(userid: Int) -> Observable<User> {
     json(.get, "/user/detail.do", parameters: ["userid": userid]).data()

@@ -10,7 +10,7 @@ private struct UserInfo: Decodable, Equatable, Sendable {
   var name: String?
 }
 
-// The article's response of one back end, which judges itself.
+// The response of one backend in the article, which checks its own code.
 private struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {
   var code: Int?
   var msg: String?

@@ -60,7 +60,7 @@ private struct Movie: Decodable, Equatable {
 private struct NetworkManager {
   let router: Router<MovieAPI>
 
-  /// The article's environments are hosts; here they are paths of one server.
+  /// The environments of the article are hosts. Here they are paths of one server.
   init(environment: Backend.Environment, server: LoopbackServer) {
     let environments: [Backend.Environment: URL] = [
       .production: server.url("/api/3/movie/"),

@@ -28,11 +28,11 @@ private struct User: Codable, Equatable, Sendable {
   var login: String
 }
 
-/// The cache of article 3, as it was promised there.
+/// The cache that article 3 describes.
 final class Article3CacheTests: XCTestCase {
   private let user = GitHub.userProfile("InsectQY")
 
-  /// A server whose user gets another name with each request, until it is out of reach.
+  /// A server that returns a new name of the user for each request, and is unreachable after `limit` requests.
   private func fixture(failingAfter limit: Int = .max) -> CacheFixture {
     let count = Locked(0)
     return CacheFixture { _ in

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `Backend.encoder` and `Backend.bodyEncoding`: one convention for what is sent.
+/// `Backend.encoder` and `Backend.bodyEncoding`, the conventions for all request bodies of a backend.
 final class BodyConventionTests: XCTestCase {
   private struct Post: Codable, Sendable {
     var postTitle = "t"

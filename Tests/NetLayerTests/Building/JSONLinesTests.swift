@@ -14,7 +14,7 @@ private struct Row: Encodable, Sendable {
 }
 
 final class JSONLinesTests: XCTestCase {
-  /// So many rows, counted as they are pulled.
+  /// A stream of `count` rows, which counts the rows that are pulled.
   private func rows(_ count: Int, _ pulled: Counter = Counter(), note: String? = nil) -> AsyncStream<Row> {
     AsyncStream(unfolding: {
       let number = pulled.next()
@@ -61,7 +61,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_elementsArePulledAsTheServerReads() async throws {
-    // Accepts the connection in the system's name, and reads nothing.
+    // The system accepts the connection, and the server reads nothing.
     let server = try LoopbackServer(isSilent: true)
     let network = Network(Backend(baseURL: server.url))
     let pulled = Counter()

@@ -23,7 +23,7 @@ final class KeyEncodingTests: XCTestCase {
   func test_anyNameComesOutAsFoundationWritesIt() throws {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    // The same names in every run, all of up to five characters from these.
+    // All names of up to five of these characters.
     let alphabet = Array("aZB1_é-")
     var names = [""]
     for _ in 0..<5 { names = [""] + names.flatMap { name in alphabet.map { name + String($0) } } }

@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The anti-crawler signature of article 0: MD5 over the sorted parameters and a secret.
+/// The anti-crawler signature of article 0: MD5 of the sorted parameters and a secret.
 private struct AntiCrawler: Signer {
   let secret: String
 
@@ -14,7 +14,7 @@ private struct AntiCrawler: Signer {
   }
 }
 
-/// HMAC-SHA256 over method, path and parameters, in a header.
+/// HMAC-SHA256 of method, path and parameters, in a header field.
 private struct HMACSigner: Signer {
   let key: Data
 

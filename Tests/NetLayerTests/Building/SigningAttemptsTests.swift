@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Signs with a nonce that counts, the token and the path; notes what it sees.
+/// A signer that signs the token, the path and a nonce, which is a counter. It records its input.
 private final class NonceSigner: Signer {
   let nonce = Counter()
   let seen = Notes()
@@ -24,7 +24,7 @@ private final class NonceSigner: Signer {
   }
 }
 
-/// Every attempt has a signature of its own, which covers what interceptors have put into the request.
+/// Each attempt has its own signature, which covers the changes of interceptors.
 final class SigningAttemptsTests: XCTestCase {
   private func network(
     _ virtual: VirtualNetwork, _ signer: any Signer, _ interceptors: any Interceptor...

@@ -98,7 +98,7 @@ final class URLConvertibleTests: XCTestCase {
       for path in ["", "/", "/x", "?y", "#z"] {
         _ = reason { try url("http://\(authority)\(path)", below: nil) }
       }
-      // Foundation escapes a backslash, which then is part of the user's name.
+      // Foundation escapes a backslash, so that it becomes part of the user name.
       guard !authority.contains("@"), let given = URL(string: "http://\(authority)/") else { continue }
       _ = reason { try given.url(below: nil) }
     }

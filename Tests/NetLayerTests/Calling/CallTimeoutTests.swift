@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `Timeouts.call`: the limit over all attempts of a call.
+/// `Timeouts.call`, the time limit for all attempts of a call.
 final class CallTimeoutTests: XCTestCase {
   private func retry(_ virtual: VirtualNetwork, attempts: Int = 5) -> RetryInterceptor {
     RetryInterceptor(

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The front door with `await`: `.get(…)`, `.post(…)` and `fetch`.
+/// The `await` API: `.get(…)`, `.post(…)` and `fetch`.
 final class FetchTests: XCTestCase {
   private struct User: Codable, Sendable, Equatable {
     var id: Int

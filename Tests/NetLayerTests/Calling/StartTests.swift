@@ -77,7 +77,7 @@ final class StartTests: XCTestCase {
     let done = expectation(description: "all callers are back")
     done.expectedFulfillmentCount = count
     for _ in 0..<count {
-      // All of them block threads of the pool that mapping on a concurrent queue would need.
+      // All of them block threads of the pool, which a concurrent mapping queue would need.
       DispatchQueue.global().async {
         do {
           let value = try network.wait(for: Get())
@@ -93,7 +93,7 @@ final class StartTests: XCTestCase {
   }
 
   func test_row_0_12_aCallThatWouldWaitForItselfIsAnErrorNotADeadlock() throws {
-    /// Breaks its contract: answers on the main queue, which waits.
+    /// Breaks the contract of transports: it completes on the main queue, which is blocked.
     struct OnMain: Transport {
       func send(
         _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -118,7 +118,7 @@ final class StartTests: XCTestCase {
   }
 }
 
-/// Completions and cancellations from many threads at once.
+/// Concurrent completions and cancellations on many threads.
 final class RouterRaceTests: XCTestCase {
   private enum API: Endpoint {
     case a

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Uploads and downloads over a socket, with the default transport.
+/// Uploads and downloads over a real connection, with the default transport.
 class TransferTests: XCTestCase {
   private struct Call: Endpoint {
     var path = "/"

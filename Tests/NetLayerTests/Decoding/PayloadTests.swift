@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What the envelope's members may hold.
+/// Payloads with invalid items or cursors, and JSON values as parameters.
 final class PayloadTests: XCTestCase {
   func test_aBadItemOfALossyListIsLeftOut() throws {
     var left: [Int] = []

@@ -71,10 +71,10 @@ final class PipelineTests: XCTestCase {
     let network = try network(
       #"{"status":0,"msg":"","result":[1,2],"next":3}"#, Backend(envelope: shop, messages: .chinese))
     XCTAssertEqual(record(network.json(.get, "/a").list(Int.self)).elements, [Page(items: [1, 2], cursor: "3")])
-    // The answer carries its back end's envelope past the call.
+    // The response carries the envelope of its backend.
     XCTAssertEqual(record(network.response(.get, "/a").common().data([Int].self)).elements, [[1, 2]])
     XCTAssertEqual(try failure(of: network.json(.get, "/a").data(Int.self)).message, Messages.chinese.parse)
-    // One call may have an envelope of its own.
+    // A call may have its own envelope.
     let odd = Envelope(code: "next", success: 3, data: "status")
     XCTAssertEqual(record(network.response(.get, "/a").common(odd).data(Int.self)).elements, [0])
   }

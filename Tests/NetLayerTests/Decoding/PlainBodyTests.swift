@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `Envelope.none`, and what servers say of their failures.
+/// `Envelope.none`, and the error messages of servers.
 final class PlainBodyTests: XCTestCase {
   private struct Item: Codable, Sendable, Equatable { var id: Int }
 

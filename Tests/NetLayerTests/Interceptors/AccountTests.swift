@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What keeps users apart when interceptors change, delay or repeat a request in front of what keeps responses.
+/// Separation of users when interceptors change, delay or retry a request before the cache or coalescing.
 final class AccountTests: XCTestCase {
   private let host = "http://h/"
 
@@ -20,7 +20,7 @@ final class AccountTests: XCTestCase {
     return interceptor
   }
 
-  /// Sends what was asked of an alias to the host that the token is for.
+  /// Sends requests for another host to the host of the token.
   private struct Alias: Interceptor {
     func intercept(_ request: Request, next: Chain) -> Observable<Response> {
       var request = request
@@ -29,7 +29,7 @@ final class AccountTests: XCTestCase {
     }
   }
 
-  /// Runs `action` once, just before the request goes on.
+  /// Runs `action` once, immediately before the request continues.
   private final class Before: Interceptor {
     let action = Box<(@Sendable () -> Void)?>(nil)
 

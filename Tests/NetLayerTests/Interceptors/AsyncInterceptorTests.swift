@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Interceptors, refreshes and signers that are written with `await`.
+/// Interceptors, token refreshes and signers that use `await`.
 final class AsyncInterceptorTests: XCTestCase {
   private let url = URL(string: "http://api.test")
 
@@ -69,7 +69,7 @@ final class AsyncInterceptorTests: XCTestCase {
     let itself = Locked<Network?>(nil)
     let authentication = AuthenticationInterceptor(for: [url], store: MemoryTokenStore(Token(access: "old"))) { old in
       XCTAssertEqual(old?.access, "old")
-      // Later, and through the very network that waits for it.
+      // Asynchronously, and with the same network that waits for the token.
       await Task.yield()
       guard let api = itself.withLock({ $0 }) else { throw CancellationError() }
       let answer: JSON = try await api.fetch(.post("/token", form: ["refresh_token": old?.refresh]))

@@ -6,11 +6,11 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What layers attach to requests and responses.
+/// The contexts of requests and responses.
 final class ContextTests: XCTestCase {
   private enum TraceID: ContextKey { static let defaultValue: String? = nil }
 
-  /// Adds to what the request that comes in says, and notes it.
+  /// Appends a name to the value in the context of the request, and records the value.
   private struct Tracing: Interceptor {
     let notes: Notes
 

@@ -21,11 +21,11 @@ private struct GetItem: TypedEndpoint {
 }
 
 final class GroupTests: XCTestCase {
-  /// Answers with the path; those of `order` only when all before them in it have been answered.
   private func network(_ stub: StubTransport) -> Network {
     Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
   }
 
+  /// Responds with the path of the request, `delay` seconds later.
   private static func answer(_ request: Request, after delay: Double = 0) -> StubTransport.StubbedResponse {
     .json(#"{"path":"\#(request.url.lastPathComponent)"}"#, after: delay)
   }

@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `network.pages`: by link, cursor, number and offset.
+/// `network.pages` with links, cursors, numbers and offsets.
 final class PagedCallTests: XCTestCase {
   private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
     Network, StubTransport

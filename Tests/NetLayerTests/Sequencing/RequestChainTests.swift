@@ -29,7 +29,7 @@ final class RequestChainTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://\(host)"), transport: transport))
   }
 
-  /// Answers `/user/3` with `{"id":4}`, and fails for the paths of `failing`.
+  /// Responds to `/user/3` with `{"id":4}`, and fails for the paths in `failing`.
   private func transport(failing: Set<String> = []) -> StubTransport {
     StubTransport { request in
       if failing.contains(request.url.path) { return .json(#"{"message":"no"}"#, status: 503) }
@@ -160,7 +160,7 @@ final class RequestChainTests: XCTestCase {
       predicate: NSPredicate { _, _ in transport.requests.count == 2 }, object: nil)
     wait(for: [sent], timeout: 10)
     subscription.dispose()
-    // The transport may still be about to return what the chain disposes of then.
+    // The transport may not have returned the disposable yet; the chain then disposes of it later.
     let cancelled = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in transport.cancelled.count == 1 }, object: nil)
     wait(for: [cancelled], timeout: 10)
@@ -176,4 +176,4 @@ final class RequestChainTests: XCTestCase {
   }
 }
 
-/// What happened, in order.
+/// The events of a test, in order.

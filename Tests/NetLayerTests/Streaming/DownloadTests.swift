@@ -197,7 +197,7 @@ final class DownloadTests: XCTestCase {
   func test_aSecondDownloadToOneDestinationLeavesTheFirstAlone() throws {
     let first = subscribe()
     let pending = try pending(200, ["ETag": "\"1\"", "Content-Length": "6"])
-    // Before its first byte, as well as behind it.
+    // Before its first byte and after it.
     let second = subscribe()
     XCTAssertEqual(notes.all, ["file"])
     second.dispose()
@@ -213,7 +213,7 @@ final class DownloadTests: XCTestCase {
     first.dispose()
   }
 
-  /// Has "abc" of six bytes behind it.
+  /// Starts a download of six bytes that is interrupted after "abc".
   private func begin(_ endpoint: Call = Call(.get, "/file")) throws {
     let subscription = subscribe(endpoint)
     end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
@@ -224,7 +224,7 @@ final class DownloadTests: XCTestCase {
     try begin()
     let subscription = subscribe(Call(.get, "/other"))
     _ = try pending(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""])
-    // Asked anew, without a range.
+    // Requested again, without a range.
     let whole = try pending(200, ["Content-Length": "5", "ETag": "\"v1\""], "other")
     XCTAssertNil(whole.request.headers["Range"])
     end(whole)
@@ -295,7 +295,7 @@ final class DownloadTests: XCTestCase {
       XCTAssertEqual(files, ["file.bin.part", "mine"])
       try FileManager.default.removeItem(at: part)
     }
-    // The note's link is replaced, not followed.
+    // A symbolic link in place of the note is replaced and not followed.
     try FileManager.default.createSymbolicLink(at: note, withDestinationURL: directory.appendingPathComponent("none"))
     _ = subscribe()
     end(try pending(200, ["Content-Length": "3", "ETag": "\"v1\""], "abc"))

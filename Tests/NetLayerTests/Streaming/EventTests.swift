@@ -17,7 +17,7 @@ final class EventTests: XCTestCase {
   private let transport = ScriptedStream()
   private let notes = Notes()
 
-  /// Subscribes; pauses are the longest that the policy allows.
+  /// Subscribes with a policy that always uses the longest delay.
   private func subscribe(attempts: Int = .max, lastEventID: String = "") -> any Disposable {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let policy = RetryPolicy(
@@ -156,7 +156,7 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
-  /// Subscribes with the default policy, whose pauses the test's scheduler does not see.
+  /// Subscribes with the default policy, whose delays do not depend on the scheduler of the test.
   private func subscribe(to feed: Feed, until sentinel: String? = nil) -> any Disposable {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let notes = notes
@@ -207,7 +207,7 @@ final class EventTests: XCTestCase {
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all, ["message back # @45000"])
     subscription.dispose()
-    // Before the first stream, the same is an error.
+    // Before the first stream, the same response is an error.
     let first = subscribe()
     let refused = try XCTUnwrap(transport.pendingCalls.last)
     refused.answer(502, [:])

@@ -12,10 +12,10 @@ private struct Item: Codable, Equatable, Sendable {
   var id: Int
 }
 
-/// Loops over what a server sends faster than they read: it waits, and nothing is left of a loop that ends.
+/// Loops that read more slowly than a server sends: the server waits, and a loop that ends leaves nothing behind.
 final class PullingTests: XCTestCase {
   private static let chunk = 64 << 10
-  /// What the system keeps between two sockets of this machine, at most.
+  /// The upper limit of the bytes that the system buffers between two sockets of this machine.
   private static let inSockets = 16 << 20
   private static let filler = String(repeating: " ", count: 500)
   private static let lines = [UInt8](String(repeating: "{\"id\":1}\(filler)\n", count: 128).utf8)
@@ -28,13 +28,13 @@ final class PullingTests: XCTestCase {
     before = Hooks.liveSubscriptionCount
   }
 
-  /// A server without end, which sends the same bytes over and over.
+  /// Returns a server with an endless body that repeats `bytes`.
   private func endless(_ bytes: [UInt8], _ headers: [(name: String, value: String)] = []) throws -> LoopbackServer {
     try LoopbackServer { _ in .init(headers: headers, body: .endless(first: [], .init(bytes))) }
   }
 
-  /// Takes three elements, lets the server send what it can, and finds that neither that nor the memory is much; then goes on
-  /// until the server does, unless that takes too many.
+  /// Reads three elements, waits until the server can send no more, and checks the sent bytes and the memory. Then reads on
+  /// until the server continues, for a limited number of elements.
   private func expectWaiting<Element: Sendable>(
     _ server: LoopbackServer, _ stream: Observable<Element>, goesOn: Bool = true, line: UInt = #line
   ) async throws {
@@ -55,7 +55,7 @@ final class PullingTests: XCTestCase {
     try await expectNothingLeft(server, line: line)
   }
 
-  /// No connection, no subscription.
+  /// Checks that all connections are closed and all subscriptions are disposed.
   private func expectNothingLeft(_ server: LoopbackServer, line: UInt = #line) async throws {
     try await eventually("the connection is closed", line: line) { server.openConnectionCount == 0 }
     try await eventually("all is disposed", line: line) { Hooks.liveSubscriptionCount <= before }
@@ -111,7 +111,7 @@ final class PullingTests: XCTestCase {
           size += chunk.count
           guard size >= next else { continue }
           next = size + Bomb.size / 4
-          // Slow: the server sends what it can, and what has come is decoded as far as it may.
+          // Reads slowly: waits until the server can send no more and received bytes are decoded up to the limit.
           try await server.standsStill()
           largest = max(largest, (residentBytes() ?? 0) - memory)
         }
@@ -161,7 +161,7 @@ final class PullingTests: XCTestCase {
 
   private static var isMainThread: Bool { Thread.isMainThread }
 
-  /// Ten pages, of which `onMain` counts those that are asked for on the main thread.
+  /// Ten pages. `onMain` counts the pages that are requested on the main thread.
   private func pages(_ onMain: Counter) -> Observable<Page<Int>> {
     Observable<Page<Int>>.pages(startingAt: 0) { number -> Observable<Page<Int>> in
       if Thread.isMainThread { onMain.next() }
@@ -198,7 +198,7 @@ final class PullingTests: XCTestCase {
 
   // MARK: Cancelling
 
-  /// Runs `loop` in a task, cancels that once `isThere`, and finds that nothing is left.
+  /// Runs `loop` in a task, cancels the task when `isThere` is true, and checks that nothing is left behind.
   private func expectCancelling(
     _ server: LoopbackServer, _ what: String, line: UInt = #line, until isThere: () -> Bool,
     _ loop: @escaping @Sendable () async throws -> Void
@@ -266,7 +266,7 @@ final class PullingTests: XCTestCase {
       for try await _ in network.lines(.get("/"), as: Item.self).values() { break }
     }
     try await expectNothingLeft(server)
-    // The iterator alone has subscribed.
+    // An iterator subscribes when it is created, before its first element.
     do { _ = network.lines(.get("/"), as: Item.self).values().makeAsyncIterator() }
     try await expectNothingLeft(server)
   }

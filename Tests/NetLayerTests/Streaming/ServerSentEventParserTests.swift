@@ -17,7 +17,7 @@ final class ServerSentEventParserTests: XCTestCase {
     return events
   }
 
-  /// The examples of HTML standard §9.2.6, and what surrounds them.
+  /// The examples of the HTML standard, §9.2.6, and edge cases.
   private let cases: [(String, [ServerSentEvent])] = [
     ("data: YHOO\ndata: +2\ndata: 10\n\n", [.init(data: "YHOO\n+2\n10")]),
     (

@@ -17,7 +17,7 @@ final class SocketSessionTests: XCTestCase {
       scheduler: virtual.scheduler)
   }
 
-  /// Notes messages, events and ends with their time.
+  /// Records messages, events and terminations with their times.
   private func note(_ session: SocketSession, _ virtual: VirtualNetwork) -> any Disposable {
     let (notes, scheduler) = (virtual.notes, virtual.scheduler)
     let events = session.events.subscribe(onNext: { event in

@@ -6,7 +6,7 @@ import Streams
 import TestSupport
 import XCTest
 
-/// WebSockets through the whole layer, on the platform's transport and a loopback server.
+/// WebSockets through the whole layer, with the default transport and a loopback server.
 final class SocketTests: XCTestCase {
   private func network(
     _ server: LoopbackServer, interceptors: [any Interceptor] = [], timeouts: Request.Timeouts = Request.Timeouts()
@@ -86,7 +86,7 @@ final class SocketTests: XCTestCase {
         }
       }
     }
-    // The systems of both sides keep some.
+    // The systems of the client and the server buffer some messages.
     var before = 0
     while sent.value == 0 || sent.value != before {
       before = sent.value

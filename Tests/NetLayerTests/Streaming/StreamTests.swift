@@ -25,7 +25,7 @@ final class StreamTests: XCTestCase {
       Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler, interceptors: interceptors))
   }
 
-  /// Runs what is due, and gives the last request that was opened.
+  /// Runs the work that is due, and returns the last request.
   private func pending() throws -> ScriptedStream.PendingCall {
     scheduler.advanceBy(0)
     return try XCTUnwrap(transport.pendingCalls.last)

@@ -14,7 +14,7 @@ extension VirtualNetwork {
   }
 }
 
-/// A store that tells what it is about to save.
+/// A token store that reports each token before it saves it.
 private final class HookedStore: TokenStore {
   private let memory: MemoryTokenStore
   let hook = Locked<(@Sendable (Token?) -> Void)?>(nil)
@@ -32,7 +32,7 @@ private final class HookedStore: TokenStore {
 final class AuthenticationInterceptorTests: XCTestCase {
   private let refreshes = Notes()
 
-  /// A server that takes only the token that `good` says.
+  /// A server that accepts only the token returned by `good`.
   private func server(_ good: @escaping @Sendable () -> String, after delay: Double = 0) -> VirtualNetwork {
     VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer \(good())"

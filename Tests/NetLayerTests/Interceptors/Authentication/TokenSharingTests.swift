@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Tokens whose time the clocks disagree about, that live shortly, or that several processes share.
+/// Tokens with clock differences, with short lifetimes, and shared by several processes.
 final class TokenSharingTests: XCTestCase {
   private let refreshes = Notes()
 
@@ -75,10 +75,10 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(refreshes.all, ["hour"])
   }
 
-  // MARK: What counts as of no help
+  // MARK: Refreshes without success
 
   func test_refreshesThatHelpAreNotCounted() throws {
-    // Each token is good for one request.
+    // Each token is valid for one request.
     let used = Locked<Set<String>>([])
     let virtual = VirtualNetwork { request in
       let token = request.headers["Authorization"] ?? ""
@@ -119,9 +119,9 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(Set(virtual.notes.all.map { $0.prefix(3) }), ["401"], "the second refresh is within the limit")
   }
 
-  // MARK: One store, several processes
+  // MARK: A store shared by several processes
 
-  /// A server with rotating refresh tokens (RFC 9700 §4.14.2): each may be used once.
+  /// A server with rotating refresh tokens (RFC 9700 §4.14.2), each of which can be used once.
   private final class RotatingServer: Sendable {
     private let state = Locked((number: 0, used: Set<String>()))
 
@@ -161,7 +161,7 @@ final class TokenSharingTests: XCTestCase {
     for round in 0..<6 {
       calls(1, every: 1, virtual, one)
       calls(1, every: 1, virtual, two)
-      // What both have is refused from now on.
+      // From here on, the server rejects the token that both have.
       if round % 2 == 0 { try FileTokenStore(file).save(try server.refresh(FileTokenStore(file).load())) }
     }
     XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 12, "\(virtual.notes.all)")
@@ -271,7 +271,7 @@ final class TokenSharingTests: XCTestCase {
 }
 
 extension TestScheduler {
-  /// What `work` gives, run after `delay`.
+  /// Runs `work` after `delay` and emits its result.
   fileprivate func runs<Element: Sendable>(
     after delay: Duration, _ work: @escaping @Sendable () throws -> Element
   ) -> Single<Element> {

@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// A user never sees another's answer, in virtual time.
+/// Separation of users: no user receives a cached response of another, in virtual time.
 final class CacheAccountTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 

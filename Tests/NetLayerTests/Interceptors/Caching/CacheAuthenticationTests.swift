@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache in front of an authenticator, without an `account`: the token tells users apart.
+/// The cache before an authenticator, without an `account`: users are identified by their tokens.
 final class CacheAuthenticationTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 

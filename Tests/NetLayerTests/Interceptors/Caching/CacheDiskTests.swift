@@ -7,8 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What the cache does while files are written and while another has the directory; the queue that writes stands still
-/// where a test says so.
+/// The cache while it writes files, and while another cache uses the directory. Some tests suspend the writing queue.
 final class CacheDiskTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "disk-\(UUID().uuidString)")

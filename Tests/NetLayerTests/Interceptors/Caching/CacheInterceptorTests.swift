@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache as RFC 9111 has it, in virtual time.
+/// The cache by the rules of RFC 9111, in virtual time.
 final class CacheInterceptorTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
@@ -297,7 +297,7 @@ final class CacheInterceptorTests: XCTestCase {
     let before = fixture.requests
     let observer = fixture.scheduler.createObserver(Response.self)
     let subscription = fixture.network.send(request).asObservable().subscribe(observer)
-    // A file is written on a real queue, whatever the time is here.
+    // The file is written on a real queue, independently of the virtual time.
     let isOver = NSPredicate { _, _ in
       fixture.scheduler.start()
       return observer.events.last?.value.isStopEvent == true

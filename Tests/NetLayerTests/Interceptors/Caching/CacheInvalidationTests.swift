@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What a write, a withdrawal or the app removes, for whom and under which keys, in virtual time.
+/// Invalidation by writes, by responses that withdraw an entry, and by the app, in virtual time.
 final class CacheInvalidationTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 

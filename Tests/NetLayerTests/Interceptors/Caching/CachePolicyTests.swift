@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The explicit policies, in virtual time. Answers come without a word about keeping them.
+/// The explicit policies, in virtual time. Responses have no caching fields.
 final class CachePolicyTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 

@@ -15,7 +15,7 @@ import XCTest
   import Darwin
 #endif
 
-/// What the cache does when descriptors, the directory or the right to write are missing for a while.
+/// The cache without file descriptors, without its directory or without write permission for some time.
 final class CacheShortageTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "short-\(UUID().uuidString)")
@@ -88,7 +88,7 @@ final class CacheShortageTests: XCTestCase {
     var cache: Cache? = open()
     cache.map { store(keys, in: $0) }
     cache = nil
-    // For the directory, its lock, the list of its files, and these.
+    // Descriptors for the directory, its lock, the list of its files, and the files.
     for left in 0...3 {
       var again: Cache? = open()
       withoutDescriptors(but: left) { _ = again.map { found(keys, in: $0) } }

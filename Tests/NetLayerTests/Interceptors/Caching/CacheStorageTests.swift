@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What may not be kept, replaced or brought back, in virtual time.
+/// Responses that must not be stored, replaced or restored, in virtual time.
 final class CacheStorageTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
@@ -206,7 +206,7 @@ final class CacheStorageTests: XCTestCase {
     let seen = Locked<[[String]]>([])
     let subscription = call.map { String(decoding: $0.body, as: UTF8.self) }
       .flatMap { first in
-        // While the server's is on its way.
+        // While the response of the server is pending.
         call.map { String(decoding: $0.body, as: UTF8.self) }.toArray().asObservable().map { [first] + $0 }
       }
       .subscribe(onNext: { all in seen.withLock { $0.append(all) } })

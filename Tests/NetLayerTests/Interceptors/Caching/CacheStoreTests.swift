@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Memory and disk behind the cache, in directories of their own.
+/// The storage of the cache in memory and on disk. Each test has its own directory.
 final class CacheStoreTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "cache-\(UUID().uuidString)")
@@ -118,14 +118,14 @@ final class CacheStoreTests: XCTestCase {
   }
 
   func test_theDiskHoldsWhatWasUsedLastAlsoAcrossStarts() {
-    let size = 4096  // A block: less is not to be had.
+    let size = 4096  // one block, the smallest size of a file
     var cache: Cache? = open(memory: 0, disk: 3 * size)
     for key in ["a", "b", "c"] {
       cache?.store(entry("1234"), for: key, headers: [:])
       _ = cache?.settle()
     }
     XCTAssertEqual(cache.flatMap { body($0, "a") }, "1234")
-    // Until it has returned, the search that gave that keeps the cache, and so the directory.
+    // Wait for the lookup to return, because it retains the cache and so the lock of the directory.
     _ = cache?.settle()
     cache = nil
     let again = open(memory: 0, disk: 3 * size)
@@ -250,7 +250,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(problems.told.count, 1)
     XCTAssertTrue(problems.told[0].contains("No space left"), problems.told[0])
     XCTAssertFalse(files.contains { $0.hasPrefix("writing-") })
-    // What was there before must not outlive what was to replace it.
+    // An old entry must not remain when its replacement could not be written.
     for number in 0..<10 {
       cache?.store(entry(large + large + large + large + "\(number)"), for: "\(number)", headers: [:])
     }
@@ -293,7 +293,7 @@ final class CacheStoreTests: XCTestCase {
     for round in 0..<40 {
       cache.store(entry("old \(round)"), for: "a", headers: [:])
       _ = cache.settle()
-      // Out of memory, so that the search goes to the disk; the change comes while it is under way.
+      // Evict `a` from memory, so that the lookup reads the disk. The change occurs during the lookup.
       for filler in 0..<3 {
         cache.store(entry(String(repeating: "x", count: 40000)), for: "filler \(filler)", headers: [:])
       }
@@ -313,7 +313,7 @@ private func entry(_ text: String, expiresAt: Double = .infinity, headers: HTTPH
     status: 200, headers: headers, body: Data(text.utf8), requestedAt: 0, receivedAt: 0, expiresAt: expiresAt)
 }
 
-/// What a cache complained about.
+/// The problems that a cache has reported.
 final class Problems: Sendable {
   private let reasons = Locked<[String]>([])
 

@@ -3,7 +3,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// RFC 9111, section by section. Times are seconds since 1 January 2001, 00:00 UTC.
+/// The rules of RFC 9111 by section. Times are in seconds since 1 January 2001, 00:00 UTC.
 final class FreshnessTests: XCTestCase {
   private static let midnight = "Mon, 01 Jan 2001 00:00:00 GMT"
 
@@ -114,7 +114,7 @@ final class FreshnessTests: XCTestCase {
       ("max-age=60, must-revalidate", "", 59, .fresh),
       ("max-age=60, must-revalidate", "max-stale", 61, .validate),
       ("max-age=60, must-revalidate, stale-while-revalidate=99", "", 61, .validate),
-      // §5.2.2.4 no-cache of the answer
+      // §5.2.2.4 no-cache of the response
       ("max-age=60, no-cache", "", 1, .validate),
       ("max-age=60, no-cache=\"set-cookie\"", "", 1, .validate),
       ("max-age=60, no-cache", "max-stale", 1, .validate),

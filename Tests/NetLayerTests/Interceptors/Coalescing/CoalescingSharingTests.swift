@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What callers of one exchange share, and what they do not.
+/// The sharing of one request among callers, and its limits.
 final class CoalescingSharingTests: XCTestCase {
   private struct User: Decodable, Sendable { var firstName: String }
 
@@ -106,7 +106,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(heard.all.sorted(), ["a 2", "b 2"])
   }
 
-  // MARK: Reading one's own writes
+  // MARK: Reads after writes
 
   private func cart() -> VirtualNetwork {
     let items = Counter()

@@ -18,7 +18,7 @@ private struct Prioritised: Interceptor {
   }
 }
 
-/// Counts what runs behind it.
+/// Counts the requests that run after it in the chain.
 private final class Gauge: Interceptor {
   let state = Locked((now: 0, most: 0))
 
@@ -160,7 +160,7 @@ final class LimitInterceptorTests: XCTestCase {
   }
 }
 
-/// Who reads a body while it comes in holds a place until its end.
+/// A streamed request occupies its slot until the end of the body.
 final class LimitStreamTests: XCTestCase {
   private struct Get: Endpoint {
     var name = "x"
@@ -231,7 +231,7 @@ final class LimitStreamTests: XCTestCase {
     XCTAssertEqual(bodies.counts.withLock { $0.ended }, 4)
   }
 
-  /// Counts the bodies that come in.
+  /// Counts the bodies that are being received.
   private final class Bodies: Interceptor {
     let counts = Locked((now: 0, most: 0, ended: 0))
 

@@ -114,7 +114,7 @@ final class LoggerTests: XCTestCase {
     let body = Request.Body.parts([.data(Data("é'1\n".utf8)), .data(Data([0xFF])), .file(file), .data(Data("3".utf8))])
     let command = Request(method: .post, url: url, body: body).curlCommand(redaction: .none)
     XCTAssertTrue(command.hasSuffix(" --data-binary @-"), command)
-    // `cat` for `curl` shows what curl would be given.
+    // `cat` in place of `curl` prints the input of curl.
     let shell = Process()
     let output = Pipe()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")

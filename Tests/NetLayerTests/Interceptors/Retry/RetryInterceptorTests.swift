@@ -16,7 +16,7 @@ private struct Upload: Endpoint {
 }
 
 final class RetryInterceptorTests: XCTestCase {
-  /// Takes the longest pause each time, so that times are known.
+  /// Returns a policy that always uses the longest delay, so that the times are known.
   private func policy(_ virtual: VirtualNetwork, attempts: Int = 3) -> RetryPolicy {
     RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler)
   }
@@ -137,7 +137,7 @@ final class RetryInterceptorTests: XCTestCase {
   }
 
   func test_retryAfterIsWaitedForInSecondsOrUntilADate() {
-    // The virtual clock begins at the reference date, 1 January 2001.
+    // The virtual clock starts at the reference date, 1 January 2001.
     for (value, time) in [
       ("7", 7000), ("0", 0), ("Mon, 01 Jan 2001 00:00:09 GMT", 9000), ("Monday, 01-Jan-01 00:00:09 GMT", 9000),
       ("Mon Jan  1 00:00:09 2001", 9000), ("Sun, 31 Dec 2000 00:00:00 GMT", 0), ("soon", 500), ("-1", 500),
@@ -158,7 +158,7 @@ final class RetryInterceptorTests: XCTestCase {
   }
 
   func test_aRetryAfterDateCountsFromTheResponsesOwnDate() {
-    // The client's clock, which begins on 1 January 2001, is years off.
+    // The clock of the client starts on 1 January 2001, so it is years behind.
     for (asked, sent, time) in [
       ("Fri, 20 Nov 2026 08:00:09 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 7000),
       ("Fri, 20 Nov 2026 08:00:00 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 0),

@@ -77,7 +77,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(TraceContext(traceparent: seen.all[0])?.traceID, parent?.traceID)
   }
 
-  // MARK: The field (W3C Trace Context, section 3.2)
+  // MARK: The traceparent field (W3C Trace Context, section 3.2)
 
   func testWhatIsReadIsWritten() {
     for text in [
@@ -115,7 +115,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(long?.state, "")
   }
 
-  // MARK: OpenTelemetry's names
+  // MARK: OpenTelemetry attributes
 
   func testEventsHaveOpenTelemetrysAttributes() throws {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
