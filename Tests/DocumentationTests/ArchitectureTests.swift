@@ -3,7 +3,7 @@ import XCTest
 
 /// The path of a call in docs/architecture.md matches the code.
 final class ArchitectureTests: XCTestCase {
-  func testTheWayOfACallIsDrawnAsItIs() throws {
+  func testPathOfACallMatchesTheCode() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "<!-- the way of a call -->\n```\n")).upperBound

@@ -6,7 +6,7 @@ final class ArticleTablesTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  func test_everyRowIsShownByATestThatExists() throws {
+  func test_everyRow_namesAnExistingTest() throws {
     let folder = root.appending(path: "docs/articles")
     var rows: [String: String] = [:]
     for page in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {

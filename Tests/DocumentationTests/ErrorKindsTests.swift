@@ -4,7 +4,7 @@ import XCTest
 
 /// The guide to errors lists every kind of error.
 final class ErrorKindsTests: XCTestCase {
-  func testEveryKindOfErrorIsInTheGuide() throws {
+  func testGuideListsEveryKindOfError() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/NetLayer")
       .standardized
     let code = try String(

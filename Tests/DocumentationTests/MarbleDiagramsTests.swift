@@ -7,7 +7,7 @@ final class MarbleDiagramsTests: XCTestCase {
   typealias Source = Observable<String>
   typealias Operation = @Sendable (_ sources: [Source], _ time: TestScheduler) -> Source
 
-  func test_everyDiagramIsWhatTheOperatorDoes() throws {
+  func test_everyDiagram_matchesTheOperator() throws {
     let diagrams = try MarbleDiagram.all()
     var unused = Set(Self.operations.keys)
     for diagram in diagrams {

@@ -21,7 +21,7 @@ final class OperatorsTests: XCTestCase {
     subscribeOnMain takeLast timer toArray using
     """.components(separatedBy: .whitespacesAndNewlines))
 
-  func test_everyOperatorHasTestsAndARowInTheMatrix() throws {
+  func test_everyOperator_hasTestsAndARowInTheMatrix() throws {
     let tests = try files(below: "Tests/StreamsTests")
     let matrix = try XCTUnwrap(tests["OperatorMatrixTests"])
     for name in try files(below: "Sources/Streams/Operators").keys.sorted() {

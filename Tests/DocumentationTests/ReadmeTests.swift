@@ -11,7 +11,7 @@ final class ReadmeTests: XCTestCase {
     return try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  func test_theReadmesAreShortAndShowACallInTheFirstScreen() throws {
+  func test_readmes_areShort_andShowACallOnTheFirstScreen() throws {
     for name in names {
       let text = try text(name)
       XCTAssertTrue(text.hasPrefix("# NetLayer\n"), name)
@@ -21,7 +21,7 @@ final class ReadmeTests: XCTestCase {
     }
   }
 
-  func test_everyNumberOfTheComparisonIsOneOfTheBenchmarks() throws {
+  func test_everyNumberInTheReadmes_isABenchmarkResult() throws {
     let number = /\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?/
     func rounded(_ text: Substring) -> Int { Int(Double(text.replacing(",", with: "")).map { $0.rounded() } ?? -1) }
     let measured = Set(try text("docs/benchmarks.md").matches(of: number).map { rounded($0.output) })

@@ -7,7 +7,7 @@ final class SamplesTests: XCTestCase {
     .deletingLastPathComponent()
   private let strict = "Samples/FirstEndpoint/Sources/MainActorApp"
 
-  func test_everySwiftSampleIsCompiled() throws {
+  func test_everySwiftSample_isCompiled() throws {
     let samples = try texts(in: "Tests/DocumentationTests/Samples") + texts(in: strict)
     var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md"].map { root.appending(path: $0) }
     pages += try files(in: root.appending(path: "docs"), ending: "md")
@@ -27,7 +27,7 @@ final class SamplesTests: XCTestCase {
     XCTAssertGreaterThan(count, 3, "the samples were not found")
   }
 
-  func test_theFirstPagesAreCompiledOnTheMainActorToo() throws {
+  func test_firstPages_alsoCompileOnTheMainActor() throws {
     let samples = try texts(in: strict).map { $0.replacing("nonisolated ", with: "") }
     for page in ["README.md", "Sources/NetLayer/NetLayer.docc/GettingStarted.md"] {
       let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)

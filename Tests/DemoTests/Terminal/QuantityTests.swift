@@ -18,7 +18,7 @@ final class QuantityTests: XCTestCase {
     XCTAssertEqual(Quantity.fixed(1e300, digits: 1), "1e+300")
   }
 
-  func test_timeAndBytes() {
+  func test_timeAndBytes_areFormattedForPeople() {
     XCTAssertEqual(Quantity.time(7), "0:07")
     XCTAssertEqual(Quantity.time(3723), "1:02:03")
     XCTAssertEqual(Quantity.bytes(999), "999 B")

@@ -1,7 +1,7 @@
 import XCTest
 
 final class TourTests: XCTestCase {
-  func test_theTourShowsEveryStopInOrderAndEndsWell() throws {
+  func test_tour_showsEveryStopInOrder_andSucceeds() throws {
     let start = ContinuousClock.now
     let result = try DemoProcess.run()
     XCTAssertEqual(result.code, 0, result.errors)
@@ -39,7 +39,7 @@ final class TourTests: XCTestCase {
       ])
   }
 
-  func test_theReadmesShowWhatTheTourPrints() throws {
+  func test_readmes_showTheOutputOfTheTour() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let lines = try DemoProcess.run().lines
@@ -52,7 +52,7 @@ final class TourTests: XCTestCase {
     }
   }
 
-  func test_linesComeAsResultsArrive() throws {
+  func test_lines_arePrintedWhenResultsArrive() throws {
     let tour = try DemoProcess([])
     XCTAssertEqual(tour.line()?.hasPrefix("await:"), true)
     // The first line arrives long before the tour ends.
@@ -61,7 +61,7 @@ final class TourTests: XCTestCase {
     XCTAssertGreaterThan(ContinuousClock.now - start, .milliseconds(300))
   }
 
-  func test_theServerServesUntilItIsInterrupted() throws {
+  func test_server_runsUntilInterrupt() throws {
     let server = try DemoProcess(["serve"])
     let url = try XCTUnwrap(server.line())
     let feed = try DemoProcess.run("get", "--at", "data[0].title", "\(url)/feed")
@@ -70,7 +70,7 @@ final class TourTests: XCTestCase {
     XCTAssertEqual(server.finish().code, 0)
   }
 
-  func test_anUnknownCommandIsNamed() throws {
+  func test_unknownCommand_isNamedInTheError() throws {
     let result = try DemoProcess.run("fetch")
     XCTAssertEqual(result.code, 2)
     XCTAssertTrue(result.errors.contains("\"fetch\""), result.errors)

@@ -22,7 +22,7 @@ final class ContextTests: XCTestCase {
     }
   }
 
-  func test_aValueIsKnownByItsKeyAndCopiesAreOfTheirOwn() {
+  func test_context_storesValuesByKeyType_andCopiesAreIndependent() {
     enum Other: ContextKey { static let defaultValue = 1 }
     var context = Context()
     XCTAssertTrue(context.isEmpty)
@@ -37,7 +37,7 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(context[TraceID.self], "a")
   }
 
-  func test_interceptorsFurtherInAndRetriesSeeIt() throws {
+  func test_context_isVisibleToInnerInterceptorsAndRetries() throws {
     let virtual = VirtualNetwork { request in
       request.context[Attempt.self] < 3 ? .failure(.connection) : .response(status: 200)
     }
@@ -54,7 +54,7 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(response.request.context[Attempt.self], 3)
   }
 
-  func test_aUsersOwnAuthenticatorTellsUsersApartWhereItSaysWhoAsks() {
+  func test_customAuthenticator_separatesUsers_ifItReturnsTheAccount() {
     final class Login: Interceptor {
       let user = Locked("ann")
       let says: Bool

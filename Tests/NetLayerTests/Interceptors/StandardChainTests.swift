@@ -9,7 +9,7 @@ import XCTest
 
 /// All interceptors in their documented order: logger, coalescing, reachability, retry, authentication, limits.
 final class StandardChainTests: XCTestCase {
-  func test_eachPieceDoesItsPartAndNoneSeesWhatIsAnothersAffair() throws {
+  func test_standardChain_interceptorsWorkIndependently() throws {
     let tries = Counter()
     let virtual = VirtualNetwork { request in
       guard request.headers["Authorization"] == "Bearer new" else { return .json("who?", status: 401, after: 0.1) }
@@ -51,7 +51,7 @@ final class StandardChainTests: XCTestCase {
       ])
   }
 
-  func test_disposingEndsItAllAtAnyPoint() throws {
+  func test_standardChain_disposing_cancelsAtAnyPoint() throws {
     for time in stride(from: 0, through: 2000, by: 50) {
       let virtual = VirtualNetwork(.json("busy", status: 503, after: 0.1))
       let scheduler = virtual.scheduler

@@ -61,32 +61,32 @@ final class PullingTests: XCTestCase {
     try await eventually("all is disposed", line: line) { Hooks.liveSubscriptionCount <= before }
   }
 
-  func test_theServerWaitsForALoopOverTheBody() async throws {
+  func test_loopOverTheBody_pausesTheServer() async throws {
     let server = try endless([UInt8](repeating: 7, count: Self.chunk))
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.stream(.get("/")))
   }
 
-  func test_theServerWaitsForALoopOverLines() async throws {
+  func test_loopOverLines_pausesTheServer() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.lines(.get("/"), as: Item.self))
   }
 
-  func test_aChunkOfTheShortestLinesTakesLittleMemory() async throws {
+  func test_chunkOfShortLines_usesLittleMemory() async throws {
     let server = try endless([UInt8](String(repeating: "1\n", count: Self.chunk).utf8))
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.lines(.get("/"), as: Int.self), goesOn: false)
   }
 
-  func test_theServerWaitsForALoopOverEvents() async throws {
+  func test_loopOverEvents_pausesTheServer() async throws {
     let server = try endless(Self.events, [("Content-Type", "text/event-stream")])
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.events(.get("/")))
     try await expectWaiting(server, network.events(.post("/"), as: Item.self))
   }
 
-  func test_theServerWaitsThroughOperators() async throws {
+  func test_loopThroughOperators_pausesTheServer() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     let lines = network.lines(.get("/"), as: Item.self)
@@ -97,7 +97,7 @@ final class PullingTests: XCTestCase {
       server, lines.concatMap { item in Single.from { item.id }.asObservable() })
   }
 
-  func test_bombsReadSlowlyTakeLittleMemory() async throws {
+  func test_compressionBombs_useLittleMemory_whenReadSlowly() async throws {
     guard let memory = residentBytes() else { throw XCTSkip("this system does not say how much memory is in use") }
     for (coding, chunks) in Bomb.bodies where Bomb.isKnown(coding) {
       let server = try LoopbackServer { _ in
@@ -124,7 +124,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_theNextPageIsRequestedWhenTheLoopAsksForIt() async throws {
+  func test_nextPage_isRequestedByTheLoop() async throws {
     let server = try LoopbackServer(handler: { request in
       let page = Int(request.query("page") ?? "1") ?? 0
       return .json("[\(page)]").header("Link", "</?page=\(page + 1)>; rel=\"next\"")
@@ -143,7 +143,7 @@ final class PullingTests: XCTestCase {
     try await eventually("all is disposed") { Hooks.liveSubscriptionCount <= before }
   }
 
-  func test_pagesThatComeAtOnceAreAskedForByTheLoop() async throws {
+  func test_immediatePages_areRequestedByTheLoop() async throws {
     let asked = Counter()
     let pages = Observable<Page<Int>>.pages(startingAt: 0) { number -> Observable<Page<Int>> in
       asked.next()
@@ -170,7 +170,7 @@ final class PullingTests: XCTestCase {
   }
 
   @MainActor
-  func test_aLoopOnTheMainActorDoesNotAskForPagesThere() async throws {
+  func test_loopOnTheMainActor_requestsPagesOffTheMainThread() async throws {
     let onMain = Counter()
     var seen: [Int] = []
     for try await page in pages(onMain).values() {
@@ -181,7 +181,7 @@ final class PullingTests: XCTestCase {
     XCTAssertEqual(onMain.value, 0)
   }
 
-  func test_aStreamThatEndsOnTheMainThreadDoesNotAskForThePageBehindItThere() async throws {
+  func test_streamThatEndsOnTheMainThread_requestsTheNextPageOffIt() async throws {
     let onMain = Counter()
     let isOver = expectation(description: "all pages are there")
     let subscription = pages(onMain).subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility))
@@ -210,7 +210,7 @@ final class PullingTests: XCTestCase {
     try await expectNothingLeft(server, line: line)
   }
 
-  func test_cancellingBeforeTheHeadLeavesNothing() async throws {
+  func test_cancellingBeforeTheHead_leavesNothingBehind() async throws {
     let server = try LoopbackServer { _ in .neverResponding }
     let network = Network(Backend(baseURL: server.url))
     for (round, stream) in [
@@ -223,7 +223,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_cancellingALoopThatWaitsForMoreLeavesNothing() async throws {
+  func test_cancellingAWaitingLoop_leavesNothingBehind() async throws {
     let server = try LoopbackServer { _ in
       .init(
         headers: [("Content-Type", "text/event-stream")],
@@ -241,7 +241,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_cancellingALoopAtWorkLeavesNothing() async throws {
+  func test_cancellingARunningLoop_leavesNothingBehind() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     for stream in [
@@ -259,7 +259,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_leavingTheLoopLeavesNothing() async throws {
+  func test_leavingTheLoop_leavesNothingBehind() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     try await withTimeLimit {
@@ -271,7 +271,7 @@ final class PullingTests: XCTestCase {
     try await expectNothingLeft(server)
   }
 
-  func test_cancellingThePauseBetweenConnectionsLeavesNothing() async throws {
+  func test_cancellingTheDelayBetweenConnections_leavesNothingBehind() async throws {
     let server = try LoopbackServer { _ in
       .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: 1\n\n".utf8)), ending: .close)
     }

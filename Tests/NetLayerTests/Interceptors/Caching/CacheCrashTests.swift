@@ -14,7 +14,7 @@ final class CacheCrashTests: XCTestCase {
   private static let mark: UInt8 = 1
   private static let environment = ProcessInfo.processInfo.environment
 
-  func test_killedAtAnyMomentEveryEntryIsWholeOrMissingAndNothingIsLeftOver() throws {
+  func test_killedProcess_leavesOnlyCompleteEntries() throws {
     guard Self.environment["NETLAYER_CACHE_CHILD"] == nil else { throw XCTSkip("this is the process that is killed") }
     let kills = Self.environment["NETLAYER_CACHE_KILLS"].flatMap(Int.init) ?? 20
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "crash-\(UUID().uuidString)")

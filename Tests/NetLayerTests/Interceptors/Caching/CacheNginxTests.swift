@@ -36,7 +36,7 @@ final class CacheNginxTests: XCTestCase {
   private let clock = Clock()
   private let sent = SentCounter()
 
-  func test_hitsConfirmationsAndStoresAreThoseThatTheServerSaw() throws {
+  func test_hitsRevalidationsAndEntries_matchTheServersLog() throws {
     let files = ["fresh", "checked", "gzipped", "secret", "shaky", "plain"]
     let nginx = try NginxServer(
       server: Self.server,
@@ -121,7 +121,7 @@ final class CacheNginxTests: XCTestCase {
         + "\(confirmed) confirmed by 304, \(cache.settle().count) files")
   }
 
-  func test_aStoredAnswerOfTheLastStartIsConfirmedAndNotFetchedAgain() throws {
+  func test_entryOfAnEarlierProcess_isRevalidated() throws {
     let nginx = try NginxServer(server: Self.server, files: ["checked.json": Data(#"{"v":1}"#.utf8)])
     defer { nginx.stop() }
     func start() -> Response.Origin? {

@@ -37,7 +37,7 @@ final class CacheRemovalTests: XCTestCase {
     return found.map { String(decoding: $0.body, as: UTF8.self) }
   }
 
-  func test_whatIsRemovedWhileItIsLookedForOnDiskDoesNotComeBack() {
+  func test_entryRemovedDuringALookup_isNotRestored() {
     for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(Cache) -> Void] {
       let cache = cacheWithAFile()
       cache.queue.suspend()
@@ -53,7 +53,7 @@ final class CacheRemovalTests: XCTestCase {
     }
   }
 
-  func test_whatWasAskedForBeforeItsRemovalIsNotKeptHoweverManyRemovalsFollow() {
+  func test_responseRequestedBeforeItsRemoval_isNotStored_afterManyRemovals() {
     let cache = Cache(directory: nil, clock: scheduler)
     let before = cache.changes
     cache.remove("a")
@@ -64,7 +64,7 @@ final class CacheRemovalTests: XCTestCase {
     XCTAssertEqual(body(cache, "a"), "new")
   }
 
-  func test_whatWaitsForTheDiskIsBounded() {
+  func test_pendingWrites_areBounded() {
     let cache = open()
     cache.queue.suspend()
     let large = String(repeating: "x", count: 3 << 20)
