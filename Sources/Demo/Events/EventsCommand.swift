@@ -47,7 +47,7 @@ enum EventsCommand {
       return DryRun.run(target, network, console)
     }
     let reconnect = RetryPolicy(attempts: 6, initialDelay: .seconds(2))
-    // A server may carry out each POST again.
+    // A POST is not repeated, because the server may process it twice.
     let repeats = target.method != .post && target.method != .patch
     let events = network.events(target, lastEventID: options.lastID, reconnect: repeats ? reconnect : nil) { error, _ in
       if let error { console.complain("\(Problem(error).text); reconnecting") }

@@ -75,7 +75,9 @@ struct RequestOptions: Sendable {
     }
     let name = text[..<colon].trimmingBlanks
     let value = text[text.index(after: colon)...].trimmingBlanks
-    guard !name.isEmpty else { throw UsageError("the header \(text.debugDescription) has no name before its colon") }
+    guard !name.isEmpty else {
+      throw UsageError("the header \(text.debugDescription) has no name before the colon; write \"Name: value\"")
+    }
     guard !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
       throw UsageError("the header \(text.debugDescription) contains a control character; remove it")
     }

@@ -64,7 +64,8 @@ extension MultipartForm {
     }
     for field in fields {
       guard RequestCheck.isToken(field.name), !field.value.utf8.contains(where: RequestCheck.isForbiddenInValue) else {
-        throw refused(part, "has the invalid header \("\(field.name): \(field.value)".debugDescription)")
+        throw refused(
+          part, "has the invalid header \("\(field.name): \(field.value)".debugDescription); remove control characters")
       }
       head += "\r\n\(field.name): \(field.value)"
     }

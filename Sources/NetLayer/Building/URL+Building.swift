@@ -18,7 +18,8 @@ extension URL {
     }
     whole += fragment
     guard let url = URL(string: whole) else {
-      throw NetworkError(kind: .invalidRequest, reason: "invalid URL \(whole.debugDescription)")
+      throw NetworkError(
+        kind: .invalidRequest, reason: "invalid URL \(whole.debugDescription); check its percent-encoding")
     }
     return url
   }
@@ -45,7 +46,9 @@ extension URL {
     }
     encoded = String(Substring(encoded.utf8.drop { $0 == UInt8(ascii: "/") }))
     guard let url = URL(string: base + "/" + encoded + query) else {
-      throw NetworkError(kind: .invalidRequest, reason: "invalid URL \("\(base)/\(encoded)\(query)".debugDescription)")
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "invalid URL \("\(base)/\(encoded)\(query)".debugDescription); check its percent-encoding")
     }
     return url
   }

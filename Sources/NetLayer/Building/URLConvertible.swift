@@ -26,7 +26,8 @@ extension String: URLConvertible {
       try URLPath.checkClimbing(String(text.prefix { $0 != "?" && $0 != "#" }))
       if let problem = URLAuthority.backslash(in: text) { throw NetworkError(kind: .invalidRequest, reason: problem) }
       guard let url = URL(string: URLPath.withoutDots(url: text)) else {
-        throw NetworkError(kind: .invalidRequest, reason: "invalid URL \(debugDescription)")
+        throw NetworkError(
+          kind: .invalidRequest, reason: "invalid URL \(debugDescription); check its host and percent-encoding")
       }
       return try url.url(below: base)
     }

@@ -57,7 +57,9 @@ extension JSON {
   private func list(at path: String?) throws -> (JSON, [String]) {
     var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
-      guard let steps = JSONPath(path) else { throw failure("invalid path \(path.debugDescription)", at: []) }
+      guard let steps = JSONPath(path) else {
+        throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+      }
       (data, place) = (data[steps], place + steps.codingPath)
     }
     let name = place.isEmpty ? "the response" : place.joined(separator: ".").debugDescription
@@ -99,7 +101,9 @@ extension JSON {
   @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
-    guard let steps = JSONPath(path) else { throw failure("invalid path \(path.debugDescription)", at: []) }
+    guard let steps = JSONPath(path) else {
+      throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+    }
     let value = self[steps]
     guard value.exists else {
       if Model.self is any ExpressibleByNilLiteral.Type {
@@ -153,7 +157,9 @@ extension JSON {
 
   /// Returns the cursor of the next page, at `path` of the whole response.
   func cursor(at path: String) throws -> String? {
-    guard let steps = JSONPath(path) else { throw failure("invalid path \(path.debugDescription)", at: []) }
+    guard let steps = JSONPath(path) else {
+      throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+    }
     return try self[steps].cursor(named: path)
   }
 

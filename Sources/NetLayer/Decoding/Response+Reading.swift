@@ -10,7 +10,7 @@ extension Response {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
     guard let encoding = Self.encodings[name] else {
-      throw failure("unknown charset \(name.debugDescription)")
+      throw failure("unknown charset \(name.debugDescription); read the bytes of the body")
     }
     return try text(body, encoding, name)
   }

@@ -153,7 +153,7 @@ final class ResumableDownload: Disposable {
         }
         if let sha256, case let found = try state.part.digest(), found != sha256 {
           state.part.discard()
-          let reason = "the download has the SHA-256 \(found.hex) instead of \(sha256.hex); it was removed"
+          let reason = "the download has the SHA-256 \(found.hex) instead of \(sha256.hex); the file was removed"
           throw NetworkError(kind: .file, reason: reason, response: response)
         }
         try state.part.complete()
