@@ -18,7 +18,7 @@ enum GetCommand {
                             name; with --raw, lines before the body
       --envelope CODE,MESSAGE,DATA[,CURSOR]
                             unwrap {code,message,data,cursor}: print the data, or the server's message as an error;
-                            the code 200 means success, or set another: status=0,msg,result
+                            success is the code 200, or the one you set: status=0,msg,result
       --at PATH             print the value at a path such as data.items[0]
       --follow-pages        fetch all pages, each with the cursor of the page before
       --concurrency N       at most N concurrent requests (8)
