@@ -91,11 +91,11 @@ struct RequestOptions: Sendable {
 
   private static func standardInput() throws -> Data {
     var all = Data()
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = read(STDIN_FILENO, &piece, piece.count)
+      let count = read(STDIN_FILENO, &chunk, chunk.count)
       if count == 0 { return all }
-      if count > 0 { all.append(contentsOf: piece[..<count]) } else if errno != EINTR { throw SystemError.last }
+      if count > 0 { all.append(contentsOf: chunk[..<count]) } else if errno != EINTR { throw SystemError.last }
     }
   }
 
