@@ -2,19 +2,20 @@
   import CCurl
   import PortableFoundation
 
-  /// permessage-deflate (RFC 7692) by zlib, which is found at run time; for the thread of one socket.
+  /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. For the thread of one
+  /// socket.
   final class SocketDeflate: SocketCompressor {
-    /// Whether zlib was found.
+    /// Whether zlib is available.
     static var isAvailable: Bool { cdeflate_available() }
 
-    /// What a sender cuts off the end of each message (§7.2.1).
+    /// The bytes that a sender removes from the end of each message (§7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
     private static let pieceSize = 1 << 14
 
     private let pair: OpaquePointer
     private let resets: Bool
 
-    /// - Parameter resets: whether each message is compressed by itself.
+    /// - Parameter resets: `true` to compress each message independently of those before.
     init?(resets: Bool) {
       guard let pair = cdeflate_make() else { return nil }
       (self.pair, self.resets) = (pair, resets)
@@ -33,7 +34,7 @@
           return step
         }
         if step.is_broken {
-          // What was taken in must not be referred to, as the server never sees it.
+          // Reset the window: the server never receives this input, so later messages must not refer to it.
           cdeflate_reset_compression(pair)
           return nil
         }
