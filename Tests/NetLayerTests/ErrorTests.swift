@@ -94,7 +94,8 @@ final class ErrorTests: XCTestCase {
           kind: .status, code: 404, english: "The requested content does not exist.", chinese: "您访问的内容不存在!", body: "",
           call: get("/404")),
         Case(
-          kind: .status, code: 400, english: "The request was rejected.", chinese: "请求被拒绝!", body: "", call: get("/400")),
+          kind: .status, code: 400, english: "The request was rejected.", chinese: "请求被拒绝!", body: "", call: get("/400")
+        ),
         Case(kind: .status, code: 500, english: server.0, chinese: server.1, body: "<html>", call: get("/500")),
         Case(
           kind: .status, code: 503, english: "busy", chinese: "busy", body: #"{"code":5,"message":"busy"}"#,
