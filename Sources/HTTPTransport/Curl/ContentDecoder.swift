@@ -36,7 +36,7 @@
     /// The maximum number of codings, as in libcurl. A larger number is an attack (CVE-2023-23916).
     private static let maxCodings = 5
     /// The maximum size of a chunk that one coding passes to the next.
-    private static let pieceSize = 1 << 14
+    private static let chunkSize = 1 << 14
 
     /// The codings, in the order of decoding.
     private var stages: [Stage] = []
@@ -121,10 +121,10 @@
     }
 
     private func refill(_ stage: Stage, from index: Int) -> Step {
-      stage.input = [UInt8](repeating: 0, count: Self.pieceSize)
+      stage.input = [UInt8](repeating: 0, count: Self.chunkSize)
       stage.offset = 0
       let step = stage.input.withUnsafeMutableBytes { run(index, $0) }
-      if case .bytes(let count) = step { stage.input.removeLast(Self.pieceSize - count) } else { stage.input = [] }
+      if case .bytes(let count) = step { stage.input.removeLast(Self.chunkSize - count) } else { stage.input = [] }
       return step
     }
   }

@@ -10,7 +10,7 @@
 
     /// The size of the buffer for decoded content, and therefore the maximum size of the chunks that a consumer
     /// receives.
-    static let pieceSize = 1 << 16
+    static let chunkSize = 1 << 16
 
     /// Processes a line of a head or a trailer. Returns `false` if the transfer must end.
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -134,11 +134,11 @@
     /// Decodes the input until the next pause. Returns `false` if the transfer must end.
     private func decode() -> Bool {
       guard let decoder else { return true }
-      return withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+      return withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
         while !isHeld {
-          switch decoder.decode(into: piece) {
+          switch decoder.decode(into: chunk) {
           case .bytes(let count):
-            guard let start = piece.baseAddress, take(start, count) else { return false }
+            guard let start = chunk.baseAddress, take(start, count) else { return false }
           case .needsInput: return true
           case .failure(let reason):
             abortReason = reason + "; check the server"

@@ -10,7 +10,7 @@
 
     /// The bytes that a sender removes from the end of each message (§7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
-    private static let pieceSize = 1 << 14
+    private static let chunkSize = 1 << 14
 
     private let pair: OpaquePointer
     private let resets: Bool
@@ -28,9 +28,9 @@
       var input = payload
       var isFull = true
       while !input.isEmpty || isFull {
-        let step = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
-          let step = cdeflate_compress(pair, input.baseAddress, input.count, piece.baseAddress, piece.count)
-          output.append(contentsOf: piece.prefix(step.produced))
+        let step = withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
+          let step = cdeflate_compress(pair, input.baseAddress, input.count, chunk.baseAddress, chunk.count)
+          output.append(contentsOf: chunk.prefix(step.produced))
           return step
         }
         if step.is_broken {
@@ -39,7 +39,7 @@
           return nil
         }
         input = UnsafeRawBufferPointer(rebasing: input[step.consumed...])
-        isFull = step.produced == Self.pieceSize
+        isFull = step.produced == Self.chunkSize
       }
       if resets { cdeflate_reset_compression(pair) }
       guard output.suffix(4).elementsEqual(Self.tail) else { return nil }
@@ -48,9 +48,9 @@
     }
 
     func decompress(
-      _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
+      _ chunk: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
     ) throws(SocketFrame.Violation) {
-      try inflate(piece, limit, &message)
+      try inflate(chunk, limit, &message)
       guard isLast else { return }
       let tail = Self.tail.withUnsafeBytes { bytes in
         Result { () throws(SocketFrame.Violation) in try inflate(bytes, limit, &message) }
@@ -64,13 +64,13 @@
       var input = bytes
       var isFull = false
       while !input.isEmpty || isFull {
-        let step = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
-          let step = cdeflate_decompress(pair, input.baseAddress, input.count, piece.baseAddress, piece.count)
-          message.append(contentsOf: piece.prefix(step.produced))
+        let step = withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
+          let step = cdeflate_decompress(pair, input.baseAddress, input.count, chunk.baseAddress, chunk.count)
+          message.append(contentsOf: chunk.prefix(step.produced))
           return step
         }
         guard message.count <= limit else { throw SocketProtocol.tooLarge(limit) }
-        isFull = step.produced == Self.pieceSize
+        isFull = step.produced == Self.chunkSize
         guard !step.is_broken, step.consumed > 0 || step.produced > 0 || input.isEmpty else {
           throw SocketFrame.Violation(code: .invalidData, reason: "a compressed message is not deflate")
         }
