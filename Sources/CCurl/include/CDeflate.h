@@ -21,7 +21,7 @@ typedef struct {
 // Compresses as much as fits into `output`, and ends on a byte boundary (Z_SYNC_FLUSH). Call it again with the rest of
 // `input` as long as `output` was filled.
 cdeflate_step cdeflate_compress(cdeflate *pair, const void *input, size_t count, void *output, size_t room);
-// Removes the data compressed before from the window.
+// Clears the window, so that later data does not refer to earlier data.
 void cdeflate_reset_compression(cdeflate *pair);
 // Decompresses as much as fits into `output`. Call it again with the rest of `input` as long as `output` was filled.
 cdeflate_step cdeflate_decompress(cdeflate *pair, const void *input, size_t count, void *output, size_t room);

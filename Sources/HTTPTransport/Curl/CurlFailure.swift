@@ -117,7 +117,7 @@
         return make(
           .connection,
           handle.answer.status >= 200
-            ? "the connection broke: \(cutShort(place, handle)) (\(underlying.text))"
+            ? "the connection broke: \(cutShort(place, handle, underlying.text))"
             : "the connection to \(place) broke before the response: \(underlying.text)")
       case 96:
         return make(
@@ -154,7 +154,7 @@
     static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(cutShort(transfer.place, handle)): \(reason)", request: transfer.request)
+        reason: cutShort(transfer.place, handle, reason), request: transfer.request)
     }
 
     static func connectTimeout(_ transfer: some CurlOperation, _ underlying: (any Error)? = nil) -> NetworkError {
@@ -209,11 +209,12 @@
       ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
     }
 
-    private static func cutShort(_ place: String, _ handle: CurlHandle) -> String {
+    private static func cutShort(_ place: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
       let received = ccurl_easy_get_int64(handle.easy, Int32(CCURL_SIZE_DOWNLOAD))
       let expected = ccurl_easy_get_int64(handle.easy, Int32(CCURL_CONTENT_LENGTH_DOWNLOAD))
       let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"
-      return "the body from \(place) is incomplete: received \(Swift.max(0, received)) \(whole); try again"
+      let reason = cause.map { " (\($0))" } ?? ""
+      return "the body from \(place) is incomplete: received \(Swift.max(0, received)) \(whole)\(reason); try again"
     }
   }
 #endif

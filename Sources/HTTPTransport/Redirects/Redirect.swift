@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A redirect that was followed before a response.
+/// A redirect that was followed before the final response.
 public struct Redirect: Sendable, Equatable {
   /// The URL that responded with the redirect.
   public var url: URL

@@ -5,8 +5,8 @@ import Streams
 /// `StubTransport(replaying:)` plays back.
 ///
 /// ```swift
-/// // Records the first run of the test, and plays the recording back from then on. let transport = try
-/// RecordingTransport(CurlTransport(), to: file, mode: .once)
+/// // Records the first run of the test, and plays the recording back from then on.
+/// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
 /// ```
 /// The file has one line of JSON per call, with secrets replaced. Cancelled requests are not recorded. If a call can't
 /// be recorded, for example because the disk is full, it fails with `file`, because it would be missing in a replay.

@@ -147,7 +147,7 @@
       }
     }
 
-    /// Processes the head, once: follows a redirect, or delivers the head.
+    /// Processes the head, once: records a redirect, or delivers the head.
     private func decide(_ transfer: SessionTransfer, _ http: HTTPURLResponse) {
       guard !transfer.isDecided else { return }
       transfer.isDecided = true
