@@ -81,7 +81,17 @@
     /// Whether libcurl would send the head a second time.
     var isHeadUnsent = false
 
+    /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
+    var endCode: Int?
+    /// Whether libcurl's debug output is on for the whole transfer.
+    var isListening = false
+
     // MARK: The response
+
+    /// Whether a status line was received and no field yet; see `awaitFirstField`.
+    var awaitsFirstField = false
+    /// Whether libcurl showed the first field of a response before it used it.
+    var showsFirstField = false
 
     /// The decision about a redirect.
     var redirect: RedirectPolicy.Decision?
@@ -130,6 +140,7 @@
       // A libcurl without TLS rejects https itself.
       if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
+      if CurlLibrary.keepsFreedFields { setDebugCallback() }
       connectMilliseconds = 0
       bufferSize = Self.defaultBuffer
       waitsForMultiplexing = false
@@ -152,6 +163,9 @@
       sentAt = nil
       hasUnasked = false
       isHeadUnsent = false
+      endCode = nil
+      isListening = false
+      awaitsFirstField = false
       redirect = nil
       hasLeftBody = false
       dropped = 0
@@ -273,14 +287,11 @@
     }
 
     /// Releases the transfer. A handle with settings other than those of a plain GET is reset. Returns `false` if the
-    /// handle can't be used again.
-    ///
-    /// libcurl 7.83 to 8.1.0 keeps a pointer to the last header field of a response, which the next request frees. A
-    /// response whose first field line begins with a blank then crashes (curl 11103). With these versions, every
-    /// transfer gets a new easy handle.
+    /// handle can't be reused.
     func release() -> Bool {
       clear()
-      if CurlLibrary.keepsFreedFields {
+      if CurlLibrary.keepsFreedFields, !showsFirstField || endCode != nil {
+        showsFirstField = false
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)
         easy = fresh

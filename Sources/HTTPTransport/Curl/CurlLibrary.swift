@@ -51,8 +51,8 @@
       }
       return NetworkError(
         kind: .invalidRequest,
-        reason: "HTTPVersion.\(version) needs \(need), but the installed version is \(capabilities?.version ?? "?"); "
-          + "install it, or use HTTPVersion.automatic", request: request)
+        reason: "HTTPVersion.\(version) needs \(need), and libcurl \(capabilities?.version ?? "?") does not support it; "
+          + "install that version, or use HTTPVersion.automatic", request: request)
     }
 
     /// `true` if libcurl switches a reused connection to HTTP/2 without TLS a second time (7.88; fixed by curl 10643).

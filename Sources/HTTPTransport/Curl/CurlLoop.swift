@@ -36,8 +36,8 @@
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
     /// The transfers whose response began before their body was sent.
     private var early: [CurlTransfer] = []
-    /// The transfers whose head libcurl would send twice.
-    private var unsent: [CurlTransfer] = []
+    /// The transfers to end with the `endCode` of their handle.
+    private var toEnd: [CurlTransfer] = []
     /// The connections that the server has closed, and the turn in which the transfers that still use them end.
     private var ended: [(connection: UInt64, turn: UInt64)] = []
     var http2 = HTTP2Watch()
@@ -161,7 +161,7 @@
       now = Deadline.now()
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
-      if !unsent.isEmpty { sendAgain() }
+      if !toEnd.isEmpty { endNoted() }
       while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
       if !ended.isEmpty { endOthers() }
     }
@@ -217,15 +217,15 @@
       }
     }
 
-    func noteUnsentHead(_ transfer: CurlTransfer) { unsent.append(transfer) }
+    /// Ends `transfer`, whose handle has an `endCode`, after libcurl's callback has returned.
+    func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }
 
-    /// Resends the transfers whose head libcurl would send twice, over other connections.
-    private func sendAgain() {
-      let transfers = unsent
-      unsent = []
+    private func endNoted() {
+      let transfers = toEnd
+      toEnd = []
       for transfer in transfers {
-        guard let handle = transfer.handle, handle.isHeadUnsent, handle.heldCode == nil else { continue }
-        finish(transfer, handle, Int32(CCURL_SEND_ERROR))
+        guard let handle = transfer.handle, let code = handle.endCode, handle.heldCode == nil else { continue }
+        finish(transfer, handle, Int32(code))
       }
     }
 
@@ -330,7 +330,7 @@
       idle = []
       lastLane = nil
       early = []
-      unsent = []
+      toEnd = []
       ccurl_multi_cleanup(multi)
       remembered = []
       if let share { ccurl_share_cleanup(share) }

@@ -51,9 +51,14 @@
     /// Enables libcurl's debug output.
     func listen() {
       needsReset = true
+      isListening = true
+      setDebugCallback()
+      set(CCURL_VERBOSE, 1)
+    }
+
+    func setDebugCallback() {
       set(CCURL_DEBUGDATA, place)
       ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
-      set(CCURL_VERBOSE, 1)
     }
 
     /// Processes a line of libcurl's debug output. The texts are those of versions 7.80 to 8.14.
@@ -82,9 +87,10 @@
         return
       }
       isHeadUnsent = true
+      endCode = CCURL_SEND_ERROR
       // The pause lasts until the loop removes the transfer from libcurl.
       ccurl_easy_pause(easy, Int32(CCURL_PAUSE_SEND | (isPaused ? CCURL_PAUSE_RECV : 0)))
-      transfer.loop.noteUnsentHead(transfer)
+      transfer.loop.noteToEnd(transfer)
     }
 
     /// Records that libcurl is about to resend the request. If a stream was refused on a reused connection, libcurl
