@@ -42,7 +42,7 @@ extension NetworkError {
     public static let file = Kind(.file)
     /// No entry is cached, and the cache policy forbids a request.
     public static let notCached = Kind(.notCached)
-    /// The pages of a list do not end: the cursor of page `index` is a repeated one.
+    /// The pages of a list do not end: the cursor of the page `index` occurred before.
     public static let sequence = Kind(.sequence)
     /// A WebSocket was closed with a code other than 1000; the error's `code` is the close code (RFC 6455 §7.4).
     public static let closed = Kind(.closed)

@@ -39,8 +39,8 @@ extension Request {
     /// HTTP/2 if the server offers it over TLS, else HTTP/1.1.
     ///
     /// If libcurl supports HTTP/3, `CurlTransport` remembers in memory which origins offer it at their own host and
-    /// port (`Alt-Svc`, RFC 7838), for as long as they announce. It then opens new connections to them with HTTP/3, and
-    /// falls back to the other versions. Connections through a proxy never use HTTP/3.
+    /// port, for the time that they announce (`Alt-Svc`, RFC 7838). It then opens new connections to them with HTTP/3,
+    /// and falls back to the other versions. Connections through a proxy never use HTTP/3.
     case automatic
     /// HTTP/1.1, for servers whose HTTP/2 is faulty.
     case http1

@@ -12,8 +12,8 @@ public protocol Transport: Sendable {
   /// `timeout`, `tls`, `redirect`, `invalidRequest`, `file` or `cancelled`. `completion` may be called before `send`
   /// has returned. It must not block, because that would delay other requests.
   ///
-  /// - Returns: a disposable that cancels the request. `completion` then receives `cancelled`, unless its call has
-  ///   already begun.
+  /// - Returns: a disposable that cancels the request. `completion` then receives `cancelled`, unless another result is
+  ///   already on its way.
   func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable
@@ -41,8 +41,8 @@ public protocol Transport: Sendable {
   /// A pause reaches the socket, so that the server waits, too. Meanwhile the idle limit does not apply, but the total
   /// limit does.
   ///
-  /// After `dispose()`, at most one more chunk is delivered, by a call that is already in progress on another thread.
-  /// `completion` then receives `cancelled`, and no chunk follows it.
+  /// After `dispose()`, at most one more chunk is delivered, if another thread is already delivering it. `completion`
+  /// then receives `cancelled`, and no chunk follows it.
   ///
   /// `progress` is called as in `send`. The default implementation delivers the whole body as one chunk.
   func stream(
