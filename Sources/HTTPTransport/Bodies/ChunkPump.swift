@@ -48,7 +48,7 @@ final class ChunkPump: Sendable {
   private enum Start {
     case reader(Int, DispatchQueue, @Sendable () throws -> Request.BodyStream.Reader)
     case sequence(Int, Request.BodyStream.Pull)
-    case goOn(CheckedContinuation<Bool, Never>)
+    case proceed(CheckedContinuation<Bool, Never>)
   }
 
   private let stream: Request.BodyStream
@@ -140,7 +140,7 @@ final class ChunkPump: Sendable {
       guard state.wantsMore else { return nil }
       if let room = state.room {
         state.room = nil
-        return .goOn(room)
+        return .proceed(room)
       }
       guard !state.isMaking else { return nil }
       state.isMaking = true
@@ -154,7 +154,7 @@ final class ChunkPump: Sendable {
     }
     switch start {
     case nil: break
-    case .goOn(let room): room.resume(returning: true)
+    case .proceed(let room): room.resume(returning: true)
     case .reader(let round, let queue, let open): queue.async { self.fill(round, open) }
     case .sequence(let round, let pull):
       let task = Task.detached(priority: .utility) { await self.iterate(round, pull) }
@@ -219,7 +219,7 @@ final class ChunkPump: Sendable {
   private func take(
     _ result: Result<Data?, any Error>, _ round: Int, _ then: (inout State) -> Bool
   ) -> Bool {
-    let (goesOn, isAwaited) = state.withLock { state -> (Bool, Bool) in
+    let (continues, isAwaited) = state.withLock { state -> (Bool, Bool) in
       guard state.round == round, state.failure == nil, !state.hasEnded else { return (false, false) }
       switch result {
       case .success(let chunk?):
@@ -238,7 +238,7 @@ final class ChunkPump: Sendable {
       return (then(&state), isAwaited)
     }
     if isAwaited { wake() }
-    return goesOn
+    return continues
   }
 
   // MARK: The limit of silence

@@ -21,10 +21,10 @@
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
       if CurlLibrary.keepsFreedFields { handle.awaitFirstField(after: bytes, size * count) }
-      let goesOn = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
+      let continues = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
         handle.receiveHead(UnsafeBufferPointer(start: $0, count: size * count))
       }
-      return goesOn ? size * count : 0
+      return continues ? size * count : 0
     }
 
     static let sendBody: ccurl_data_callback = { bytes, size, count, context in

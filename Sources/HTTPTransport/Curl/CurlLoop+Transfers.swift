@@ -90,7 +90,7 @@
     /// Finishes a transfer that libcurl has ended with `code`, or that may be removed from libcurl.
     func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
       let isMultiplexed = transfer.mayMultiplex && handle.isMultiplexed
-      let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
+      let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.place) }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
@@ -99,7 +99,7 @@
     }
 
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
-    private func goesOn(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
+    private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
       guard !transfer.isCancelled else { return false }
       switch handle.redirect {
       case .follow(let next, let trail) where code == 0 || handle.hasLeftBody:

@@ -121,14 +121,14 @@
       if hasEnded { action() }
     }
 
-    /// Calls `answer` with the state of the loop, on its thread; immediately if the loop has ended.
-    func ask(_ answer: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
+    /// Calls `respond` with the state of the loop, on its thread; immediately if the loop has ended.
+    func ask(_ respond: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
       let isAsked = questions.withLock { questions in
-        questions?.append(answer)
+        questions?.append(respond)
         return questions != nil
       }
       // In a child process of fork, the loop's thread does not exist.
-      guard isAsked, !ccurl_is_forked() else { return answer(CurlTransport.Gauges()) }
+      guard isAsked, !ccurl_is_forked() else { return respond(CurlTransport.Gauges()) }
       inbox.ask()
       wake()
     }
@@ -182,16 +182,16 @@
             finish(transfer, handle, held)
           }
         })
-      if inbox.takeQuestions() { answer() }
+      if inbox.takeQuestions() { respondToQuestions() }
     }
 
-    private func answer() {
+    private func respondToQuestions() {
       let asked = questions.withLock { questions in
         defer { questions = [] }
         return questions ?? []
       }
       let gauges = gauges
-      for answer in asked { answer(gauges) }
+      for respond in asked { respond(gauges) }
     }
 
     /// Returns the wait in milliseconds, at most a minute, which limits the effect of a missed wake-up.
@@ -335,7 +335,7 @@
       remembered = []
       if let share { ccurl_share_cleanup(share) }
       let asked = questions.withLock { $0.take() }
-      for answer in asked ?? [] { answer(CurlTransport.Gauges()) }
+      for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
       let actions = end.withLock { end in
         defer { end = (true, []) }
         return end.actions
