@@ -208,7 +208,7 @@
       wait(for: [ended], timeout: 20)
       let seen = pieces.withLock { $0 }
       XCTAssertEqual(seen.duringPause, 0)
-      XCTAssertLessThanOrEqual(seen.largest, CurlHandle.pieceSize)
+      XCTAssertLessThanOrEqual(seen.largest, CurlHandle.chunkSize)
       control.withLock { $0 = nil }
     }
 
