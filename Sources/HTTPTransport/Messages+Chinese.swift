@@ -1,5 +1,5 @@
 extension Messages {
-  /// The table in Chinese; the first, fifth and sixth are the articles' own words.
+  /// The messages in Chinese.
   public static let chinese = Messages(
     network: "网络状态不佳,请稍候再试!",
     timeout: "请求超时,请稍候再试!",
