@@ -27,7 +27,7 @@ extension LoopbackServer {
     case hugeHeader
     /// 10,000 fields.
     case tenThousandHeaders
-    /// The body ends before its Content-Length, and the connection is closed in order.
+    /// The body is truncated: it ends before its Content-Length, and the connection is closed in order.
     case lengthTooLong
     /// The body continues after its Content-Length.
     case lengthTooShort

@@ -3,8 +3,20 @@ import XCTest
 
 /// The path of a call in docs/architecture.md matches the code.
 final class ArchitectureTests: XCTestCase {
+  private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+  func testFilesInTheTableOfSubjectsExist() throws {
+    let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
+    let behind = try XCTUnwrap(page.range(of: "## Where things go")).upperBound
+    let section = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "\n## ")).lowerBound)
+    let files = section.matches(of: /`([A-Za-z0-9\/+]+\.swift)`/).map { String($0.1) }
+    XCTAssertGreaterThan(files.count, 20)
+    for file in files {
+      XCTAssert(FileManager.default.fileExists(atPath: root.appending(path: "Sources/" + file).path), file)
+    }
+  }
+
   func testPathOfACallMatchesTheCode() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "<!-- the way of a call -->\n```\n")).upperBound
     let drawing = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "```")).lowerBound)

@@ -1,6 +1,7 @@
 import Streams
 
-/// The pipeline of every call: build, interceptors, transport, switch to the mapping scheduler, report errors once.
+/// The pipeline of every call: build, interceptors, transport (`Transmission`, which also switches to the mapping
+/// scheduler), report errors once.
 /// Operators decode and deliver afterwards. A network has one pipeline for all its calls.
 final class CallPipeline: Sendable {
   /// The context in which its responses are read.
