@@ -1,12 +1,12 @@
 extension Messages {
-  /// The table in Chinese.
+  /// The messages in Chinese.
   public static let chinese = Messages(
     network: "网络状态不佳，请稍后再试。",
     timeout: "请求超时，请稍后再试。",
     cancelled: "请求已取消。",
     tls: "无法建立安全连接。",
     parse: "服务器数据解析失败。",
-    parameter: "请求参数有误，请稍后再试。",
+    parameter: "请求参数有误。",
     authentication: "请先登录。",
     forbidden: "您没有权限执行此操作。",
     notFound: "您访问的内容不存在。",

@@ -55,7 +55,7 @@ final class ErrorTests: XCTestCase {
       (.tls, -1212, "A secure connection could not be made.", "无法建立安全连接。"),
       (.redirect, -1212, "The server has a problem. Please try again later.", "服务器异常，请稍后再试。"),
       (.tooLarge, -1212, "The server's data could not be read.", "服务器数据解析失败。"),
-      (.invalidRequest, -1214, "The parameters are wrong. Please try again later.", "请求参数有误，请稍后再试。"),
+      (.invalidRequest, -1214, "The parameters are wrong. Please try again later.", "请求参数有误。"),
       (.file, -1212, "The file could not be saved.", "文件保存失败。"),
     ]
     for (kind, code, english, chinese) in texts {
@@ -116,7 +116,7 @@ final class ErrorTests: XCTestCase {
 
   func test_row_0_4_whatFailsBeforeAnythingIsSent() throws {
     let transport = StubTransport { _ in .json("{}") }
-    let parameter = ("The parameters are wrong. Please try again later.", "请求参数有误，请稍后再试。")
+    let parameter = ("The parameters are wrong. Please try again later.", "请求参数有误。")
     try check(
       [
         Case(
