@@ -20,6 +20,7 @@
     static let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
+      if CurlLibrary.keepsFreedFields { handle.awaitFirstField(after: bytes, size * count) }
       let goesOn = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
         handle.receiveHead(UnsafeBufferPointer(start: $0, count: size * count))
       }
@@ -55,9 +56,13 @@
     }
 
     static let hearDebugText: ccurl_debug_callback = { _, kind, text, count, context in
-      // A head of which nothing was sent (CURLINFO_HEADER_OUT), and lines of text.
-      if kind == 2, count == 0 { handle(context)?.noteUnsentHead() }
-      if kind == 0, let text { handle(context)?.hear(UnsafeRawBufferPointer(start: text, count: count)) }
+      guard let handle = handle(context), let text else { return 0 }
+      switch kind {
+      case 1: handle.checkFirstField(UInt8(bitPattern: text.pointee))  // CURLINFO_HEADER_IN
+      case 2 where count == 0: handle.noteUnsentHead()  // CURLINFO_HEADER_OUT
+      case 0 where handle.isListening: handle.hear(UnsafeRawBufferPointer(start: text, count: count))
+      default: break
+      }
       return 0
     }
   }

@@ -25,6 +25,30 @@
       return true
     }
 
+    /// Turns on libcurl's debug output after a status line, so that it shows the next line before it uses it.
+    ///
+    /// A used easy handle of libcurl 7.83 to 8.1.0 has a pointer to a freed header field, which it follows if the first field
+    /// line of a response begins with a blank (curl 11103).
+    func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
+      guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
+      awaitsFirstField = true
+      if !isListening { set(CCURL_VERBOSE, 1) }
+    }
+
+    /// Ends the transfer if `first`, the first byte of a line that libcurl has yet to use, begins a folded first field.
+    func checkFirstField(_ first: UInt8) {
+      guard awaitsFirstField, let transfer else { return }
+      awaitsFirstField = false
+      showsFirstField = true
+      if !isListening { set(CCURL_VERBOSE, 0) }
+      guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
+      abortReason = "the first header field of the response begins with a blank; see the server"
+      endCode = CCURL_WRITE_ERROR
+      // libcurl keeps what it receives during a pause for later, unread.
+      ccurl_easy_pause(easy, Int32(CCURL_PAUSE_RECV | (isSendPaused ? CCURL_PAUSE_SEND : 0)))
+      transfer.loop.noteToEnd(transfer)
+    }
+
     /// `false` when the head breaks a rule that libcurl does not watch.
     private func headCompleted() -> Bool {
       guard let transfer else { return true }

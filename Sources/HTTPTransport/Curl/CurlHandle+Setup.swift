@@ -100,7 +100,7 @@
         forgetSystemsTrust()
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
-          for blob in places(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) {
+          forEachTLS(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) { blob in
             demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
           }
         }
@@ -112,28 +112,29 @@
         // Always: without one, OpenSSL would ask for the password of an encrypted key on the terminal, on this thread.
         demand("the password of TLS.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
       }
-      for place in places(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) {
-        demand("TLS.minimumVersion", set(place, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
+      forEachTLS(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) { option in
+        demand("TLS.minimumVersion", set(option, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
       }
     }
 
-    /// Where something is set that holds for servers and for a proxy that speaks TLS.
-    private func places(_ server: Int, _ proxy: Int) -> [Int] {
+    /// Calls `body` with the option for servers and, if the proxy speaks TLS or may, with the one for the proxy.
+    private func forEachTLS(_ server: Int, _ proxy: Int, _ body: (Int) -> Void) {
+      body(server)
       switch configuration.proxy {
-      case .none: [server]
-      case .url(let url, _): url.scheme?.lowercased() == "https" ? [server, proxy] : [server]
-      case .environment: [server, proxy]
+      case .none: break
+      case .url(let url, _): if url.scheme?.lowercased() == "https" { body(proxy) }
+      case .environment: body(proxy)
       }
     }
 
     private func trust(file: String) {
-      for place in places(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set(place, file)) }
+      forEachTLS(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set($0, file)) }
     }
 
     /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
     private func forgetSystemsTrust() {
-      for place in places(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
-        let code = ccurl_easy_set_pointer(easy, option(place), nil)
+      forEachTLS(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
+        let code = ccurl_easy_set_pointer(easy, option($0), nil)
         // TLS libraries that know no such folder trust none.
         if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
       }

@@ -79,7 +79,17 @@
     /// Whether libcurl would send the head a second time.
     var isHeadUnsent = false
 
+    /// The code of libcurl's with which the loop ends the transfer after the current callback; `nil` if it goes on.
+    var endCode: Int?
+    /// Whether libcurl's debug output is on for the whole transfer.
+    var isListening = false
+
     // MARK: The response
+
+    /// Whether a status line was received and no field yet; see `awaitFirstField`.
+    var awaitsFirstField = false
+    /// Whether libcurl showed the first field of a response before it looked at it.
+    var showsFirstField = false
 
     /// What the head of a redirect led to.
     var redirect: RedirectPolicy.Decision?
@@ -127,6 +137,7 @@
       // One without TLS refuses https by itself.
       if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
+      if CurlLibrary.keepsFreedFields { setDebugCallback() }
       connectMilliseconds = 0
       bufferSize = Self.defaultBuffer
       waitsForMultiplexing = false
@@ -149,6 +160,9 @@
       sentAt = nil
       hasUnasked = false
       isHeadUnsent = false
+      endCode = nil
+      isListening = false
+      awaitsFirstField = false
       redirect = nil
       hasLeftBody = false
       dropped = 0
@@ -266,15 +280,11 @@
       answer.discard()
     }
 
-    /// Releases the transfer; a handle that did more than a plain GET forgets everything. `false` when it can't be used
-    /// again.
-    ///
-    /// libcurl 7.83 to 8.1.0 keeps a pointer to the last header field of a response, freed with the next request: a
-    /// response whose first field line begins with a blank then crashes (curl 11103). There, every transfer gets an easy
-    /// handle of its own.
+    /// Releases the transfer. A handle that did more than a plain GET is reset. Returns `false` if the handle can't be reused.
     func release() -> Bool {
       clear()
-      if CurlLibrary.keepsFreedFields {
+      if CurlLibrary.keepsFreedFields, !showsFirstField || endCode != nil {
+        showsFirstField = false
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)
         easy = fresh

@@ -113,10 +113,11 @@
       if !closing, head.load(ordering: .relaxed) == empty { return }
       var next = head.exchange(closing ? closed : empty, ordering: .acquiringAndReleasing)
       guard next != closed else { return }
-      var batch: [CurlTransfer] = []
+      var batch: [CurlTransfer] = []  // stays empty, without an allocation, for a single transfer
       while let node = UnsafeMutableRawPointer(bitPattern: next) {
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(node).takeRetainedValue()
         next = unlink(transfer)
+        if next == empty, batch.isEmpty { return take(transfer) }
         batch.append(transfer)
       }
       for transfer in batch.reversed() { take(transfer) }

@@ -34,8 +34,8 @@
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
     /// Those whose response has begun before their body was sent.
     private var early: [CurlTransfer] = []
-    /// Those whose head libcurl would send twice.
-    private var unsent: [CurlTransfer] = []
+    /// Transfers to end with their handle's `endCode`.
+    private var toEnd: [CurlTransfer] = []
     /// Connections that the server has ended, and the turn in which transfers that are still on them are ended, too.
     private var ended: [(connection: UInt64, turn: UInt64)] = []
     var http2 = HTTP2Watch()
@@ -158,7 +158,7 @@
       now = Deadline.now()
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
-      if !unsent.isEmpty { sendAgain() }
+      if !toEnd.isEmpty { endNoted() }
       while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
       if !ended.isEmpty { endOthers() }
     }
@@ -214,15 +214,15 @@
       }
     }
 
-    func noteUnsentHead(_ transfer: CurlTransfer) { unsent.append(transfer) }
+    /// Ends `transfer`, whose handle has an `endCode`, after libcurl's callback has returned.
+    func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }
 
-    /// Sends those again, over connections that have room, whose head libcurl would send twice.
-    private func sendAgain() {
-      let transfers = unsent
-      unsent = []
+    private func endNoted() {
+      let transfers = toEnd
+      toEnd = []
       for transfer in transfers {
-        guard let handle = transfer.handle, handle.isHeadUnsent, handle.heldCode == nil else { continue }
-        finish(transfer, handle, Int32(CCURL_SEND_ERROR))
+        guard let handle = transfer.handle, let code = handle.endCode, handle.heldCode == nil else { continue }
+        finish(transfer, handle, Int32(code))
       }
     }
 
@@ -326,7 +326,7 @@
       idle = []
       lastLane = nil
       early = []
-      unsent = []
+      toEnd = []
       ccurl_multi_cleanup(multi)
       remembered = []
       if let share { ccurl_share_cleanup(share) }

@@ -51,9 +51,14 @@
     /// Has libcurl say what it does with HTTP/2.
     func listen() {
       needsReset = true
+      isListening = true
+      setDebugCallback()
+      set(CCURL_VERBOSE, 1)
+    }
+
+    func setDebugCallback() {
       set(CCURL_DEBUGDATA, place)
       ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
-      set(CCURL_VERBOSE, 1)
     }
 
     /// Takes a line of libcurl's debug output, with the words that it has from 7.80 to 8.14.
@@ -82,9 +87,10 @@
         return
       }
       isHeadUnsent = true
+      endCode = CCURL_SEND_ERROR
       // Until the loop takes the transfer from libcurl.
       ccurl_easy_pause(easy, Int32(CCURL_PAUSE_SEND | (isPaused ? CCURL_PAUSE_RECV : 0)))
-      transfer.loop.noteUnsentHead(transfer)
+      transfer.loop.noteToEnd(transfer)
     }
 
     /// libcurl is about to send the request again. Of a stream that was refused on a kept connection it says, too, that the

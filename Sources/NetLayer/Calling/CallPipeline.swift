@@ -67,21 +67,25 @@ final class CallPipeline: Sendable {
   }
 
   private func exchanges(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
-    let chain = Chain(interceptors: interceptors[...], mapping: mapping) { [self] request in
-      guard let signature = request.context[Signing.AwaitedSignature.self] else {
-        return transmission(request, progress)
-      }
-      let isPartOfRefresh = request.context[IsPartOfRefresh.self]
-      return Single.from {
-        try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
-          try await signature.sign(request)
-        }
-      }
-      .asObservable()
-      .mapError { [reading] in reading.translated(NetworkError.wrapping($0)) }
-      .observeOn(mapping).flatMap { [self] in transmission($0, progress) }
-    }
+    if interceptors.isEmpty { return limited(signed(request, progress), request) }
+    let chain = Chain(interceptors: interceptors[...], mapping: mapping) { [self] in signed($0, progress) }
     return limited(chain(request), request)
+  }
+
+  /// Sends `request`, after its signature if that is asynchronous.
+  private func signed(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
+    guard let signature = request.context[Signing.AwaitedSignature.self] else {
+      return transmission(request, progress)
+    }
+    let isPartOfRefresh = request.context[IsPartOfRefresh.self]
+    return Single.from {
+      try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
+        try await signature.sign(request)
+      }
+    }
+    .asObservable()
+    .mapError { [reading] in reading.translated(NetworkError.wrapping($0)) }
+    .observeOn(mapping).flatMap { [self] in transmission($0, progress) }
   }
 
   private func transmission(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {

@@ -73,6 +73,28 @@
       }
     }
 
+    func testAFoldedFirstLineAfterInterimResponsesIsRefusedAndItsConnectionClosed() throws {
+      let heads = [
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n X: 1\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 103 Early Hints\r\n\tX: 1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\n \r\nContent-Length: 2\r\n\r\nok",
+      ]
+      for head in heads {
+        let server = try LoopbackServer { request in
+          request.path == "/text" ? .text("ok") : .init(body: .raw([.init(head)]))
+        }
+        let transport = try CurlTransport()
+        for _ in 0..<10 {
+          XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().body, Data("ok".utf8))
+          guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
+            return XCTFail(head)
+          }
+          XCTAssertEqual(error.kind, .connection, head)
+        }
+        XCTAssertGreaterThanOrEqual(server.connectionCount, 10, head)
+      }
+    }
+
     func testAFoldedFirstLineOfARedirectIsRefused() throws {
       let server = try LoopbackServer { request in
         let head = "HTTP/1.1 302 Found\r\n\tX-Folded: 1\r\nLocation: /\(request.path)1\r\nContent-Length: 0\r\n\r\n"

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import LoopbackServer
 import NetLayer
 import Streams
 
@@ -17,6 +19,15 @@ struct AtOnce: Transport {
   }
 }
 
+/// Serves until the standard input ends, and prints its URL first. The programs over libcurl read it from `SERVER`, so that only the
+/// instructions of the client are counted.
+func serve() throws {
+  let server = try LoopbackServer { _ in .json(String(decoding: AtOnce.body, as: UTF8.self)) }
+  try FileHandle.standardOutput.write(contentsOf: Data((server.url.absoluteString + "\n").utf8))
+  _ = FileHandle.standardInput.readDataToEndOfFile()
+  server.stop()
+}
+
 /// Runs work where it is.
 struct Here: ImmediateSchedulerType {
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
@@ -30,6 +41,8 @@ struct User: Decodable, Sendable {
   var name: String
 }
 
+let arguments = CommandLine.arguments
+let server = URL(string: ProcessInfo.processInfo.environment["SERVER"] ?? "") ?? URL(filePath: "/")
 let network = Network(
   Backend(baseURL: URL(string: "http://127.0.0.1"), transport: AtOnce(), mapping: Here()))
 let busy = network.with {
@@ -67,13 +80,33 @@ let programs: [String: (Int) throws -> Void] = [
     for _ in 0..<3 { subject.map { $0 &+ 1 }.subscribe(onNext: { use($0) }).disposed(by: bag) }
     for number in 0..<count * 10 { subject.onNext(number) }
   },
+  "transport": { count in
+    let transport = try CurlTransport()
+    let request = Request(url: server)
+    let done = DispatchSemaphore(value: 0)
+    for _ in 0..<count {
+      use(transport.send(request) { _ in done.signal() })
+      done.wait()
+    }
+  },
+  "call": { count in
+    let network = Network(Backend(baseURL: server, transport: try CurlTransport()))
+    let done = DispatchSemaphore(value: 0)
+    for _ in 0..<count {
+      use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) }, onCompleted: { done.signal() }))
+      done.wait()
+    }
+  },
   "json": { count in
     struct List: Decodable { var items: [User] }
     for _ in 0..<count { use(try JSON(text).decode(List.self)) }
   },
 ]
 
-let arguments = CommandLine.arguments
+if arguments == [arguments[0], "serve"] {
+  try serve()
+  exit(0)
+}
 guard arguments.count == 3, let program = programs[arguments[1]], let count = Int(arguments[2]) else {
   print("GuardBenchmarks NAME COUNT, of: \(programs.keys.sorted().joined(separator: ", "))")
   exit(2)
