@@ -85,7 +85,11 @@ let programs: [String: (Int) throws -> Void] = [
     let request = Request(url: server)
     let done = DispatchSemaphore(value: 0)
     for _ in 0..<count {
-      use(transport.send(request) { _ in done.signal() })
+      use(
+        transport.send(request) { result in
+          if case .failure(let error) = result { fatalError("\(error)") }
+          done.signal()
+        })
       done.wait()
     }
   },
@@ -93,7 +97,9 @@ let programs: [String: (Int) throws -> Void] = [
     let network = Network(Backend(baseURL: server, transport: try CurlTransport()))
     let done = DispatchSemaphore(value: 0)
     for _ in 0..<count {
-      use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) }, onCompleted: { done.signal() }))
+      use(
+        network.json(.get, "/x").data(User.self).subscribe(
+          onNext: { use($0) }, onError: { fatalError("\($0)") }, onCompleted: { done.signal() }))
       done.wait()
     }
   },
