@@ -4,10 +4,10 @@ import LoopbackServer
 import NetLayer
 import Streams
 
-// Short programs whose instructions are counted: `GuardBenchmarks NAME COUNT` repeats one of them. All run on one thread, so
-// that every run counts the same.
+// Short programs whose instructions are counted. `GuardBenchmarks NAME COUNT` repeats one of them. At most one thread
+// works at any time, so that all runs have nearly the same count.
 
-/// Answers on the spot: what remains is the way of a call through the library.
+/// A transport that responds immediately, so that only the cost of the library remains.
 struct AtOnce: Transport {
   static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
 
@@ -19,8 +19,8 @@ struct AtOnce: Transport {
   }
 }
 
-/// Serves until the standard input ends, and prints its URL first. The programs over libcurl read it from `SERVER`, so that only the
-/// instructions of the client are counted.
+/// Prints its URL, and serves until the end of standard input. The programs with libcurl read the URL from `SERVER`, so
+/// that only the client's instructions are counted.
 func serve() throws {
   let server = try LoopbackServer { _ in .json(String(decoding: AtOnce.body, as: UTF8.self)) }
   try FileHandle.standardOutput.write(contentsOf: Data((server.url.absoluteString + "\n").utf8))
@@ -28,7 +28,7 @@ func serve() throws {
   server.stop()
 }
 
-/// Runs work where it is.
+/// A scheduler that runs work inline.
 struct Here: ImmediateSchedulerType {
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     action()
@@ -54,7 +54,7 @@ let cached = network.with {
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
 
-/// Keeps the optimiser from leaving work out.
+/// Prevents the optimizer from removing work.
 @inline(never)
 func use<Value>(_ value: Value) { withExtendedLifetime(value) {} }
 
