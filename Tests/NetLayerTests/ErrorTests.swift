@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Every kind of error, produced, with its code, message in both languages, cause, request and body.
+/// A test of every kind of error: its code, its message in both languages, its cause, request and body.
 final class ErrorTests: XCTestCase {
   private struct Case {
     var kind: NetworkError.Kind
@@ -46,7 +46,7 @@ final class ErrorTests: XCTestCase {
     }
   }
 
-  func test_row_0_4_whatTheTransportFailsWith() throws {
+  func test_row_0_4_transportErrors() throws {
     let (english, chinese) = Self.network
     let texts: [(NetworkError.Kind, Int, String, String)] = [
       (.connection, -1212, english, chinese), (.unknownHost, -1212, english, chinese),
@@ -64,7 +64,7 @@ final class ErrorTests: XCTestCase {
     }
   }
 
-  func test_row_0_4_whatTheAnswerFailsWith() throws {
+  func test_row_0_4_responseErrors() throws {
     let stub = StubTransport { request in
       switch request.url.path {
       case "/401": .response(status: 401)
@@ -114,7 +114,7 @@ final class ErrorTests: XCTestCase {
       ], stub)
   }
 
-  func test_row_0_4_whatFailsBeforeAnythingIsSent() throws {
+  func test_row_0_4_errorsBeforeSending() throws {
     let transport = StubTransport { _ in .json("{}") }
     let parameter = ("The parameters are wrong. Please try again later.", "请求参数有误。")
     try check(
@@ -129,7 +129,7 @@ final class ErrorTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 0)
   }
 
-  func test_row_0_4_whatIsNotOurOwnIsWrappedAndAChainsFailureKeepsItsCause() throws {
+  func test_row_0_4_foreignErrors_areWrapped_andAChainsErrorKeepsItsCause() throws {
     struct Strange: Interceptor {
       struct Cause: Error {}
       func intercept(_ request: Request, next: Chain) -> Observable<Response> { .error(Cause()) }

@@ -104,8 +104,8 @@ final class CallPipeline: Sendable {
       throw NetworkError(
         kind: .timeout,
         reason:
-          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, with all attempts "
-          + "and pauses); raise it or look at the server", request: request)
+          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, including all attempts "
+          + "and delays); raise the limit or check the server", request: request)
     }
     return exchanges.takeUntil(end)
   }
