@@ -23,7 +23,7 @@ final class RequestCheckTests: XCTestCase {
     XCTAssertEqual(reason(trace), "sent")
     for body in [Request.Body.data(Data([1])), .stream(.init(open: { { nil } }))] {
       trace.body = body
-      XCTAssert(reason(trace).contains("TRACE carries no body"), reason(trace))
+      XCTAssert(reason(trace).contains("TRACE must not have a body"), reason(trace))
     }
   }
 

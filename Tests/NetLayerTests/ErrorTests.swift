@@ -52,10 +52,10 @@ final class ErrorTests: XCTestCase {
       (.connection, -1212, english, chinese), (.unknownHost, -1212, english, chinese),
       (.timeout, -1212, "The request timed out. Please try again later.", "请求超时，请稍后再试。"),
       (.cancelled, -1212, "The request was cancelled.", "请求已取消。"),
-      (.tls, -1212, "A secure connection could not be made.", "无法建立安全连接。"),
-      (.redirect, -1212, "The server has a problem. Please try again later.", "服务器异常，请稍后再试。"),
-      (.tooLarge, -1212, "The server's data could not be read.", "服务器数据解析失败。"),
-      (.invalidRequest, -1214, "The parameters are wrong. Please try again later.", "请求参数有误。"),
+      (.tls, -1212, "A secure connection could not be established.", "无法建立安全连接。"),
+      (.redirect, -1212, "The server encountered an error. Please try again later.", "服务器异常，请稍后再试。"),
+      (.tooLarge, -1212, "The server's response could not be read.", "服务器数据解析失败。"),
+      (.invalidRequest, -1214, "The parameters are invalid.", "请求参数有误。"),
       (.file, -1212, "The file could not be saved.", "文件保存失败。"),
     ]
     for (kind, code, english, chinese) in texts {
@@ -79,8 +79,8 @@ final class ErrorTests: XCTestCase {
       default: .json(#"{"code":40301,"message":"请先登录"}"#)
       }
     }
-    let parse = ("The server's data could not be read.", "服务器数据解析失败。")
-    let server = ("The server has a problem. Please try again later.", "服务器异常，请稍后再试。")
+    let parse = ("The server's response could not be read.", "服务器数据解析失败。")
+    let server = ("The server encountered an error. Please try again later.", "服务器异常，请稍后再试。")
     func get(_ path: String) -> (Network) -> Observable<Int> { { $0.json(.get, path).data() } }
     try check(
       [
@@ -91,10 +91,11 @@ final class ErrorTests: XCTestCase {
           kind: .status, code: 403, english: "You are not allowed to do this.", chinese: "您没有权限执行此操作。", body: "",
           call: get("/403")),
         Case(
-          kind: .status, code: 404, english: "What you asked for does not exist.", chinese: "您访问的内容不存在。", body: "",
+          kind: .status, code: 404, english: "The requested content does not exist.", chinese: "您访问的内容不存在。", body: "",
           call: get("/404")),
         Case(
-          kind: .status, code: 400, english: "The request was refused.", chinese: "请求被拒绝。", body: "", call: get("/400")),
+          kind: .status, code: 400, english: "The request was rejected.", chinese: "请求被拒绝。", body: "", call: get("/400")
+        ),
         Case(kind: .status, code: 500, english: server.0, chinese: server.1, body: "<html>", call: get("/500")),
         Case(
           kind: .status, code: 503, english: "busy", chinese: "busy", body: #"{"code":5,"message":"busy"}"#,
@@ -106,7 +107,7 @@ final class ErrorTests: XCTestCase {
           kind: .parse, code: -1213, english: parse.0, chinese: parse.1, body: #"{"code":200,"data":{"a":"x"}}"#,
           hasCause: true, call: get("/shape")),
         Case(
-          kind: .business, code: 7, english: "The request was refused.", chinese: "请求被拒绝。", body: #"{"code":7}"#,
+          kind: .business, code: 7, english: "The request was rejected.", chinese: "请求被拒绝。", body: #"{"code":7}"#,
           call: get("/silent")),
         Case(
           kind: .business, code: 40301, english: "请先登录", chinese: "请先登录",
@@ -116,7 +117,7 @@ final class ErrorTests: XCTestCase {
 
   func test_row_0_4_errorsBeforeSending() throws {
     let transport = StubTransport { _ in .json("{}") }
-    let parameter = ("The parameters are wrong. Please try again later.", "请求参数有误。")
+    let parameter = ("The parameters are invalid.", "请求参数有误。")
     try check(
       [
         Case(

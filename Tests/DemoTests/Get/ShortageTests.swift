@@ -13,7 +13,7 @@
       let server = try LoopbackServer { _ in .text("ok") }
       let result = try DemoProcess(["get", server.url("/").absoluteString], preparation: limit).finish()
       XCTAssertEqual(result.code, 2)
-      XCTAssert(result.errors.contains("the transport's thread can't be made"), result.errors)
+      XCTAssert(result.errors.contains("the transport's thread can't be created"), result.errors)
     }
 
     func testLostOutputIsAnErrorOfEveryCommand() throws {

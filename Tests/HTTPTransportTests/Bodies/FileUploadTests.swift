@@ -55,7 +55,7 @@
         let put = Request(method: .put, url: server.url, body: body)
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("no error") }
         XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("changed while it was sent"), error.reason)
+        XCTAssert(error.reason.contains("changed during the upload"), error.reason)
         XCTAssertEqual(error.request?.url, server.url)
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
       }
@@ -78,7 +78,7 @@
       XCTAssertEqual(try first.outcome().get().status, 200)
       guard case .failure(let error) = try second.outcome() else { return XCTFail("no error") }
       XCTAssertEqual(error.kind, .connection)
-      XCTAssert(error.reason.contains("has 1000 bytes where there were \(size)"), error.reason)
+      XCTAssert(error.reason.contains("has 1000 bytes instead of \(size)"), error.reason)
     }
 
     func testAFileRemovedWhileItsRequestIsQueuedIsNamed() throws {

@@ -28,7 +28,7 @@
         }
         XCTAssertEqual(error.kind, kind, error.reason, file: file, line: line)
         XCTAssertEqual(error.request?.url, url, file: file, line: line)
-        XCTAssert(error.reason.contains("not take \(setting)"), error.reason, file: file, line: line)
+        XCTAssert(error.reason.contains("not accept \(setting)"), error.reason, file: file, line: line)
         // With GnuTLS, libcurl does not support all of the settings.
         let remedies = ["check its value", "install a libcurl with OpenSSL"]
         let isSaid = error.reason.contains("nothing was sent") && remedies.contains { error.reason.contains($0) }

@@ -260,7 +260,7 @@
         }
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("sent again") }
         XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("give a BodyStream that can be repeated"), error.reason)
+        XCTAssert(error.reason.contains("use a repeatable BodyStream"), error.reason)
         XCTAssertEqual(heads.count, 2)
       }
     }

@@ -18,7 +18,7 @@ extension TransportSuite {
       request.destination = destination
       let error = try failure(request, .file)
       XCTAssertTrue(
-        error.reason.contains(destination == directory ? "is a directory" : "needs a file URL"), error.reason)
+        error.reason.contains(destination == directory ? "is a directory" : "must be a file URL"), error.reason)
       XCTAssertNotNil(error.request)
     }
     XCTAssertEqual(server.requests.count, before)

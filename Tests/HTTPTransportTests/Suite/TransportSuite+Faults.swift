@@ -28,7 +28,7 @@ extension TransportSuite {
 
   func testATruncatedBodyFailsAndTheErrorHasTheByteCounts() throws {
     let error = try failure(request(.get, "/cut-body"), .connection)
-    XCTAssert(error.reason.contains("body cut short"), error.reason)
+    XCTAssert(error.reason.contains("is incomplete"), error.reason)
     XCTAssert(error.reason.contains("100 of 1000 bytes"), error.reason)
     try assertStillServes()
   }

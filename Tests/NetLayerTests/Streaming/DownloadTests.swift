@@ -281,7 +281,7 @@ final class DownloadTests: XCTestCase {
         let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
         let error = try failure(of: network.download(to: destination) { Call(.get, "/file") })
         XCTAssertEqual(error.kind, .file)
-        XCTAssertTrue(error.reason.hasPrefix("\(file.path) is not of a download"), error.reason)
+        XCTAssertTrue(error.reason.hasPrefix("\(file.path) does not belong to a download"), error.reason)
         XCTAssertEqual(try Data(contentsOf: file), Data(content.utf8))
         XCTAssertEqual(files, others + ["mine"])
       }
