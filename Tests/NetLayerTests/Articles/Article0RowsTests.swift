@@ -112,9 +112,9 @@ final class Article0RowsTests: XCTestCase {
     let transport = StubTransport { $0.url.path == "/html" ? .json("<") : .failure(.connection) }
     let network = network(transport).with { $0.messages = .chinese }
     let cases: [(Observable<JSON>, Int, String)] = [
-      (network.json(.get, "/offline"), -1212, "网络状态不佳,请稍候再试!"),
-      (network.json(.get, "/html"), -1213, "服务器数据解析错误!"),
-      (network.json(.post, "/a", parameters: ["x": Double.nan]), -1214, "参数错误,请稍候再试!"),
+      (network.json(.get, "/offline"), -1212, "网络状态不佳，请稍后再试。"),
+      (network.json(.get, "/html"), -1213, "服务器数据解析失败。"),
+      (network.json(.post, "/a", parameters: ["x": Double.nan]), -1214, "请求参数有误。"),
     ]
     for (call, code, message) in cases {
       let error = try failure(of: call) as NSError
