@@ -34,9 +34,9 @@ public enum DefaultTransport {
     /// Creates a transport over `URLSession`, after a `notice`.
     private static func fallback(_ error: NetworkError, _ notice: Notice) -> any Transport {
       notice.give(
-        "NetLayer: \(error.reason). Requests go through URLSession instead, which needs many times the CPU and supports no pins, "
-          + "client certificates, proxy settings, priorities or backpressure. Install libcurl 7.68 or later (libcurl.so.4), "
-          + "or pass a URLSessionTransport to the backend.")
+        "NetLayer: \(error.reason). Requests use URLSession instead, which needs much more CPU and does not support "
+          + "pins, client certificates, proxy settings, priorities or backpressure. Install libcurl 7.68 or later "
+          + "(libcurl.so.4), or pass a URLSessionTransport to the backend.")
       return URLSessionTransport()
     }
   #else

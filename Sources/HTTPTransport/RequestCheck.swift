@@ -36,7 +36,7 @@ package enum RequestCheck {
     if limits.connect >= 0, limits.idle >= 0, limits.total >= 0, limits.call >= 0 { return nil }
     let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total), ("call", limits.call)]
     return all.first { !($0.1 >= 0) }.map { name, value in
-      "Timeouts.\(name) is \(value); set seconds, or 0 for no limit"
+      "Timeouts.\(name) is \(value); set a positive number of seconds, or 0 for no limit"
     }
   }
 
@@ -66,7 +66,7 @@ package enum RequestCheck {
 
   private static func problem(of stream: Request.BodyStream, _ request: Request) -> String? {
     if !(stream.chunkTimeout >= 0) {
-      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); set seconds, or 0 for no limit"
+      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); set a positive number of seconds, or 0 for no limit"
     }
     if let count = stream.count, count < 0 {
       return "BodyStream.count is \(count); set the length in bytes, or nil if it is unknown"

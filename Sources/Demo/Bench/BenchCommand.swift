@@ -26,15 +26,15 @@ enum BenchCommand {
     Sends the same GET repeatedly and prints the requests per second, the latencies, and the CPU time of this process
     per request. A response with a status other than 2xx counts as failed.
 
-      -n, --requests N      number of requests (1000)
-      -c, --concurrency C   number of concurrent requests, each on its own connection (16)
+      -n, --requests N      number of requests (default: 1000)
+      -c, --concurrency C   number of concurrent requests, each on its own connection (default: 16)
     \(RequestOptions.help)
 
     Examples, with the URL that `Demo serve` prints:
       swift run -c release Demo bench http://127.0.0.1:PORT/cart -n 20000 -c 64
       Demo bench http://127.0.0.1:PORT/cart --json
 
-    Exit code: 0, 1 if any request failed, 2 for bad usage, 130 on interrupt.
+    Exit code: 0, 1 if any request failed, 2 for a usage error, 130 on interrupt.
     """
 
   static func run(_ options: BenchOptions, _ console: Console) throws -> Int32 {

@@ -43,7 +43,7 @@ enum DownloadCommand {
     supports ranges and the file has not changed. An incomplete file is named FILE.part.
     With --json, prints one line at the end: file, bytes, resumedAt, seconds.
 
-      -o, --output FILE     the file or directory to write to (the last component of the URL)
+      -o, --output FILE     the file or directory to write to (default: the last component of the URL)
       --sha256 HEX          the expected SHA-256 digest of the file
     \(RequestOptions.help)
 
@@ -51,7 +51,7 @@ enum DownloadCommand {
       Demo download http://127.0.0.1:PORT/file -o file.bin
       Demo download http://127.0.0.1:PORT/file -o file.bin --json 2> log.txt
 
-    Exit code: 0, 1 if the download failed, 2 for bad usage, 130 on interrupt.
+    Exit code: 0, 1 if the download failed, 2 for a usage error, 130 on interrupt.
     """
 
   private struct Course {

@@ -34,7 +34,7 @@ enum EventsCommand {
       Demo events http://127.0.0.1:PORT/events
       Demo events http://127.0.0.1:PORT/events -n 3 --last-event-id 40 --json
 
-    Exit code: 0 if the server has no further events (204) or at the limit, 1 on error, 2 for bad usage,
+    Exit code: 0 if the server has no further events (204) or at the limit, 1 on error, 2 for a usage error,
     130 on interrupt.
     """
 

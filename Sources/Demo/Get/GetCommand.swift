@@ -14,14 +14,14 @@ enum GetCommand {
                             @FILE reads the body from a file, @- from standard input
       --data-raw TEXT       the body, where @ has no special meaning
       --data-file FILE      the same as -d @FILE
-      -i, --include         print the header fields of responses: a member "headers" with a list of values for each
-                            name; with --raw, lines before the body
+      -i, --include         print the response headers: a member "headers" with a list of values for each name;
+                            with --raw, lines before the body
       --envelope CODE,MESSAGE,DATA[,CURSOR]
                             unwrap {code,message,data,cursor}: print the data, or the server's message as an error;
-                            success is the code 200, or the one you set: status=0,msg,result
+                            the code 200 means success, unless you set another: status=0,msg,result
       --at PATH             print the value at a path such as data.items[0]
-      --follow-pages        fetch all pages, each with the cursor of the page before
-      --concurrency N       at most N concurrent requests (8)
+      --follow-pages        fetch all pages, each with the cursor of the previous page
+      --concurrency N       at most N concurrent requests (default: 8)
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
                             that a server may carry out twice, such as POST, are not retried
       --raw                 print unchanged bodies only; errors go to standard error
@@ -34,7 +34,7 @@ enum GetCommand {
       Demo get -d @order.json https://shop.example/orders
       sed 's|^|https://example.com/item/|' ids.txt | Demo get - --concurrency 32 --retry 2 > items.ndjson
 
-    Exit code: 0 if all succeeded, 1 if any failed, 2 for bad usage, 130 on interrupt.
+    Exit code: 0 if all succeeded, 1 if any failed, 2 for a usage error, 130 on interrupt.
     """
 
   static func run(_ options: GetOptions, _ console: Console) throws -> Int32 {

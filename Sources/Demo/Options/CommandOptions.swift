@@ -50,7 +50,7 @@ extension URLOptions {
   ///
   /// - Throws: `UsageError` if there is no URL.
   func target() throws -> Call {
-    guard let url else { throw UsageError("no URL given: pass one, http://… or https://…") }
+    guard let url else { throw UsageError("no URL given: pass an http:// or https:// URL") }
     return .get(url)
   }
 }

@@ -6,7 +6,7 @@ import Streams
 struct RequestOptions: Sendable {
   static let help = """
       -H "Name: value"      add a header field; may be repeated
-      --timeout S           time limit for each attempt in seconds; fractions are allowed (60)
+      --timeout S           time limit for each attempt in seconds; fractions are allowed (default: 60)
       --cacert FILE         trust the certificates in a PEM file instead of the system's
       --json                print lines of JSON on standard output, for scripts
       --verbose             log requests and responses on standard error, with secrets redacted

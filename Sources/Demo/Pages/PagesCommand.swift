@@ -56,15 +56,15 @@ enum PagesCommand {
     Fetches a list page by page and prints each item as a line of JSON when its page arrives. Fails if a page is
     repeated. With --json, prints each page as a line: page, items, cursor (of the next page).
 
-      --by METHOD           the method of paging (the cursor of the envelope):
+      --by METHOD           the paging method (default: the cursor of the envelope):
                               link                      the Link header's "next"
-                              cursor=PATH[,PARAMETER]   a cursor in the body, sent as a query parameter (cursor)
-                              number[=PARAMETER]        the number of the page, from 1 (page)
-                              offset[=PARAMETER]        the number of items so far (offset)
-      --at PATH             the path of the list, such as result.items (the whole body, or the envelope's data)
+                              cursor=PATH[,PARAMETER]   a cursor in the body, sent as a query parameter (default: cursor)
+                              number[=PARAMETER]        the page number, from 1 (default: page)
+                              offset[=PARAMETER]        the number of items so far (default: offset)
+      --at PATH             the path of the list, such as result.items (default: the body, or the envelope's data)
       -n, --limit N         at most N pages
       --envelope CODE,MESSAGE,DATA[,CURSOR]
-                            the names in the envelope (code,message,data,cursor; with --by, no envelope); CURSOR is
+                            the envelope's names (default: code,message,data,cursor, or none with --by); CURSOR is
                             also the name of the query parameter
     \(RequestOptions.help)
 
@@ -74,7 +74,7 @@ enum PagesCommand {
       Demo pages --by cursor=meta.next,after --at items http://127.0.0.1:PORT/api/events
       Demo pages -n 2 --json http://127.0.0.1:PORT/feed
 
-    Exit code: 0, 1 if a page failed, 2 for bad usage, 130 on interrupt.
+    Exit code: 0, 1 if a page failed, 2 for a usage error, 130 on interrupt.
     """
 
   static func run(_ options: PagesOptions, _ console: Console) throws -> Int32 {

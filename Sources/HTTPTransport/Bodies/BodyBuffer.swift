@@ -120,7 +120,7 @@ package final class BodyBuffer: Sendable {
     let (chunks, control, waiter, listeners) = state.withLock { state in
       // This also applies after the end if chunks are left, because a truncated body must not look complete.
       if state.end == nil || state.head < state.chunks.count {
-        state.end = .some(NetworkError(kind: .cancelled, reason: "the reader of the body has stopped"))
+        state.end = .some(NetworkError(kind: .cancelled, reason: "the caller stopped reading the body"))
       }
       defer {
         state.chunks = []

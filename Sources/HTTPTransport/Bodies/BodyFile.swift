@@ -43,6 +43,6 @@ package enum BodyFile {
 
   private static func failure(_ file: URL, _ reason: String) -> NetworkError {
     let place = file.isFileURL ? file.path : file.absoluteString
-    return NetworkError(kind: .invalidRequest, reason: "the body's file \(place) can't be sent: \(reason)")
+    return NetworkError(kind: .invalidRequest, reason: "the body file \(place) can't be sent: \(reason)")
   }
 }

@@ -127,7 +127,7 @@ extension Request.BodyStream {
     self.init(count: count) {
       let source = try BodySource(parts: parts, of: request)
       guard source.count == count else {
-        throw Self.changed("has \(source.count) bytes instead of \(count); it was changed before it was sent")
+        throw Self.changed("has \(source.count) bytes instead of \(count), because it changed before it was sent")
       }
       return { try Self.chunk(of: source) }
     }
@@ -138,13 +138,13 @@ extension Request.BodyStream {
     var chunk = Data(count: chunkSize)
     let count = chunk.withUnsafeMutableBytes { source.read(into: $0) }
     guard count >= 0 else {
-      throw changed("could not be read to its end; it may have been changed during the upload")
+      throw changed("could not be read to the end; it may have changed during the upload")
     }
     return count == 0 ? nil : chunk.prefix(count)
   }
 
   private static func changed(_ how: String) -> NetworkError {
-    NetworkError(kind: .connection, reason: "the body's file \(how)")
+    NetworkError(kind: .connection, reason: "the body file \(how)")
   }
 }
 

@@ -71,7 +71,7 @@ final class ChunkPump: Sendable {
         guard state.hasEnded else { return (.wait, noteWait(&state)) }
         if let count = stream.count, state.sent != count {
           return (
-            .failure(Self.failure("the body ended after \(state.sent) bytes although \(count) were announced")), nil
+            .failure(Self.failure("the body ended after \(state.sent) bytes, but BodyStream.count is \(count)")), nil
           )
         }
         return (.end, nil)
@@ -224,7 +224,7 @@ final class ChunkPump: Sendable {
       switch result {
       case .success(let chunk?):
         if let count = stream.count, Int64(chunk.count) > count - state.sent - Int64(state.bytes - state.offset) {
-          state.failure = Self.failure("the body has more than the \(count) bytes that were announced")
+          state.failure = Self.failure("the body has more bytes than BodyStream.count (\(count))")
         } else if !chunk.isEmpty {
           state.chunks.append(chunk)
           state.bytes += chunk.count
@@ -271,7 +271,7 @@ final class ChunkPump: Sendable {
       state.failure = NetworkError(
         kind: .timeout,
         reason:
-          "the source of the request's body was silent for \(stream.chunkTimeout) s (BodyStream.chunkTimeout); raise "
+          "the request body stream produced no data for \(stream.chunkTimeout) s (BodyStream.chunkTimeout); raise "
           + "the limit, or set 0 to disable it")
       return (nil, .some(state.task))
     }

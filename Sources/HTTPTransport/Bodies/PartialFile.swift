@@ -136,7 +136,7 @@ package final class PartialFile {
   package func restart(_ note: Note?) throws(NetworkError) {
     self.note = note
     count = 0
-    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be emptied") }
+    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be truncated") }
     guard let sidecar else { return }
     // Before the first byte, because bytes without a note are not recognized as a download's. A note without bytes is
     // harmless.

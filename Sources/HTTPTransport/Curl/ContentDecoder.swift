@@ -68,7 +68,7 @@
           throw Failure(reason: "the Content-Encoding names more than \(Self.maxCodings) codings")
         }
         guard let stage = Stage(name, coding) else {
-          throw Failure(reason: "the content coding \(name) can't be decoded: its library or memory is missing")
+          throw Failure(reason: "the content coding \(name) can't be decoded: its library or memory is unavailable")
         }
         stages.append(stage)
       }

@@ -42,33 +42,33 @@
         return make(
           .connection,
           "the proxy \(proxy ?? "") responded to CONNECT to \(place) with \(tunnelStatus(handle)); check "
-            + "Configuration.proxy, with its user and password")
+            + "Configuration.proxy, including its user and password")
       case 8 where handle.answer.status > 0:
         return make(
-          .connection, "the head of the response from \(place) is not valid: \(underlying.text); check the server")
+          .connection, "the response header from \(place) is not valid: \(underlying.text); check the server")
       case 1 where !underlying.text.contains("not supported or disabled"), 8:
         return make(.connection, "\(place) did not respond with HTTP: \(underlying.text); check the port")
       case 1, 3:
-        return make(.invalidRequest, "libcurl rejects the URL \(transfer.hopURL): \(underlying.text)")
+        return make(.invalidRequest, "libcurl rejected the URL \(transfer.hopURL): \(underlying.text)")
       case 6:
         return make(
           .unknownHost,
           "the host \(transfer.currentRequest.url.host ?? "") can't be resolved; check its spelling and the network")
       case 7:
-        if let limit = systemLimit(handle) { return make(.connection, "no connection to \(said): \(limit)") }
+        if let limit = systemLimit(handle) { return make(.connection, "could not connect to \(said): \(limit)") }
         if let address = handle.address {
           return make(
             .connection,
-            "no connection to \(place) at \(address.text): \(underlying.text); check Configuration.addresses, and that a "
-              + "server listens there")
+            "could not connect to \(place) at \(address.text): \(underlying.text); check Configuration.addresses, and "
+              + "that a server is listening there")
         }
         if let proxy {
           return make(
             .connection,
-            "no connection to \(place) through the proxy \(proxy): \(underlying.text); check "
-              + "Configuration.proxy, and that a proxy listens there")
+            "could not connect to \(place) through the proxy \(proxy): \(underlying.text); check "
+              + "Configuration.proxy, and that a proxy is listening there")
         }
-        return make(.connection, "no connection to \(said); check that a server listens there")
+        return make(.connection, "could not connect to \(said); check that a server is listening there")
       case 18 where handle.answer.status >= 200:
         return make(.connection, cutShort(place, handle))
       case 28:
@@ -76,12 +76,12 @@
       case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
         return make(
           .connection,
-          "the head of the response from \(place) has a line above libcurl's limit of 100 KB, or is too "
+          "the response header from \(place) has a line longer than libcurl's limit of 100 KB, or is too "
             + "large in total; check the server")
       case 27:
         return make(
           .connection,
-          "libcurl has too little memory for the request to \(place), or its head is too large; move "
+          "libcurl has too little memory for the request to \(place), or the request header is too large; move "
             + "large values into the body")
       case 35 where isHangUp(underlying.text):
         return make(
@@ -91,15 +91,15 @@
       case _ where code == 58 || (code == 35 && underlying.text.contains("key file")):
         return make(
           .tls,
-          "the client's certificate or key can't be used for \(place): \(underlying.text); check the files and the "
+          "the client certificate or key can't be used for \(place): \(underlying.text); check the files and the "
             + "password of TLS.identity")
       case 35, 51, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
-        let target = isProxys ? "the proxy \(proxy ?? "") on the way to \(place)" : place
+        let target = isProxys ? "the proxy \(proxy ?? "") for \(place)" : place
         return make(
           .tls,
-          "TLS with \(target): \(underlying.text); check the \(isProxys ? "proxy" : "server")'s certificate, or trust "
-            + "its CA with TLS.trust")
+          "the TLS handshake with \(target) failed: \(underlying.text); check the certificate of the "
+            + "\(isProxys ? "proxy" : "server"), or trust its CA with TLS.trust")
       case 56 where isCertificateDemand(underlying.text):
         return make(
           .tls,
@@ -112,18 +112,18 @@
       case 97: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
       case 18, 52: return make(.connection, "\(place) closed the connection without a response; try again")
       case 16, 92:
-        return make(.connection, "HTTP/2 failed with \(said) (libcurl error \(code)); try again")
+        return make(.connection, "HTTP/2 error with \(said) (libcurl error \(code)); try again")
       case 55, 56:
         return make(
           .connection,
           handle.answer.status >= 200
-            ? "the connection broke: \(cutShort(place, handle, underlying.text))"
-            : "the connection to \(place) broke before the response: \(underlying.text)")
+            ? "the connection was lost: \(cutShort(place, handle, underlying.text))"
+            : "the connection to \(place) was lost before the response: \(underlying.text)")
       case 96:
         return make(
           .connection,
-          "no HTTP/3 connection to \(said); check that a server supports HTTP/3 on that UDP port, or use HTTPVersion.automatic"
-        )
+          "could not connect with HTTP/3 to \(said); check that the server supports HTTP/3 on that UDP port, or use "
+            + "HTTPVersion.automatic")
       case 61:
         return make(.connection, "the body from \(place) does not match its Content-Encoding; check the server")
       default: return make(.connection, "the request failed: \(said) (libcurl error \(code))")
@@ -160,8 +160,8 @@
     static func connectTimeout(_ transfer: some CurlOperation, _ underlying: (any Error)? = nil) -> NetworkError {
       NetworkError(
         kind: .timeout,
-        reason: "no connection to \(transfer.place) within Timeouts.connect "
-          + "(\(transfer.request.timeouts.connect) s); raise it or check the network",
+        reason: "could not connect to \(transfer.place) within Timeouts.connect "
+          + "(\(transfer.request.timeouts.connect) s); raise the limit or check the network",
         request: transfer.request, underlying: underlying)
     }
 
@@ -169,16 +169,16 @@
     static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(transfer.place) closed the connection in the middle of the head; try again",
+        reason: "\(transfer.place) closed the connection in the middle of the response header; try again",
         request: transfer.request)
     }
 
     static func timeout(_ transfer: CurlTransfer, _ limit: String, _ seconds: Double) -> NetworkError {
-      let phase = transfer.handle == nil ? "while it waited for a connection" : "while it ran"
-      let meaning = limit == "idle" ? "was silent for" : "did not complete the response within"
+      let phase = transfer.handle == nil ? "while waiting for a connection" : "during the transfer"
+      let meaning = limit == "idle" ? "sent no data for" : "did not complete the response within"
       return NetworkError(
         kind: .timeout,
-        reason: "\(transfer.place) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
+        reason: "\(transfer.place) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise the limit or "
           + "check the server",
         request: transfer.request)
     }

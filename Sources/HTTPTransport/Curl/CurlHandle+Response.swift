@@ -17,7 +17,7 @@
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else {
         abortReason =
-          (answer.problem ?? "the head of the response is larger than \(CurlResponse.maxHeadSize) bytes")
+          (answer.problem ?? "the response header is larger than \(CurlResponse.maxHeadSize) bytes")
           + "; check the server"
         return false
       }
@@ -44,7 +44,7 @@
       showsFirstField = true
       if !isListening { set(CCURL_VERBOSE, 0) }
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
-      abortReason = "the first header field of the response begins with a blank; check the server"
+      abortReason = "the first header field of the response begins with whitespace; check the server"
       endCode = CCURL_WRITE_ERROR
       // During a pause, libcurl buffers received data without parsing it.
       ccurl_easy_pause(easy, Int32(CCURL_PAUSE_RECV | (isSendPaused ? CCURL_PAUSE_SEND : 0)))
@@ -117,7 +117,7 @@
       abortReason =
         answer.status == 0
         ? "it did not respond with HTTP; check the port"
-        : "the status \(answer.status) arrived instead of a final response; check the server"
+        : "the server sent status \(answer.status) instead of a final response; check the server"
       return false
     }
 
@@ -202,7 +202,7 @@
     /// The reason why a response that libcurl accepts as complete is not; `nil` if it is complete.
     var incompleteness: String? {
       if let decoder, !decoder.isAtEnd, decoder.hasInput || answer.endsWithConnection {
-        return "its content ends in the middle of its coding (\(decoder.names))"
+        return "its content is truncated (\(decoder.names))"
       }
       if answer.endsWithConnection, place.pointee.is_watched, !ccurl_multi_is_notified(multi, place) {
         return "the TLS connection was closed without a close_notify alert, which is required to detect the end of the "

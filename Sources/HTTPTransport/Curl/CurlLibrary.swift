@@ -51,7 +51,7 @@
       }
       return NetworkError(
         kind: .invalidRequest,
-        reason: "HTTPVersion.\(version) needs \(need); libcurl \(capabilities?.version ?? "?") does not support it; "
+        reason: "HTTPVersion.\(version) requires \(need); libcurl \(capabilities?.version ?? "?") does not support it; "
           + "install that version, or use HTTPVersion.automatic", request: request)
     }
 

@@ -86,7 +86,7 @@
         var error = NetworkError(
           kind: isForked ? .invalidRequest : .cancelled,
           reason: isForked
-            ? "this process is a child of fork without exec, which has no thread of the CurlTransport; call exec"
+            ? "this process was forked without exec, so it lacks the CurlTransport's thread; call exec"
             : "this CurlTransport was shut down before the request was sent; create a new one",
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle

@@ -141,9 +141,9 @@
         // libcurl before 7.84 accepts a line without a colon. Other versions accept a continuation of nothing (RFC 9112
         // §2.2, §5).
         if line[0] == 0x20 || line[0] == 0x09 {
-          if lines.isEmpty { problem = problem ?? "the first line of the head's fields begins with a blank" }
+          if lines.isEmpty { problem = problem ?? "the first header field begins with whitespace" }
         } else if line.baseAddress.map({ memchr($0, 0x3a, line.count) == nil }) == true {
-          problem = problem ?? "a line of the head has no colon: \(Self.quoted(line))"
+          problem = problem ?? "a header line has no colon: \(Self.quoted(line))"
         }
       }
       lines.append(contentsOf: line)

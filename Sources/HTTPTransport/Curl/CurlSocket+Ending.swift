@@ -35,7 +35,7 @@
         fail(CurlFailure.connectTimeout(self))
       case .opening where opening.hasHead: if let step = opening.ended() { follow(step) }
       case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
-        fail(.timeout, "\(place) was silent for \(limits.idle) s while the socket was opened (Timeouts.idle)")
+        fail(.timeout, "\(place) sent no data for \(limits.idle) s while the socket was opening (Timeouts.idle)")
       case .connecting, .opening:
         fail(.timeout, "\(place) did not open the socket within \(limits.total) s (Timeouts.total)")
       case .open:

@@ -122,8 +122,8 @@
       if isBodyTaken, !currentRequest.body.isRepeatable {
         return "its body can be sent only once; use a repeatable BodyStream"
       }
-      if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "it was sent \(unprocessed) times before" }
-      return isRepetition ? "it was sent again before" : nil
+      if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "it was already sent \(unprocessed) times" }
+      return isRepetition ? "it was already resent once" : nil
     }
 
     /// The measurements of a transfer without a handle: the wait, and the redirects so far.

@@ -36,7 +36,7 @@
         for (place, address) in addresses {
           guard let key = Self.key(place) else {
             throw Self.failure(
-              "the host \(place.debugDescription) is not valid; use a host, alone or with a port, such as api.example.com:8443"
+              "the host \(place.debugDescription) is not valid; use a host and an optional port, such as api.example.com:8443"
             )
           }
           if let problem = Self.problem(of: address) { throw Self.failure("the address of \(place) \(problem)") }
@@ -71,7 +71,7 @@
         switch address {
         case .host(let host, let port):
           if CurlTransport.TLS.plainHost(host) == nil {
-            return "is \(host.debugDescription), which is not a valid host; use a name or an IP address alone"
+            return "is \(host.debugDescription), which is not a valid host; use a name or an IP address without a port"
           }
           return port.flatMap { (1...65535).contains($0) ? nil : "has the port \($0); use one from 1 to 65535" }
         case .unixSocket(let path):

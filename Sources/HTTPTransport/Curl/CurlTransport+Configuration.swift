@@ -166,12 +166,12 @@
       case .file(let file) where !isReadable(file):
         return tlsFailure("the CA file \(file.path) can't be read; set an existing PEM file in TLS.trust")
       case .pem where !CurlLibrary.isAtLeast(0x07_4d00):
-        return tlsFailure("certificates in memory need libcurl 7.77; set a file in TLS.trust")
+        return tlsFailure("in-memory certificates require libcurl 7.77 or later; set a file in TLS.trust")
       default: break
       }
       if let identity = tls.identity, let file = [identity.certificate, identity.key].first(where: { !isReadable($0) })
       {
-        return tlsFailure("the file \(file.path) of the client's identity can't be read; set an existing PEM file")
+        return tlsFailure("the file \(file.path) of TLS.identity can't be read; set an existing PEM file")
       }
       for (host, pins) in tls.pins {
         guard CurlTransport.TLS.plainHost(host) != nil else {
@@ -182,18 +182,20 @@
           return tlsFailure("TLS.pins has no pin for \(host); remove the host to trust its CA")
         }
         for pin in pins where Data(base64Encoded: String(pin.dropFirst(8)))?.count != 32 || !pin.hasPrefix("sha256//") {
-          return tlsFailure("the pin \(pin.debugDescription) of \(host) is not sha256// and the base64 of 32 bytes")
+          return tlsFailure(
+            "the pin \(pin.debugDescription) of \(host) is not valid; use sha256// followed by the base64 of 32 bytes")
         }
       }
       for (name, value) in [("maxConnectionsPerHost", maxConnectionsPerHost), ("maxConnections", maxConnections)]
       where value < 1 {
-        return invalid("Configuration.\(name) is \(value), so that no request could run; set at least 1")
+        return invalid("Configuration.\(name) is \(value), which prevents all requests; set at least 1")
       }
       if let limit = maxRequestsPerConnection, limit < 1 {
         return invalid("Configuration.maxRequestsPerConnection is \(limit); set at least 1, or nil for no limit")
       }
       if maxRequestsPerConnection != nil, !CurlLibrary.asksBeforeSending {
-        return invalid("Configuration.maxRequestsPerConnection needs libcurl 7.80; update libcurl, or remove the limit")
+        return invalid(
+          "Configuration.maxRequestsPerConnection requires libcurl 7.80 or later; update libcurl, or remove the limit")
       }
       if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); set 0 or more bytes") }
       guard maxIdleTime > 0 else {
@@ -225,7 +227,8 @@
         guard Self.ports[url.scheme?.lowercased() ?? ""] != nil, url.host?.isEmpty == false else {
           return NetworkError(
             kind: .invalidRequest,
-            reason: "the proxy \(Redaction.standard.url(url)) needs a scheme http, https, socks5 or socks5h, and a host"
+            reason: "the proxy URL \(Redaction.standard.url(url)) is not valid; use the scheme http, https, socks5 or "
+              + "socks5h, and a host"
           )
         }
         return Self.credentialsFailure(url.absoluteString, "Configuration.proxy")
@@ -257,8 +260,8 @@
         return NetworkError(
           kind: .invalidRequest,
           reason:
-            "the user or password of the proxy in \(place) has the control character 0x\(String(value, radix: 16)), "
-            + "with which libcurl would bypass the proxy; remove it")
+            "the user or password of the proxy in \(place) contains the control character "
+            + "0x\(String(value, radix: 16)), which would make libcurl bypass the proxy; remove it")
       }
       return nil
     }

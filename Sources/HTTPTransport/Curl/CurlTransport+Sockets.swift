@@ -66,7 +66,7 @@
         return .failure(
           NetworkError(
             kind: .invalidRequest,
-            reason: "this process is a child of fork without exec, which has no thread of the CurlTransport; call exec",
+            reason: "this process was forked without exec, so it lacks the CurlTransport's thread; call exec",
             request: request))
       }
       return state.withLock { state in

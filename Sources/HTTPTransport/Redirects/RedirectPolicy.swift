@@ -127,7 +127,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     }
     guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
       return refuse(
-        "\(from) redirects to \(location): from https to http is not followed; request the http URL directly")
+        "\(from) redirects to \(location), from https to http, which is not followed; request the http URL directly")
     }
     // A server must not cause requests that a caller must not send.
     if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {

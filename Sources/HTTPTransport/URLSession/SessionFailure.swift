@@ -29,21 +29,21 @@
 
     private static func meaning(of code: URLError.Code, _ place: String, _ url: URL) -> (NetworkError.Kind, String) {
       switch code {
-      case .cancelled: (.cancelled, "the session cancelled the request to \(place)")
-      case .timedOut: (.timeout, "the session cancelled the request to \(place) at its own time limit")
+      case .cancelled: (.cancelled, "URLSession cancelled the request to \(place)")
+      case .timedOut: (.timeout, "the request to \(place) timed out at the URLSession's own limit")
       case .cannotFindHost, .dnsLookupFailed:
         (.unknownHost, "the host \(url.host ?? "") can't be resolved; check its spelling and the network")
-      case .cannotConnectToHost: (.connection, "no connection to \(place); check that a server listens there")
+      case .cannotConnectToHost: (.connection, "could not connect to \(place); check that a server is listening there")
       case .networkConnectionLost:
-        (.connection, "the connection to \(place) broke before the response was complete; try again")
+        (.connection, "the connection to \(place) was lost before the response was complete; try again")
       case .notConnectedToInternet: (.connection, "no network is available to reach \(place); check the network")
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
         .clientCertificateRequired:
-        (.tls, "TLS with \(place) failed; check the server's certificate")
+        (.tls, "the TLS handshake with \(place) failed; check the server's certificate")
       // Linux reports this for a response that is not HTTP. The URL's scheme has been checked before.
       case .unsupportedURL: (.connection, "\(place) did not respond with HTTP; check the port")
-      case .badURL: (.invalidRequest, "the session rejects the URL \(url.absoluteString)")
+      case .badURL: (.invalidRequest, "URLSession rejected the URL \(url.absoluteString)")
       case .httpTooManyRedirects: (.redirect, "too many redirects at \(place)")
       default: (.connection, "the request to \(place) failed")
       }

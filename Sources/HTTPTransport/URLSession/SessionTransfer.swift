@@ -144,14 +144,14 @@
       }
       if now >= idle {
         let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
-        return (timeout("was silent for \(silence) s (\(name))"), idle)
+        return (timeout("sent no data for \(silence) s (\(name))"), idle)
       }
       return (nil, Swift.min(total, idle))
     }
 
     private func timeout(_ what: String) -> NetworkError {
       NetworkError(
-        kind: .timeout, reason: "\(place) \(what); raise it or check the server", request: request)
+        kind: .timeout, reason: "\(place) \(what); raise the limit or check the server", request: request)
     }
   }
 #endif

@@ -51,7 +51,7 @@ extension Network {
   }
 
   /// Unavailable: use a ``Call`` such as `.get(url)`.
-  @available(*, unavailable, message: "write request(.get(url, query: …), as: Model.self), or .post(url, json: …)")
+  @available(*, unavailable, message: "use request(.get(url, query: …), as: Model.self), or .post(url, json: …)")
   public func request<Result>(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:], as type: Result.Type = Result.self
@@ -60,7 +60,7 @@ extension Network {
   }
 
   /// Unavailable: use a ``Call`` such as `.get(url)`.
-  @available(*, unavailable, message: "write request(.get(url, query: …)), or fetch(.delete(url)) with await")
+  @available(*, unavailable, message: "use request(.get(url, query: …)), or fetch(.delete(url)) with await")
   public func request(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]

@@ -58,7 +58,7 @@ extension JSON {
     var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
       guard let steps = JSONPath(path) else {
-        throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+        throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
       }
       (data, place) = (data[steps], place + steps.codingPath)
     }
@@ -102,7 +102,7 @@ extension JSON {
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
     guard let steps = JSONPath(path) else {
-      throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+      throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
     }
     let value = self[steps]
     guard value.exists else {
@@ -158,7 +158,7 @@ extension JSON {
   /// Returns the cursor of the next page, at `path` of the whole response.
   func cursor(at path: String) throws -> String? {
     guard let steps = JSONPath(path) else {
-      throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+      throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
     }
     return try self[steps].cursor(named: path)
   }

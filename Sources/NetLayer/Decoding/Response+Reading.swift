@@ -10,7 +10,7 @@ extension Response {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
     guard let encoding = Self.encodings[name] else {
-      throw failure("unknown charset \(name.debugDescription); read the bytes of the body")
+      throw failure("unknown charset \(name.debugDescription); decode the body bytes yourself")
     }
     return try text(body, encoding, name)
   }
@@ -21,8 +21,8 @@ extension Response {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
       guard String(data: Data(count: 4), encoding: encoding) != nil else {
         throw failure(
-          "the charset \(name.debugDescription) needs Foundation, which this program does not link; read the body's bytes, or "
-            + "use a class of Foundation such as NSString")
+          "the charset \(name.debugDescription) requires Foundation, which this program does not link; decode the body "
+            + "bytes yourself, or use a Foundation class such as NSString")
       }
       throw failure("the body is not valid text in \(name)")
     }

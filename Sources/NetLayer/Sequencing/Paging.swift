@@ -111,7 +111,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
       var error = NetworkError(
         kind: .sequence, message: Messages.localized.parse,
         reason:
-          "the page at \(here) has the same items as the page before; check the names of its parameters (\(paging))")
+          "the page at \(here) has the same items as the previous page; check the parameter names (\(paging))")
       error.index = former.count
       throw error
     }

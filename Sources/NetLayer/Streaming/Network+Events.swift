@@ -202,7 +202,7 @@ private final class EventSession: Sendable {
         emit(event)
       }
     } catch {
-      throw response.failure("an event of the stream is too long: \(error)", underlying: error)
+      throw response.failure("an event in the stream is too long: \(error)", underlying: error)
     }
   }
 

@@ -23,7 +23,7 @@ final class EventsTests: XCTestCase {
     // No server listens on this port.
     let events = try DemoProcess(["events", "http://127.0.0.1:9/events"], terminal: terminal)
     let shown = terminal.text { $0.contains("reconnecting") }
-    XCTAssertTrue(shown.contains("no connection to 127.0.0.1:9"), shown)
+    XCTAssertTrue(shown.contains("could not connect to 127.0.0.1:9"), shown)
     events.interrupt()
     XCTAssertEqual(events.wait(), 130)
   }

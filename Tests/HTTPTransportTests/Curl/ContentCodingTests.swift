@@ -96,7 +96,7 @@
         for mode in [FaultGrid.Mode.stream, .file] {
           let cut = response(Array(bytes.dropLast()), name, .length)
           guard case .failure(let error) = try outcome(cut, in: mode) else { return XCTFail("\(name) \(mode)") }
-          XCTAssert(error.reason.contains("in the middle of its coding (\(name))"), error.reason)
+          XCTAssert(error.reason.contains("its content is truncated (\(name))"), error.reason)
         }
       }
     }

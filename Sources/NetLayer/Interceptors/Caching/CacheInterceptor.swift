@@ -85,7 +85,7 @@ public struct CacheInterceptor: Interceptor {
   /// Emits the error of a `cacheOnly` miss, off the caller's thread.
   static func notCached(_ request: Request, _ next: Chain) -> Observable<Response> {
     let error = NetworkError(
-      kind: .notCached, reason: "the cache has no response for \(request), and its policy sends no request",
+      kind: .notCached, reason: "the cache has no response for \(request), and the cache policy allows no request",
       request: request)
     return Observable.error(error).observeOn(next.mapping)
   }

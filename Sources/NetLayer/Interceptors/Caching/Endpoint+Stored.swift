@@ -33,7 +33,7 @@ extension Endpoint {
     let (cache, key, request) = try place(on: network)
     guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {
       throw network.reading.error(
-        .invalidRequest, "\(response) can't be stored: it needs a complete body in memory, and no Vary: *"
+        .invalidRequest, "\(response) can't be stored: it must have a complete body in memory, and no Vary: *"
       ).about(request)
     }
     let now = cache.now
