@@ -106,7 +106,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     change { $0.append(Field(name: name, value: value)) }
   }
 
-  /// Returns these fields with those of `other`, which replace the fields of the same name.
+  /// Returns these fields and the fields of `other`, which replace fields of the same name.
   public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
     let new = other.fields
     guard !new.isEmpty else { return self }

@@ -5,13 +5,13 @@
 /// total limit, so that a busy host does not starve the others. If `goesByAge` is set, the oldest request goes first
 /// instead.
 ///
-/// The queue replaces that of libcurl for four reasons. A waiting request stays small, because it has no handle. Its
-/// connect limit starts with the connection. Urgent requests overtake. Each turn of the loop costs only as much as the
-/// running requests.
+/// The queue replaces libcurl's queue for four reasons. A waiting request stays small, because it has no handle. Its
+/// connect limit starts with the connection. Urgent requests overtake others. Each turn of the loop costs only as much
+/// as the running requests.
 package struct HostQueue {
   /// A running or waiting request.
   package protocol Item: AnyObject {
-    /// Whether it no longer waits.
+    /// Whether the request no longer waits.
     var hasEnded: Bool { get }
   }
 
@@ -97,7 +97,7 @@ package struct HostQueue {
   private var running = 0
   private var lastNumber = 0
   private var lastLane: UInt32 = 0
-  /// Lanes that only the total prevents from running more; the one that has waited longest comes first.
+  /// Lanes that could run more requests if `total` allowed it; the lane that has waited longest comes first.
   private var ready: [Lane] = []
 
   /// Creates a queue that runs at most `perHost` requests for each host and `total` requests altogether. A host that

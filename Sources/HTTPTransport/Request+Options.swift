@@ -14,8 +14,8 @@ extension Request {
     public var maxBodySize: Int?
     /// The jar that stores cookies for all requests that share it; `nil` disables cookies.
     public var cookies: CookieJar?
-    /// The header fields that no redirect to another origin may carry, in addition to those of `Redaction.standard`.
-    /// The network adds the backend's `redaction`.
+    /// The header fields that no redirect to another origin may carry, in addition to the fields of
+    /// `Redaction.standard`. The network adds the backend's `redaction`.
     public var secrets: Redaction
     /// The HTTP version. `URLSessionTransport` supports only `automatic` and fails requests with any other value.
     public var httpVersion: HTTPVersion

@@ -1,7 +1,7 @@
 /// The measurements of a transfer: times in seconds, with fractions, and sizes in bytes.
 ///
 /// A value is `nil` if the transport does not measure it. `URLSessionTransport` measures only `total`, bytes and
-/// `redirects`, and a stub nothing. After redirects, the values of the connection are those of the last request.
+/// `redirects`, and a stub measures nothing. After redirects, the connection's values describe the last request.
 public final class TransferMetrics: Sendable {
   /// The time spent waiting for a free connection.
   public let queued: Double?

@@ -37,8 +37,8 @@ package enum URLAuthority {
     }
   }
 
-  /// Returns whether `text` is empty, a colon and a number, or a colon alone, which stands for the default port (RFC
-  /// 3986 §3.2.3).
+  /// Returns whether `text` is empty, a colon and a number, or a colon alone, which means the default port (RFC 3986
+  /// §3.2.3).
   private static func isPort(_ text: Substring.UTF8View) -> Bool {
     guard let colon = text.first else { return true }
     let digits = text.dropFirst()

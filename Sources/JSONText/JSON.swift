@@ -26,7 +26,7 @@ public struct JSON: Sendable {
 
   /// The maximum number of nested objects and arrays; deeper text throws `JSONError`.
   ///
-  /// The limit of 512 is that of Foundation's decoder.
+  /// Foundation's decoder has the same limit of 512.
   public static let maximumDepth = 512
 
   let document: JSONDocument

@@ -19,7 +19,7 @@ import PortableFoundation
 /// them do not escape `read`.
 // Safe: immutable after `init`.
 final class JSONIndex: @unchecked Sendable {
-  /// The position that stands for a missing value.
+  /// The position that represents a missing value.
   static let none = UInt32.max
   /// The number of zero bytes after the text: every scan ends there at the latest, and any load of eight bytes is valid.
   static let padding = 16

@@ -3,7 +3,7 @@ struct JSONReader {
   let text: UnsafePointer<UInt8>
   let words: UnsafePointer<UInt64>
 
-  /// Returns the entry at `position`, which is that of a key or a value.
+  /// Returns the entry at `position`, which must be the position of a key or a value.
   @inline(__always)
   func word(_ position: Int) -> JSONWord { JSONWord(bits: words[position]) }
 

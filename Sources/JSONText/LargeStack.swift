@@ -4,7 +4,7 @@ import PortableFoundation
 ///
 /// Scanning does not recurse. Decoding does, through the code of the models, and so do equality, encoding and
 /// pretty-printing. JSON of up to 32 levels is processed in place: on the 512 KB stacks of Dispatch that leaves 16 KB
-/// per level, of which this module needs 3.5 KB without optimization.
+/// per level. This module needs 3.5 KB of it without optimization.
 ///
 /// Deeper JSON, which is rare, is processed on a separate thread with 32 KB for each of the 512 levels that the scanner
 /// accepts; unused parts take no memory. Work that begins on such a thread stays there as long as there is room.

@@ -61,10 +61,9 @@ extension LoopbackServer {
       }
     }
 
-    /// Returns the bytes of a frame of a server. Arguments other than the defaults create frames that a server must not
-    /// send.
+    /// Returns the bytes of a server frame. Arguments other than the defaults create invalid frames.
     ///
-    /// `length` is the length in the head, if it differs from the payload's.
+    /// `length` overrides the length in the frame header.
     public static func frame(
       _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, isMasked: Bool = false,
       length: UInt64? = nil

@@ -98,7 +98,7 @@ extension Call {
     request.context[HasNotes.self] = true
   }
 
-  /// Adds `parameters` to the query, replacing those of the same name.
+  /// Adds `parameters` to the query, replacing parameters of the same name.
   mutating func add(query parameters: Parameters) {
     let names = (try? URLParameterEncoder().pairs(of: parameters).map(\.name)) ?? []
     if path.utf8.contains(UInt8(ascii: "?")) { path = path.withoutQueryPairs(of: names) }

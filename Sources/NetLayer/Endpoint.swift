@@ -27,7 +27,7 @@ public protocol Endpoint: Sendable {
   var task: HTTPTask { get }
   /// The header fields, which take precedence over the backend's; none by default.
   var headers: HTTPHeaders { get }
-  /// The cache options; by default those of the backend's `CacheInterceptor`.
+  /// The cache options; by default the options of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
 }
 

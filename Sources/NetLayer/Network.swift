@@ -64,7 +64,7 @@ public final class Network: Sendable {
     pipeline.responses(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
-  /// Sends `request` unchanged through the interceptors and emits the response, whatever its status.
+  /// Sends `request` unchanged through the interceptors and emits the response, regardless of its status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.
   public func send(

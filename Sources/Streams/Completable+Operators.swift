@@ -45,7 +45,7 @@ extension Completable {
     Completable(trusted: observable.catchError { try handler($0).observable })
   }
 
-  /// Replaces the error with the one that `transform` returns or throws.
+  /// Replaces the error with the error that `transform` returns or throws.
   public func mapError(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Completable {
     Completable(trusted: observable.mapError(transform))
   }

@@ -35,7 +35,7 @@ extension Single {
     Single(trusted: observable.catchErrorJustReturn(element))
   }
 
-  /// Replaces the error with the one that `transform` returns or throws.
+  /// Replaces the error with the error that `transform` returns or throws.
   public func mapError(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Single<Element> {
     Single(trusted: observable.mapError(transform))
   }

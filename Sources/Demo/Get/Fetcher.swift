@@ -118,7 +118,7 @@ final class Fetcher: Sendable {
       tally.done += 1
       if line.failed { tally.failed += 1 }
     }
-    // The output is closed, as by `| head -1`, which is not an error.
+    // The output is closed, for example by `| head -1`, which is not an error.
     if !show(line) { _exit(console.exitCode(failures == 0 ? 0 : 1)) }
     showProgress()
   }

@@ -1,7 +1,7 @@
 import LoopbackServer
 import PortableFoundation
 
-/// The routes of `Demo serve` in addition to those of the tour, for trying the other commands.
+/// The additional routes of `Demo serve`, for trying the other commands.
 enum PlayRoutes {
   static func add(to routes: inout LoopbackServer.Routes) {
     routes.on("GET", "/cart") { _ in .json(#"{"code":200,"message":"ok","data":{"items":2,"total":59.90}}"#) }

@@ -7,7 +7,7 @@ enum Ending: Sendable {
   case failed(any Error)
   /// Ctrl-C.
   case interrupted
-  /// The output was closed, as by `| head -1`, which is not an error.
+  /// The output was closed, for example by `| head -1`, which is not an error.
   case unread
 }
 

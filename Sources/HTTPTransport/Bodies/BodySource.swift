@@ -9,7 +9,7 @@ import PortableFoundation
 #endif
 
 /// The bytes of a request's body, of known length, which can be read in chunks and rewound.
-// @unchecked Sendable: used by one thread at a time, the transport's or that of its `ChunkPump`.
+// @unchecked Sendable: used by one thread at a time, the transport's or its `ChunkPump`'s.
 final class BodySource: @unchecked Sendable {
   private enum Storage {
     case data(Data)

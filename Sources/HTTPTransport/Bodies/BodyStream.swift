@@ -63,7 +63,7 @@ extension Request {
     /// Creates a body that can be sent again, from an asynchronous sequence. `sequence` is called for each attempt, and
     /// returns a sequence that begins at the start.
     ///
-    /// An error of the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
+    /// An error thrown by the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
     public init<Chunks: AsyncSequence & Sendable>(
       count: Int64? = nil, sequence: @escaping @Sendable () throws -> Chunks
     ) where Chunks.Element == Data {
@@ -75,7 +75,7 @@ extension Request {
     /// Creates a body that can be sent only once, from an asynchronous sequence. A retry or redirect that would send it
     /// again fails.
     ///
-    /// An error of the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
+    /// An error thrown by the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
     public init<Chunks: AsyncSequence & Sendable>(once sequence: Chunks, count: Int64? = nil)
     where Chunks.Element == Data {
       self.count = count

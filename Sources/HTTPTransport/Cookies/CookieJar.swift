@@ -28,7 +28,7 @@ public final class CookieJar: Sendable {
     public var path: String
     /// Whether the cookie is sent only over TLS.
     public var isSecure: Bool
-    /// The expiry date; `nil` for a cookie that lasts as long as the jar.
+    /// The expiry date; `nil` for a session cookie, which lasts as long as the jar.
     public var expires: Date?
   }
 

@@ -15,7 +15,7 @@
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
       stream = 0
-      // An earlier start without a refusal may have been processed, whatever stops this one.
+      // An earlier start without a refusal may have been processed, whatever the reason this start fails.
       if starts > 1, !isRefused { mayBeProcessed = true }
       transfer?.touch()
       sentAt = transfer?.lastActivity

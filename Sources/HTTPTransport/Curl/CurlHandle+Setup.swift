@@ -110,8 +110,8 @@
       if let identity = tls.identity {
         demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
         demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
-        // Always set: without a password, OpenSSL would prompt for that of an encrypted key on the terminal, on this
-        // thread.
+        // Always set: without a value, OpenSSL would prompt for the password of an encrypted key on the terminal and
+        // block this thread.
         demand("the password of TLS.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
       }
       forEachTLS(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) { option in

@@ -22,8 +22,8 @@
     var abortReason: String?
     /// The uptime in nanoseconds at which the transfer was passed to libcurl.
     var startedAt: UInt64 = 0
-    /// The turn of the loop in which the transfer was passed to libcurl. Until the next turn, libcurl's data is that of
-    /// the previous transfer.
+    /// The turn of the loop in which the transfer was passed to libcurl. Until the next turn, libcurl still reports the
+    /// data of the previous transfer.
     var turn: UInt64 = 0
 
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
@@ -36,7 +36,7 @@
     /// The header lines of the last plain GET, for reuse.
     var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
     private var connectMilliseconds = 0
-    /// Whether the handle has settings other than those of a plain GET.
+    /// Whether the handle has settings that a plain GET does not have.
     var needsReset = false
     private var waitsForMultiplexing = false
     /// The HTTP version set last; `nil` if it is not set.
@@ -286,7 +286,7 @@
       answer.discard()
     }
 
-    /// Releases the transfer. A handle with settings other than those of a plain GET is reset. Returns `false` if the
+    /// Releases the transfer. A handle with settings that a plain GET does not have is reset. Returns `false` if the
     /// handle can't be reused.
     func release() -> Bool {
       clear()
@@ -321,7 +321,7 @@
     }
 
     func option(_ raw: Int) -> Int32 { Int32(raw) }
-    // Callers may ignore the code, except that of security-related settings, which goes to `demand`.
+    // Callers may ignore the code, except for security-related settings, whose code goes to `demand`.
     @discardableResult
     func set(_ raw: Int, _ value: Int) -> Int32 { ccurl_easy_set_long(easy, option(raw), value) }
     @discardableResult

@@ -304,8 +304,8 @@
         )
       }
       let isOurs = handle.isHeld || handle.isPaused || handle.isWaitingToSend
-      // Includes input that libcurl does not report, such as an incomplete line. Excludes that of other requests on
-      // HTTP/2.
+      // Includes input that libcurl does not report, such as an incomplete line. Excludes the input of other requests
+      // on HTTP/2.
       let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.place))) : 0
       let last = isOurs ? now : Swift.max(connected, transfer.lastActivity, input)
       return (

@@ -9,7 +9,7 @@
     private(set) var maxBodySize = 0
     /// The header fields, once the head is complete.
     private(set) var headers = HTTPHeaders()
-    /// The lines of the head so far, then those of the trailers, each with a line feed at its end.
+    /// The lines of the head so far, then of the trailers. Each ends with a line feed.
     private var lines: [UInt8] = []
     /// Whether the final head has been received; 1xx heads do not count.
     private(set) var isHeadComplete = false

@@ -96,9 +96,9 @@
       public var trust: Trust
       /// The client certificate; `nil` for none.
       public var identity: Identity?
-      /// The pinned public keys by host, of which the server's certificate must have one. A host is a name or an IP
-      /// address, in any case. A key is `sha256//` and the base64 of its hash (RFC 7469 §2.4). Always add a backup key:
-      /// if the only key is lost, the app can't connect any more.
+      /// The pinned public keys by host. The server's certificate must have one of its host's keys. A host is a
+      /// case-insensitive name or an IP address. A key is `sha256//` and the base64 of its hash (RFC 7469 §2.4). Always
+      /// add a backup key: if the only key is lost, the app can't connect any more.
       public var pins: [String: [String]]
       /// The minimum version; 1.0 and 1.1 are deprecated (RFC 8996).
       public var minimumVersion: Version

@@ -28,7 +28,7 @@
 
     /// Returns a snapshot of the connections and requests.
     ///
-    /// The transport's thread counts them on demand, in some microseconds, so that requests have no overhead. All
+    /// The transport's thread counts them on demand, in a few microseconds, so that requests have no overhead. All
     /// counts are 0 after `shutdown()`. Safe from any thread.
     public func gauges() async -> Gauges {
       await withCheckedContinuation { continuation in loop.ask { continuation.resume(returning: $0) } }

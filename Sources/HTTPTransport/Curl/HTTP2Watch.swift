@@ -61,7 +61,7 @@
       ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
     }
 
-    /// Processes a line of libcurl's debug output. The texts are those of versions 7.80 to 8.14.
+    /// Processes a line of libcurl's debug output. The texts match versions 7.80 to 8.14.
     func hear(_ line: UnsafeRawBufferPointer) {
       switch line.first {
       case UInt8(ascii: "U"), UInt8(ascii: "["):

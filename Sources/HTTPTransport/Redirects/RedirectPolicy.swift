@@ -148,7 +148,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     return .follow(next, trail)
   }
 
-  /// Resolves `location`. A target without a fragment inherits that of `from` (RFC 9110 §10.2.2).
+  /// Resolves `location`. A target without a fragment inherits the fragment of `from` (RFC 9110 §10.2.2).
   private static func target(of location: String, from: URL) -> URL? {
     guard let target = URL(string: location, relativeTo: from)?.absoluteURL else { return nil }
     let old = from.absoluteString

@@ -9,7 +9,7 @@
   /// A transport over Foundation's `URLSession`. It is the default on Apple platforms, and on Linux without libcurl.
   ///
   /// It stores no cookies, responses or credentials. It implements redirects, the idle limit and the total limit
-  /// itself, so that they match those of the libcurl transport. `URLSession` imposes two differences:
+  /// itself, so that they behave as in the libcurl transport. `URLSession` imposes two differences:
   ///
   /// - It does not report when a connection is established. Until the first byte of the response, the limit for silence
   ///   is the sum of `connect` and `idle`.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The location of a decoder: a value, and the path to its parent.
 struct DecodingPlace {
-  /// The position of the value in the index; `JSONIndex.none` stands for a null that is not in the text.
+  /// The position of the value in the index; `JSONIndex.none` represents a null that is not in the text.
   let position: UInt32
   /// The enclosing container; `none` for the root of the decode.
   let parent: UInt32

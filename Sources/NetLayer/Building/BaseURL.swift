@@ -19,7 +19,7 @@ final class BaseURL: Sendable {
     root = String(path.reversed().drop { $0 == "/" }.reversed())
   }
 
-  /// Returns the URL of `target` relative to this one, or `nil` for a target that needs further checks.
+  /// Returns the URL of `target` relative to this URL, or `nil` for a target that needs further checks.
   func url(for target: any URLConvertible) -> URL? {
     guard let path = target as? String else { return nil }
     // Texts with different bytes can be equal, such as the Kelvin sign and K; stored paths are ASCII.

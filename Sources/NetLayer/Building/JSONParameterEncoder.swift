@@ -13,7 +13,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
   public var keys: KeyEncoding { didSet { isBackends = false } }
   /// Whether the body has line breaks and an indentation of two spaces, for people to read.
   public var prettyPrinted: Bool { didSet { isBackends = false } }
-  /// Whether the backend's `encoder` replaces this one.
+  /// Whether the backend's `encoder` replaces this encoder.
   private(set) var isBackends = false
 
   /// Creates an encoder with Foundation's defaults.

@@ -75,7 +75,7 @@ public struct MultipartForm: Sendable {
     pairs = nil
   }
 
-  /// Creates a form whose fields are `parameters`, named as by `URLParameterEncoder`.
+  /// Creates a form whose fields are `parameters`, with the names that `URLParameterEncoder` generates.
   public init(_ parameters: Parameters, boundary: String? = nil) {
     parts = []
     self.boundary = boundary

@@ -57,7 +57,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// Returns these parameters combined with `common` ones. If both have a name, this one's value counts.
+  /// Returns these parameters combined with `common` ones. If both have a name, these parameters take precedence.
   public func over(_ common: Parameters) -> Parameters {
     var result = common
     for layer in layers {

@@ -62,7 +62,7 @@ public struct Signature: Sendable {
   /// The parameters of the signature, sent in the same place as the call's own. Those of a body are written into the
   /// call's own body, even if an interceptor has replaced it.
   public var parameters: Parameters
-  /// The header fields of the signature, which replace those of the same name.
+  /// The header fields of the signature, which replace fields of the same name.
   public var headers: HTTPHeaders
 
   /// Creates a signature of `parameters` and `headers`.
@@ -108,7 +108,7 @@ struct Signing: Sendable {
   private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
-      // A URL from the server, such as that of the next page, may contain the former signature.
+      // A URL from the server, such as the next page's, may contain the former signature.
       if request.url.query != nil, request.url != encoded.url {
         request.url = request.url.withoutQueryPairs(of: try signature.names)
       }

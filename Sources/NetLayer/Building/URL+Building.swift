@@ -123,9 +123,9 @@ enum URLPath {
   }
 
   static func checkClimbing(_ path: String) throws {
-    // Compares bytes, because a combining mark after a slash would hide it from a comparison of characters. A backslash
-    // is also a separator for servers and clients that follow the WHATWG URL rules, and so are escapes for servers that
-    // decode before they resolve.
+    // Compares bytes, because a combining mark after a slash would hide it from a comparison of characters. Servers and
+    // clients that follow the WHATWG URL rules also split at a backslash. Servers that decode before they resolve also
+    // split at escapes.
     let hasEscapes = path.utf8.contains(UInt8(ascii: "%"))
     if hasEscapes ? climbs(decodingDotsAndSlashes(of: path)) : climbs(path.utf8) {
       throw refused(path, "contains the component '..'; remove it")

@@ -45,7 +45,7 @@ public struct URLParameterEncoder: ParameterEncoder {
     case literal
   }
 
-  /// A format of `nil`, including that of optional members and of array elements.
+  /// A format of `nil`, including optional members and array elements that are `nil`.
   public enum NilStyle: Sendable {
     /// The omission of the key; later array elements move up.
     case dropKey

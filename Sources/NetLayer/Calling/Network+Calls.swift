@@ -21,7 +21,7 @@ extension Network {
     json(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
-  /// Requests text and emits it if the status is a success. The parameters are those of `json`.
+  /// Requests text and emits it if the status is a success. The parameters are the same as in `json`.
   public func string(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -31,7 +31,7 @@ extension Network {
     }
   }
 
-  /// Requests bytes and emits them if the status is a success. The parameters are those of `json`.
+  /// Requests bytes and emits them if the status is a success. The parameters are the same as in `json`.
   public func data(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -41,8 +41,8 @@ extension Network {
     }
   }
 
-  /// Requests any content and emits the response, whatever its status. Check it with `validated()`, `common()` or
-  /// `map(_:at:)`. The parameters are those of `json`.
+  /// Requests any content and emits the response, regardless of its status. Check it with `validated()`, `common()` or
+  /// `map(_:at:)`. The parameters are the same as in `json`.
   public func response(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]

@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and emits the response, whatever its status. Check it with `validated()`, `common()` or
+  /// Calls `endpoint` and emits the response, regardless of its status. Check it with `validated()`, `common()` or
   /// `map(_:at:)`.
   public func request(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Single<Response> {
     send(Call(endpoint), progress: progress)
@@ -59,7 +59,7 @@ extension Network {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
 
-  /// Calls `endpoint` and emits its progress, then the response, whatever its status.
+  /// Calls `endpoint` and emits its progress, then the response, regardless of its status.
   public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
@@ -73,7 +73,7 @@ extension Network {
 }
 
 extension Endpoint {
-  /// Calls the endpoint on `network` and emits the response, whatever its status.
+  /// Calls the endpoint on `network` and emits the response, regardless of its status.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
     network.request(self, progress: progress)
   }

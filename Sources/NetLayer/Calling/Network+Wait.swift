@@ -16,7 +16,7 @@ extension Network {
     try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<E.Response> }
   }
 
-  /// Calls `endpoint` and blocks until the response arrives, whatever its status. See the typed variant.
+  /// Calls `endpoint` and blocks until the response arrives, regardless of its status. See the typed variant.
   ///
   /// - Throws: The call's `NetworkError`.
   @available(*, noasync, message: "await request(_:).value instead")

@@ -15,7 +15,7 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Calls `endpoint` and passes the response, if its status is a success, or the error to `completion`.
   ///
-  /// - Returns: The request. If you cancel it, its completion receives an error of kind `cancelled`.
+  /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
   @discardableResult
   public func request(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -27,7 +27,7 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Calls `endpoint` and passes a model of the whole body, or the error, to `completion`.
   ///
-  /// - Returns: The request. If you cancel it, its completion receives an error of kind `cancelled`.
+  /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
   @discardableResult
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type, completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
@@ -37,7 +37,7 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Calls `endpoint` and passes its typed result, or the error, to `completion`.
   ///
-  /// - Returns: The request. If you cancel it, its completion receives an error of kind `cancelled`.
+  /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
   @discardableResult
   public func request(
     _ endpoint: E, completion: @escaping @Sendable (Result<E.Response, NetworkError>) -> Void

@@ -13,7 +13,7 @@ public struct Service<E: Endpoint>: Sendable {
   /// Creates a service on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint` and emits the response, whatever its status.
+  /// Calls `endpoint` and emits the response, regardless of its status.
   public func request(_ endpoint: E) -> Single<Response> { network.request(endpoint) }
 
   /// Calls `endpoint` and emits its typed result.

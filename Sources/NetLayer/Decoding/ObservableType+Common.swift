@@ -48,7 +48,7 @@ extension ObservableType where Element == Response {
 }
 
 extension ObservableType where Element == Data {
-  /// Parses the bytes and checks the code in their envelope: the given one, else that of `Network.default`.
+  /// Parses the bytes and checks the code in their envelope: the given one, else the envelope of `Network.default`.
   ///
   /// The work runs where the source emits. The streams of a network emit on the backend's `mapping` scheduler. For
   /// others, use `observeOn` to keep the work off the main thread.
@@ -63,7 +63,7 @@ extension ObservableType where Element == Data {
 }
 
 extension ObservableType where Element == String {
-  /// Parses the text and checks the code in its envelope: the given one, else that of `Network.default`.
+  /// Parses the text and checks the code in its envelope: the given one, else the envelope of `Network.default`.
   ///
   /// The work runs where the source emits, as for bytes.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
@@ -77,8 +77,8 @@ extension ObservableType where Element == String {
 }
 
 extension ObservableType where Element == JSON {
-  /// Checks the code in the JSON's envelope: the given one, else the one it carries, else that of `Network.default`.
-  /// JSON that has already been accepted passes unchanged.
+  /// Checks the code in the JSON's envelope: the given one, else the JSON's own, else the envelope of
+  /// `Network.default`. JSON that has already been accepted passes unchanged.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.accepted(by: envelope) } }
   }

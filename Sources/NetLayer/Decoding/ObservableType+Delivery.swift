@@ -32,8 +32,8 @@ extension ObservableType where Element: Contextual {
 final class Delivery<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription
   @usableFromInline let receive: Observable<Element>.Next
-  /// A `PublishSubject` as soon as a scheduler is chosen. Stored without its type, because the metadata of a concrete
-  /// lock is found faster than that of a generic one. Guards the queue, which one source uses serially, for visibility
+  /// A `PublishSubject` as soon as a scheduler is chosen. Stored without its type, because looking up the metadata of a
+  /// concrete lock is faster than of a generic lock. Guards the queue, which one source uses serially, for visibility
   /// between threads.
   @usableFromInline let queue = Locked<AnyObject?>(nil)
 

@@ -133,7 +133,7 @@ protocol Contextual: Sendable {
 }
 
 extension Response: Contextual {
-  /// The context that the network has set, or that of the default network for a response that was created manually.
+  /// The context that the network has set, or the default network's for a response that was created manually.
   @usableFromInline var reading: ResponseContext { context[ResponseContext.self] ?? Network.default.reading }
 }
 

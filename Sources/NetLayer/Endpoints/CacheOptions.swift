@@ -87,7 +87,7 @@ public enum CachePolicy: Sendable, Hashable {
   /// call only the second.
   ///
   /// If the request fails, the error follows the stored response. With `skipsEqual`, the second response is omitted if
-  /// its status and body equal those of the first.
+  /// its status and body equal the first response's.
   case cacheThenNetwork(skipsEqual: Bool = false)
   /// Requests the server; uses a stored response of any age if there is no response or its status is 500, 502, 503 or
   /// 504.

@@ -41,7 +41,7 @@ extension Data: ResponseReadable {
 }
 
 extension JSON: ResponseReadable {
-  /// `application/json`
+  /// The media type of JSON.
   public static var accept: String? { "application/json" }
   /// Returns the body as JSON, including the envelope.
   public static func read(_ response: Response) throws -> JSON { try response.json() }

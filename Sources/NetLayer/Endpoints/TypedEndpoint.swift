@@ -18,7 +18,7 @@ public protocol TypedEndpoint: Endpoint {
   associatedtype Response: Sendable
   /// The type of an error response's body, for `error.body(of:)`; `Never` by default.
   associatedtype Failure: Decodable & Sendable = Never
-  /// The `Accept` field to send unless the request has one; by default that of the result's type.
+  /// The `Accept` field to send unless the request has one; by default the result type's.
   var accept: String? { get }
   /// Reads the result from `response`, whose status is a success. The package implements this for the types above.
   ///
@@ -32,7 +32,7 @@ extension TypedEndpoint {
 }
 
 extension TypedEndpoint where Response: Decodable {
-  /// `application/json`
+  /// The media type of JSON.
   public var accept: String? { "application/json" }
   /// Decodes a model from the whole body.
   public func read(_ response: HTTPTransport.Response) throws -> Response {

@@ -26,7 +26,7 @@ import Streams
 ///
 /// A logger at the end observes every attempt.
 public protocol Interceptor: Sendable {
-  /// Returns the responses to `request`, usually those of `next`.
+  /// Returns the responses to `request`, usually the ones that `next` emits.
   ///
   /// It is called once per subscription, on the subscribing thread, and again for each retry. It must not block.
   /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the

@@ -25,7 +25,7 @@ extension Network {
   /// Calls all `endpoints` and emits each result as soon as it arrives, in any order.
   ///
   /// Fails with the first error, whose `index` is the position of its call, and cancels the other calls. The parameters
-  /// are those of `zip`.
+  /// are the same as in `zip`.
   public func merge<E: TypedEndpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<E.Response> {

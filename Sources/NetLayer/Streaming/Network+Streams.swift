@@ -2,8 +2,8 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and emits the response, whatever its status, as soon as its head has arrived. Read the body from
-  /// that response.
+  /// Calls `endpoint` and emits the response, regardless of its status, as soon as its head has arrived. Read the body
+  /// from that response.
   ///
   /// The backend's `timeouts.total` does not apply, because a stream may last. `timeouts.idle` ends a silent stream,
   /// but not while the reader pauses. Interceptors see the head; retries and token refreshes happen before it is

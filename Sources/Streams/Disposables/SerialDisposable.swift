@@ -1,5 +1,5 @@
-/// A disposable whose content can be replaced; replacing it disposes the previous one outside the lock (contract, law
-/// 10).
+/// A disposable whose content can be replaced; replacing it disposes the previous content outside the lock (contract,
+/// law 10).
 public final class SerialDisposable: Cancelable {
   private struct State {
     var disposed = false
@@ -12,10 +12,11 @@ public final class SerialDisposable: Cancelable {
   /// Creates a disposable without content.
   public init() {}
 
-  /// Whether it has been disposed.
+  /// Whether this disposable has been disposed.
   public var isDisposed: Bool { state.withLock { $0.disposed } }
 
-  /// The current content. Assigning disposes the previous one, or the new one immediately if this has been disposed.
+  /// The current content. Setting it disposes the previous content. After `dispose()`, new content is disposed
+  /// immediately.
   public var disposable: any Disposable {
     get { state.withLock { $0.current } ?? Disposables.create() }
     set {

@@ -13,7 +13,7 @@ public final class SingleAssignmentDisposable: Cancelable {
   /// Creates a disposable without content.
   public init() {}
 
-  /// Whether it has been disposed.
+  /// Whether this disposable has been disposed.
   public var isDisposed: Bool {
     state.withLock { if case .disposed = $0 { true } else { false } }
   }
@@ -36,7 +36,7 @@ public final class SingleAssignmentDisposable: Cancelable {
     if late { disposable.dispose() }
   }
 
-  /// Disposes the content, or the one that is set later.
+  /// Disposes the content. Content that is set later is disposed immediately.
   public func dispose() {
     let held: (any Disposable)? = state.withLock { state in
       switch state {

@@ -1,4 +1,4 @@
-/// A serialized entry point for streams that several threads may feed, such as those of `create`.
+/// A serialized entry point for streams that several threads may feed, such as `create`.
 @usableFromInline
 final class Emitter<Element: Sendable>: Sendable {
   @usableFromInline let subscription: Subscription

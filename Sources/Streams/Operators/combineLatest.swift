@@ -104,7 +104,7 @@ extension Observable {
 }
 
 extension Observable {
-  /// Emits the latest elements of all `sources` as an array whenever one of them emits, as soon as each has emitted.
+  /// Emits the latest elements of all `sources` as an array whenever one of them emits, once all have emitted.
   ///
   /// Without sources, completes immediately (contract, law 12).
   public static func combineLatest<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>

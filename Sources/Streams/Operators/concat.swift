@@ -1,5 +1,6 @@
 extension ObservableType {
-  /// Emits the elements of this stream, then those of `second`, which is subscribed when this stream has completed.
+  /// Emits the elements of this stream, then the elements of `second`, which is subscribed when this stream has
+  /// completed.
   ///
   ///     first:  -a--b-|
   ///     second: -c-|

@@ -39,7 +39,7 @@ private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // s
   }
 
   func push(_ event: Event<Element>) {
-    // Read here, because the time inside the drain may be later.
+    // Read the clock here, because the drain may run later.
     let due = scheduler.uptime + dueTime
     drain.run { [self] in
       waiting.append((event, due))

@@ -8,7 +8,7 @@ extension ObservableType {
     distinctUntilChanged { $0 == $1 }
   }
 
-  /// Drops elements whose key equals that of the previous one; an error thrown by `keySelector` fails the stream
+  /// Drops elements whose key equals the previous element's key; an error thrown by `keySelector` fails the stream
   /// (contract, law 7).
   @inlinable
   public func distinctUntilChanged<Key: Equatable & Sendable>(

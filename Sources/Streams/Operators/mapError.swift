@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Replaces the error with the one that `transform` returns or throws.
+  /// Replaces the error with the error that `transform` returns or throws.
   ///
   ///     source:   -a--#
   ///     mapError: -a--#    with another error

@@ -1,5 +1,6 @@
 extension ObservableType {
-  /// Emits `elements` before those of the source, which is not subscribed if they end the stream (contract, law 15).
+  /// Emits `elements` before the source's elements. The source is not subscribed if they end the stream (contract, law
+  /// 15).
   ///
   ///     source:       --b--c-|
   ///     startWith(a): a-b--c-|

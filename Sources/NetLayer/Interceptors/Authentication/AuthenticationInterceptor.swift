@@ -76,7 +76,8 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  /// Creates an interceptor with an `async` refresh function. The parameters are those of the overload with streams.
+  /// Creates an interceptor with an `async` refresh function. The parameters are the same as in the overload with
+  /// streams.
   ///
   /// ```swift
   /// AuthenticationInterceptor(for: [url]) { old in

@@ -128,7 +128,7 @@ final class TokenRefresh: Sendable {
     case refuse
   }
 
-  /// Returns a token that differs from `old`: the current one, or that of the refresh, which starts if none is in
+  /// Returns a token that differs from `old`: the current token, or the refreshed one. Starts a refresh if none is in
   /// progress. Returns `nil` if another user has signed in or out since, because a request of one user must not be
   /// retried as another.
   func replacement(of old: Held) -> Single<Held?> {

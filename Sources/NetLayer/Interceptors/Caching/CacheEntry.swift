@@ -5,7 +5,7 @@ import PortableFoundation
 final class CacheEntry: Sendable {
   /// The status; 0 for a list of variants.
   let status: Int
-  /// The URL of the response, if it differs from that of the request.
+  /// The URL of the response, if it differs from the request's URL.
   let url: String?
   /// The header fields; in a list, a `Vary` with the name of each selecting field.
   let headers: HTTPHeaders

@@ -9,7 +9,7 @@ final class CachedResponse: Sendable, ContextKey {
   private let entry: CacheEntry
   private let key: String
   private let headers: HTTPHeaders
-  /// Whether the server's response follows anyway, so that this one may be omitted.
+  /// Whether the server's response follows anyway, so that this response may be omitted.
   let isProvisional: Bool
   /// Set where the response is mapped, read where the next one is.
   private let wasRefused = Atomic<Bool>(false)

@@ -14,7 +14,7 @@ extension Endpoint {
 }
 
 extension Call {
-  /// Calls the endpoint on `network` and emits every response of the cache policy, whatever its status.
+  /// Calls the endpoint on `network` and emits every response of the cache policy, regardless of its status.
   /// `Response.origin` distinguishes them.
   ///
   /// A stored response that `map(_:at:)` or `common()` can't read is omitted if the server's follows.

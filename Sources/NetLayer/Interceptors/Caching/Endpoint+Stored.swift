@@ -3,7 +3,7 @@ import Streams
 extension Endpoint {
   /// Emits the stored response of the endpoint without a request to the server, or `nil` for a miss.
   ///
-  /// A response on disk is read off the caller's thread.
+  /// Responses on disk are not read on the caller's thread.
   public func cachedResponse(on network: Network = .default) -> Single<Response?> {
     stored(on: network).asObservable().map { $0 as Response? }
       .catchError { error in

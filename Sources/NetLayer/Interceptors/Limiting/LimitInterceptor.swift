@@ -47,7 +47,7 @@ public final class LimitInterceptor: Interceptor {
       tokens = min(count, tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
       // Also backward: a clock that is set back must not stop all requests until it has caught up.
       filled = now
-      // A sum of fractions may be slightly less than one.
+      // Allow for rounding errors of floating-point sums.
       guard tokens > 1 - 1e-6 else { return now.addingTimeInterval((1 - tokens) / perSecond) }
       tokens -= 1
       return nil

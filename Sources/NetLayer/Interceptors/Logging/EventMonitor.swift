@@ -7,7 +7,8 @@ public struct EventMonitor: Interceptor {
   public enum Event: Sendable {
     /// The request starts.
     case started(Request)
-    /// The response arrived after `seconds`, whatever its status. The transport's metrics are in `response.metrics`.
+    /// The response arrived after `seconds`, regardless of its status. The transport's metrics are in
+    /// `response.metrics`.
     case received(Response, seconds: Double)
     /// The request failed after `seconds`. The transport's metrics so far are in the error's `metrics`.
     case failed(Request, NetworkError, seconds: Double)

@@ -18,7 +18,7 @@ import Streams
 /// | 500 | often one bad instance among many |
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
-/// The delay is that of the policy, or the server's `Retry-After`. After the last attempt, its response or error is the
+/// The delay comes from the policy or the server's `Retry-After`. After the last attempt, its response or error is the
 /// result of the call; `request.context[Attempt.self]` of either is the number of attempts.
 public struct RetryInterceptor: Interceptor {
   /// The statuses that are retried by default.

@@ -6,10 +6,10 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor(), TraceInterceptor()])
 /// ```
-/// Every request that passes the interceptor is a new span of the caller's trace. Place it after ``RetryInterceptor``
-/// to make each attempt a separate span of the same trace: the trace is read once per call, on the caller's task. A
-/// redirect belongs to the span of its request. `response.request.context[TraceContext.self]` is the span that was
-/// sent. A request that already has a `traceparent` is not changed.
+/// Every request that passes through the interceptor is a new span of the caller's trace. Place it after
+/// ``RetryInterceptor`` to make each attempt a separate span of the same trace: the trace is read once per call, on the
+/// caller's task. A redirect belongs to the span of its request. `response.request.context[TraceContext.self]` is the
+/// span that was sent. A request that already has a `traceparent` is not changed.
 ///
 /// Place it after ``CoalescingInterceptor``, which does not share responses between requests with different fields.
 public struct TraceInterceptor: Interceptor {
