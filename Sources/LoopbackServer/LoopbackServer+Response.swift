@@ -56,7 +56,8 @@ extension LoopbackServer {
     public var delay: Double
     /// The state of the connection after the last byte.
     public var ending: Ending
-    /// The script of a WebSocket to open instead. If the request does not ask for a WebSocket, the response is 426.
+    /// The script of a WebSocket to open instead of sending the body. A request that does not ask for a WebSocket
+    /// receives status 426.
     public var socket: SocketScript?
 
     /// Creates a response. By default, it is empty and immediate, and the connection is kept.

@@ -4,7 +4,7 @@ extension LoopbackServer {
   ///     let server = try LoopbackServer { _ in .socket(.echo) }
   ///     let ticks = LoopbackServer.SocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
   public struct SocketScript: Sendable {
-    /// A message of the client, assembled from its fragments.
+    /// A message from the client, assembled from its fragments.
     public enum Message: Sendable, Equatable {
       /// Text.
       case text(String)

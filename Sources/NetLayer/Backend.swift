@@ -16,7 +16,7 @@ public struct Backend: Sendable {
   /// The header fields of every request. A call's own fields take precedence.
   ///
   /// Header fields, common parameters and the signature are sent only to the backend's own origin (scheme, host, port).
-  /// A call to an absolute URL of another origin gets none of them, because they may contain tokens. Without a base
+  /// A call to an absolute URL of another origin is sent without them, because they may contain tokens. Without a base
   /// URL, every call counts as the backend's own.
   public var headers: HTTPHeaders
   /// The parameters of every request. A call's own parameters take precedence.
@@ -43,7 +43,7 @@ public struct Backend: Sendable {
   ///
   /// Use it for global reactions such as an expired token or a metric. The caller receives the error as well.
   public var onError: (@Sendable (NetworkError) -> Void)?
-  /// A function that transforms an error before `onError` and the caller see it; `nil` for no transformation.
+  /// A function that transforms an error before `onError` and the caller receive it; `nil` for no transformation.
   public var mapError: (@Sendable (NetworkError) -> NetworkError)?
   /// The values that error descriptions hide. Loggers have their own setting.
   public var redaction: Redaction

@@ -35,9 +35,10 @@ public struct Call: Endpoint {
     set { notes = newValue }
   }
   private var notes: Context?
-  /// Whether someone else has named the URL. Nothing of the backend is then sent, even if it has no base URL.
+  /// Whether the URL comes from a third party, such as a server. The backend then adds nothing to the request, even if
+  /// it has no base URL.
   var isForeign = false
-  /// The target, as it was given.
+  /// The target that the caller passed.
   private(set) var target: any URLConvertible
 
   /// Creates a call of `method` to a path of the backend or to an absolute URL.
@@ -80,7 +81,7 @@ public struct Call: Endpoint {
 }
 
 extension Call {
-  /// Writes into `request` the call's deviations from its backend.
+  /// Applies to `request` the settings in which the call differs from its backend.
   func adjust(_ request: inout Request) {
     // 0 would disable the limit, so a deadline that has just passed becomes a short one.
     if let timeout { request.timeouts.total = timeout == .zero ? 0.001 : timeout / .seconds(1) }

@@ -25,7 +25,7 @@ public protocol Endpoint: Sendable {
   var method: HTTPMethod { get }
   /// The content to send; nothing by default.
   var task: HTTPTask { get }
-  /// The header fields, which take precedence over the backend's; none by default.
+  /// The header fields, which take precedence over the backend's; empty by default.
   var headers: HTTPHeaders { get }
   /// The cache options; by default the options of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
@@ -34,7 +34,7 @@ public protocol Endpoint: Sendable {
 extension Endpoint {
   /// The backend's base URL.
   public var baseURL: URL? { nil }
-  /// `GET`, because most calls only read.
+  /// `GET`, the method of most calls.
   public var method: HTTPMethod { .get }
   /// No content.
   public var task: HTTPTask { .plain }

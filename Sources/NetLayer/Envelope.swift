@@ -57,10 +57,10 @@ public struct Envelope: Sendable {
     return nil
   }
 
-  /// Truncates a message to a readable length; a body may have megabytes.
+  /// Truncates a message to a readable length; a body may be megabytes in size.
   private static func cut(_ words: String) -> String { words.count > 1000 ? words.prefix(1000) + "…" : words }
 
-  /// Returns whether `json` is an envelope that reports a failure. A word in place of a numeric code, without a message
+  /// Returns whether `json` is an envelope that reports a failure. A text in place of a numeric code, without a message
   /// or a payload, belongs to a plain response: `{"code": "DE", "name": "Germany"}`.
   func refuses(_ json: JSON) -> Bool {
     if isNone { return false }
@@ -95,7 +95,8 @@ public struct Envelope: Sendable {
     /// Accepts any of these numbers.
     public init(arrayLiteral elements: Int...) { rule = .numbers(Set(elements)) }
 
-    /// Accepts the codes for which `judge` returns `true`. `judge` receives the code member, which exists.
+    /// Accepts the codes for which `judge` returns `true`. `judge` receives the code member and is not called without
+    /// one.
     public init(_ judge: @escaping @Sendable (JSON) -> Bool) { rule = .closure(judge) }
 
     /// Returns whether `code` means success.
@@ -113,7 +114,8 @@ public struct Envelope: Sendable {
       if case .numbers = rule { true } else { false }
     }
 
-    /// Returns whether this rule can read the type of `code`. A wrong type means a malformed response, not a failure.
+    /// Returns whether this rule can read the type of `code`. A wrong type indicates a malformed response, not a
+    /// failure.
     func reads(_ code: JSON) -> Bool {
       switch (rule, code.kind) {
       case (.closure, _): true

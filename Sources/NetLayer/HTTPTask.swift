@@ -21,7 +21,7 @@ public enum HTTPTask: Sendable {
   case form(Parameters)
   /// Fields, data and files as `multipart/form-data`. Common parameters become fields.
   case multipart(MultipartForm)
-  /// The content of a file as the body, streamed from disk. The default type follows from the file's extension. Common
+  /// The content of a file as the body, streamed from disk. The default type depends on the file's extension. Common
   /// parameters go into the query. An unreadable file is an error of kind `invalidRequest` before anything is sent.
   case upload(URL, contentType: String? = nil)
   /// A body that a function or an asynchronous sequence generates during the upload; its length may be unknown. Common

@@ -54,7 +54,7 @@ public final class Network: Sendable {
   public var requestsInFlight: Observable<Int> { pipeline.activity.count }
 
   /// Builds and sends the request of `call` at each subscription. Emits the response of any status; if interceptors
-  /// emit several, only the last.
+  /// emit several responses, only the last one.
   func send(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
     pipeline.response(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
@@ -73,7 +73,7 @@ public final class Network: Sendable {
     pipeline.response(progress) { request }
   }
 
-  /// The context in which responses are read.
+  /// The context for reading responses.
   var reading: ResponseContext { pipeline.reading }
 
   /// Guards the default network, which any thread may set or read; only the reference is held under the lock.
@@ -82,7 +82,7 @@ public final class Network: Sendable {
 }
 
 extension Network {
-  /// The network of calls that name no other one, such as `endpoint.request()`.
+  /// The network of calls that don't specify one, such as `endpoint.request()`.
   ///
   /// It has no base URL until `setDefault` is called.
   public static var `default`: Network { chosen.withLock { $0 } ?? unconfigured }
@@ -97,7 +97,7 @@ extension Network {
     }
   }
 
-  /// The error of a second call of `Network.setDefault`; the first network remains the default.
+  /// The error of a second call to `Network.setDefault`; the first network remains the default.
   public struct DefaultAlreadySet: LocalizedError, Sendable {
     /// A message that explains the remedy.
     public var errorDescription: String? {

@@ -36,7 +36,7 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   package init(push: @escaping @Sendable (Subscription, @escaping Next) -> Void) { source = .push(push) }
 
-  /// Returns itself.
+  /// Returns `self`.
   @inlinable
   public func asObservable() -> Observable<Element> { self }
 

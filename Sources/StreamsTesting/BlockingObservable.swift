@@ -8,7 +8,7 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
 
   /// Waits until the stream has completed, and returns all elements.
   ///
-  /// - Throws: The error of the stream, or `StreamError.timeout` if it has not terminated in time.
+  /// - Throws: The error of the stream, or `StreamError.timeout` if it does not terminate in time.
   public func toArray() throws -> [Element] {
     guard
       let elements = try BlockingWait.elements(

@@ -23,8 +23,8 @@ struct ResponseReceiver: Sendable {
   let chunk: @Sendable (Data) -> BodyFlow
 }
 
-/// The flow control of a consumer, based on its return values and on `resume()`, which may be called before the `pause`
-/// that it revokes is returned.
+/// The flow control of a consumer, based on its return values and on `resume()`. A consumer may call `resume()` before
+/// it returns the `pause` that the call cancels.
 final class FlowGate: Sendable {
   private static let open: UInt8 = 0
   private static let paused: UInt8 = 1

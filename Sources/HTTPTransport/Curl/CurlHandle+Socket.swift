@@ -7,7 +7,7 @@
     /// The result of reading or writing.
     enum Flow {
       case bytes(Int)
-      /// The system can't accept bytes, or has none, at the moment.
+      /// The call would block.
       case wait
       /// The connection has ended. Only reading detects this.
       case end

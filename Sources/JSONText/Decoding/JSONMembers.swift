@@ -14,7 +14,7 @@ struct JSONMembers {
     case start
     /// Starts from the first member, converting names from snake case.
     case snakeCase
-    /// Uses a table, if there are many members, slow comparisons, or names converted by a closure.
+    /// Uses a table for many members, slow comparisons, or names that a closure converts.
     case table
   }
 

@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A backend's base URL, checked and parsed once, because nearly every call is a plain path of it.
+/// A backend's base URL. It is checked and parsed once, because nearly every call is a plain path relative to it.
 final class BaseURL: Sendable {
   /// The URL up to the last component of the path, without a trailing slash.
   private let root: String
@@ -10,7 +10,7 @@ final class BaseURL: Sendable {
   /// work for a request.
   private let known = Locked<[String: URL]>([:])
 
-  /// Creates a base URL, or `nil` for one that can't be requested; the call then reports the reason.
+  /// Creates a base URL, or `nil` for a URL that can't be requested; the call then reports the reason.
   init?(_ url: URL) {
     guard let url = try? url.url(below: nil) else { return nil }
     let text = url.absoluteString.prefix { $0 != "#" }
@@ -34,7 +34,7 @@ final class BaseURL: Sendable {
     return url
   }
 
-  /// Most apps call fewer paths than this, except paths that contain identifiers.
+  /// Most apps call fewer paths than this, apart from paths that contain identifiers.
   private static let limit = 64
 }
 

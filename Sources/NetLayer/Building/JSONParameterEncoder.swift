@@ -11,7 +11,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
   public var data: DataEncoding { didSet { isBackends = false } }
   /// The format of member names.
   public var keys: KeyEncoding { didSet { isBackends = false } }
-  /// Whether the body has line breaks and an indentation of two spaces, for people to read.
+  /// Whether the body is formatted for people to read, with line breaks and an indentation of two spaces.
   public var prettyPrinted: Bool { didSet { isBackends = false } }
   /// Whether the backend's `encoder` replaces this encoder.
   private(set) var isBackends = false
@@ -27,7 +27,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     self.prettyPrinted = prettyPrinted
   }
 
-  /// The backend's `encoder`, or one with the defaults if there is no backend.
+  /// The backend's `encoder`, or an encoder with the defaults if there is no backend.
   static var backends: JSONParameterEncoder {
     var encoder = JSONParameterEncoder()
     encoder.isBackends = true
@@ -36,8 +36,8 @@ public struct JSONParameterEncoder: ParameterEncoder {
 
   /// Sets the body, `{}` for no parameters.
   ///
-  /// Common parameters become members of the object. If the caller's value is not an object, such as an array, they go
-  /// into the query.
+  /// Common parameters become members of the object. If the caller's value is not an object but, for example, an array,
+  /// common parameters go into the query.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func encode(_ parameters: Parameters, into request: inout Request) throws {

@@ -18,7 +18,7 @@ extension MultipartForm {
     return (kept + ["boundary=\(quoted)"]).joined(separator: "; ")
   }
 
-  /// Returns 128 random bits, which no file contains by accident. Content in memory is searched for them all the same.
+  /// Returns 128 random bits, which no file contains by accident. Content in memory is searched for them anyway.
   private static func fresh(against parts: [Part]) -> String {
     while true {
       var generator = SystemRandomNumberGenerator()

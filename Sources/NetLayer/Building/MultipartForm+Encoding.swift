@@ -1,7 +1,8 @@
 import PortableFoundation
 
 extension MultipartForm {
-  /// Returns the fields, sorted, before the parts. `common` ones are included only if the form has none of that name.
+  /// Returns the fields, sorted, before the parts. `common` parameters are included only if the form has no field of
+  /// that name.
   func fields(over common: Parameters) throws -> [(name: String, value: String)] {
     let encoder = URLParameterEncoder()
     let named = Set(parts.map(\.name))

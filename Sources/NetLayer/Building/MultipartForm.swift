@@ -6,7 +6,7 @@ import PortableFoundation
 /// var form = MultipartForm(["album": 7])
 /// form.append(.file(photo, name: "photo"))
 /// ```
-/// Files are read during the upload, and again if the request is repeated. The whole length is known in advance. A file
+/// Files are read during the upload, and again if the request is resent. The total length is known in advance. A file
 /// that can't be read is an error of kind `invalidRequest` before anything is sent. Texts are sent unchanged, including
 /// line breaks.
 public struct MultipartForm: Sendable {
@@ -16,7 +16,7 @@ public struct MultipartForm: Sendable {
     public var name: String
     /// The file name that the server sees; `nil` for a plain field.
     public var filename: String?
-    /// The `Content-Type` of the part; `nil` or empty for none, as in plain fields.
+    /// The `Content-Type` of the part; `nil` or empty for none, as for plain fields.
     public var contentType: String?
     /// Additional header fields of the part; none by default. `Content-Type`, `Content-Length` and
     /// `Content-Disposition` are errors when the request is built.
@@ -41,7 +41,7 @@ public struct MultipartForm: Sendable {
       Part(name: name, content: .data(Data(value.utf8)))
     }
 
-    /// Creates a part with bytes, a file if `filename` is given. The default content type follows from the file's
+    /// Creates a part with bytes, which is a file if `filename` is not `nil`. The default content type depends on its
     /// extension.
     public static func data(
       _ data: Data, name: String, filename: String? = nil, contentType: String? = nil

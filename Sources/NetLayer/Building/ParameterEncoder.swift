@@ -19,6 +19,6 @@ extension ParameterEncoder where Self == URLParameterEncoder {
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-  /// An encoder of a JSON body for any method, with the settings of the backend's `encoder`.
+  /// An encoder that writes a JSON body, for any method, with the settings of the backend's `encoder`.
   public static var json: JSONParameterEncoder { .backends }
 }

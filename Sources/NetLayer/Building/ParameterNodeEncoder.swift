@@ -61,7 +61,7 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   }
 
   // One overload per type: otherwise the protocol's defaults, which omit nil, would take precedence over the generic
-  // one.
+  // overload.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try optional(value, key) }

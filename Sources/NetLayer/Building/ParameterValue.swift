@@ -1,10 +1,10 @@
 import PortableFoundation
 
-/// The intermediate tree of parameters, the same for forms and for JSON.
+/// The intermediate tree of parameters, which forms and JSON share.
 enum ParameterValue: Sendable, Equatable {
   case null
   case bool(Bool)
-  /// The text of a number, which is the same on every platform.
+  /// A number as text, which is the same on every platform.
   case number(String)
   case string(String)
   case array([ParameterValue])
@@ -41,7 +41,7 @@ public enum DataEncoding: Sendable {
   case custom(@Sendable (Data) throws -> String)
 }
 
-/// A format of names, applied to each name separately, including those of nested objects.
+/// A format of names, applied to each name separately, including the names of nested objects.
 ///
 /// Names are compared before the conversion. If `fooBar` and `foo_bar` both become `foo_bar`, a query contains both.
 /// JSON fails with an error, because servers interpret duplicate names differently.

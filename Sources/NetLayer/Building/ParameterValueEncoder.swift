@@ -28,7 +28,7 @@ struct ParameterValueEncoder: Sendable {
     case let date as Date: try store(date, in: node, path: path)
     case let data as Data: try store(data, in: node, path: path)
     case let url as URL: node.set(.string(url.absoluteString))
-    // Decimal encodes its mantissa and exponent, but its digits are wanted.
+    // `Decimal` encodes itself as mantissa and exponent; write its digits instead.
     case let decimal as Decimal:
       guard decimal.isFinite else { throw ParameterNodeEncoder.notFinite(decimal, path) }
       node.set(.number(decimal.description))
@@ -105,7 +105,7 @@ final class ParameterNode {
     return node
   }
 
-  /// Returns a new member, which replaces one of the same name, or the existing member if `sharing`.
+  /// Returns a new member, which replaces a member of the same name, or the existing member if `sharing`.
   func member(_ name: String, sharing: Bool = false) -> ParameterNode {
     guard case .object(var members) = content else { return ParameterNode() }
     if sharing, let member = members[name] { return member }
@@ -117,7 +117,7 @@ final class ParameterNode {
   }
 
   /// Returns the written value, with names in the format of `keys`, sorted by the sent name and then by the original
-  /// one.
+  /// name.
   func value(keys: KeyEncoding) -> ParameterValue {
     switch content {
     case .untouched: .object([])

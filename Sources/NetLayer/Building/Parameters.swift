@@ -10,7 +10,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   /// The type of a parameter; `nil` omits it.
   public typealias Value = (any Sendable & Encodable)?
 
-  /// One source of parameters; a later one takes precedence.
+  /// One source of parameters; later layers take precedence.
   enum Layer: Sendable {
     case entries([String: Value])
     case value(any Sendable & Encodable)
@@ -21,7 +21,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   /// Creates no parameters.
   public init() { layers = [] }
 
-  /// Creates parameters from a literal. If a name occurs twice, the last value counts.
+  /// Creates parameters from a literal. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, Value)...) {
     layers = elements.isEmpty ? [] : [.entries(Dictionary(elements, uniquingKeysWith: { $1 }))]
   }
@@ -32,8 +32,8 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     if let parameters = value as? Parameters { self = parameters } else { layers = [.value(value)] }
   }
 
-  /// The parameter `name` of the topmost layer, which must be a dictionary: the members of an encodable value are not
-  /// visible.
+  /// The parameter `name` of the topmost layer, which must be a dictionary. The members of an encodable value are not
+  /// accessible.
   public subscript(name: String) -> Value {
     get {
       guard case .entries(let entries)? = layers.last else { return nil }
@@ -70,7 +70,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     return result
   }
 
-  /// The layers below the topmost one, and the topmost one.
+  /// The layers below the topmost layer, and the topmost layer.
   var split: (below: Parameters, top: Parameters) {
     var (below, top) = (self, Parameters())
     if let last = below.layers.popLast() { top.layers = [last] }
@@ -79,8 +79,8 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension Parameters: Encodable {
-  /// Encodes an object of all parameters without `nil` values. A single value that is not an object is encoded as
-  /// itself.
+  /// Encodes an object of all parameters without `nil` values. A single value that is not an object is encoded
+  /// unchanged.
   public func encode(to encoder: any Encoder) throws {
     if layers.isEmpty { _ = encoder.container(keyedBy: ParameterKey.self) }
     for layer in layers {
@@ -106,7 +106,7 @@ extension Parameters: Encodable {
   }
 }
 
-/// Any string as a coding key.
+/// A coding key with any name.
 struct ParameterKey: CodingKey {
   let stringValue: String
   let intValue: Int?

@@ -26,8 +26,8 @@ enum PercentEncoding {
   /// Returns whether a byte is allowed in a query (RFC 3986 §3.4).
   static func query(_ byte: UInt8) -> Bool { path(byte) || byte == UInt8(ascii: "?") }
 
-  /// Returns `text` with every byte encoded for which `keep` returns `false`. Existing escapes are encoded again,
-  /// unless `keepingEscapes` is `true`.
+  /// Returns `text` with every byte percent-encoded for which `keep` returns `false`. Existing escapes are encoded
+  /// again, unless `keepingEscapes` is `true`.
   static func encode(
     _ text: String, keeping keep: (UInt8) -> Bool, space: String = "%20", keepingEscapes: Bool = false
   ) -> String {

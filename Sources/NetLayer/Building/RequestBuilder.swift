@@ -63,7 +63,8 @@ final class RequestBuilder: Sendable {
     baseURL.map { Self.beginAlike($0, url) || Origin($0) == Origin(url) } ?? true
   }
 
-  /// Returns whether the texts are equal up to the path. URLs relative to the base are, and parsing URLs is slow.
+  /// Returns whether the texts are equal up to the path. This is true of URLs relative to the base, and parsing URLs is
+  /// slow.
   private static func beginAlike(_ a: URL, _ b: URL) -> Bool {
     let slash = UInt8(ascii: "/")
     var rest = b.absoluteString.utf8.makeIterator()

@@ -1,7 +1,7 @@
 import PortableFoundation
 import Synchronization
 
-/// A type that signs requests from their sorted final parameters, again for every attempt.
+/// A type that computes signatures of requests from their sorted final parameters, for each attempt.
 ///
 /// ```swift
 /// struct AntiCrawler: Signer {
@@ -21,7 +21,7 @@ public protocol Signer: Sendable {
   func sign(_ content: SignedContent) throws -> Signature
 }
 
-/// A signer that uses `await`, for keys that are fetched or kept in hardware.
+/// A signer that uses `await`, for keys that are fetched over the network or stored in hardware.
 ///
 /// ```swift
 /// Backend(baseURL: url, signer: AsyncSigner { content in
@@ -45,12 +45,12 @@ public struct AsyncSigner: Signer {
   }
 }
 
-/// The input of a signer: the final request except its signature.
+/// The input of a signer: the final request without its signature.
 public struct SignedContent: Sendable {
-  /// The request with all parameters encoded and with the changes of interceptors, such as a token.
+  /// The request with all parameters encoded and with the changes made by interceptors, such as a token.
   public let request: Request
-  /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names
-  /// follow `URLParameterEncoder`.
+  /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names have
+  /// the format of `URLParameterEncoder`.
   public let parameters: [(name: String, value: String)]
 
   /// The parameters as one text, `a=1&b=2`, sorted by name with unescaped values: the input of most signatures.
@@ -59,8 +59,8 @@ public struct SignedContent: Sendable {
 
 /// The parameters and header fields that a signer adds to a request.
 public struct Signature: Sendable {
-  /// The parameters of the signature, sent in the same place as the call's own. Those of a body are written into the
-  /// call's own body, even if an interceptor has replaced it.
+  /// The parameters of the signature, sent in the same place as the call's own. In a body, they are added to the call's
+  /// own body, even if an interceptor has replaced it.
   public var parameters: Parameters
   /// The header fields of the signature, which replace fields of the same name.
   public var headers: HTTPHeaders
@@ -75,7 +75,7 @@ public struct Signature: Sendable {
   fileprivate var names: [String] { get throws { try URLParameterEncoder().pairs(of: parameters).map(\.name) } }
 }
 
-/// The signing of a request: once when it is built, and again after a change or for another attempt.
+/// The signing of a request, which happens when the request is built, and again after a change or for another attempt.
 struct Signing: Sendable {
   let signer: any Signer
   let task: TaskEncoder
@@ -99,7 +99,7 @@ struct Signing: Sendable {
     }
   }
 
-  /// Returns `unsigned`, which is `encoded` with the changes of interceptors, with a new signature.
+  /// Returns `unsigned` with a new signature. `unsigned` is `encoded` with the changes made by interceptors.
   func sign(_ unsigned: Request) throws -> Request {
     let signature = try signer.sign(SignedContent(request: unsigned, parameters: parameters))
     return try adding(signature, to: unsigned)
@@ -190,8 +190,8 @@ final class Signed: Sendable, ContextKey {
     (url, headers) = (request.url, request.headers)
   }
 
-  /// Returns `request` for sending: unchanged if the signature belongs to this very request and is unused, else signed
-  /// again.
+  /// Returns `request` for sending: unchanged if the signature belongs to exactly this request and is unused, else
+  /// signed again.
   func renewed(_ request: Request) throws(NetworkError) -> Request {
     if !isSent.exchange(true, ordering: .relaxed), request.url == url, request.headers == headers { return request }
     do {

@@ -90,7 +90,7 @@ struct TaskEncoder {
   private func encode(
     _ parameters: Parameters, _ encoding: (any ParameterEncoder)?, into request: inout Request
   ) throws {
-    // No one has requested an empty object, and most calls have no parameters at all.
+    // The caller did not ask for an empty object, and most calls have no parameters at all.
     let mayBeNothing = request.method.putsParametersInURL || conventions.parameters is JSONParameterEncoder
     if encoding == nil, mayBeNothing, parameters.isEmpty { return }
     try conventions.encoder(encoding, for: request.method).encode(parameters, into: &request)
@@ -106,7 +106,7 @@ struct TaskEncoder {
     do {
       return try encoder.pairs(of: parameters)
     } catch let error as NetworkError where error.codingPath.isEmpty && error.underlying == nil {
-      // Without names: only the common parameters have some.
+      // The content has no names; only the common parameters do.
       return try encoder.pairs(of: common)
     }
   }

@@ -30,7 +30,7 @@ extension URL {
   func appending(safePath path: String) throws -> URL {
     guard !path.isEmpty else { return self }
     var base = absoluteString
-    // By bytes, because every call runs this code.
+    // Compares bytes, because every call runs this code.
     if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) { base = String(base[..<hash]) }
     var query = ""
     if let mark = base.utf8.firstIndex(of: UInt8(ascii: "?")) {

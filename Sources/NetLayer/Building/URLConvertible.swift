@@ -32,7 +32,7 @@ extension String: URLConvertible {
       return try url.url(below: base)
     }
     if let scheme, scheme.lowercased() == "http" || scheme.lowercased() == "https" {
-      // As a path, it would be sent with all its secrets to an unintended server.
+      // As a path, this text would be sent to an unintended server with all its secrets.
       throw NetworkError(
         kind: .invalidRequest, reason: "invalid URL \(debugDescription): \(scheme): must be followed by two slashes")
     }

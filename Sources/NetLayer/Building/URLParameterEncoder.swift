@@ -47,7 +47,7 @@ public struct URLParameterEncoder: ParameterEncoder {
 
   /// A format of `nil`, including optional members and array elements that are `nil`.
   public enum NilStyle: Sendable {
-    /// The omission of the key; later array elements move up.
+    /// No pair; later array elements move up.
     case dropKey
     /// An empty value: `a=`.
     case empty

@@ -5,7 +5,7 @@ import Synchronization
 final class Activity: Sendable {
   /// The number of requests in flight; any thread changes it.
   private let current = Atomic<Int>(0)
-  /// The number of observers. Asking the subject instead would cost more than everything else here.
+  /// The number of observers. Querying the subject instead would cost more than everything else here.
   private let watchers = Atomic<Int>(0)
   private let changed = PublishSubject<Void>()
 

@@ -45,7 +45,7 @@ extension Endpoint where Self == Call {
     Call(.post, url, query, .form(form), headers)
   }
 
-  /// Creates a POST call with bytes of the given content type.
+  /// Creates a POST call with bytes of `contentType`.
   public static func post(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
@@ -87,7 +87,7 @@ extension Endpoint where Self == Call {
     Call(.put, url, query, .form(form), headers)
   }
 
-  /// Creates a PUT call with bytes of the given content type.
+  /// Creates a PUT call with bytes of `contentType`.
   public static func put(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
@@ -122,14 +122,14 @@ extension Endpoint where Self == Call {
     Call(.patch, url, query, .form(form), headers)
   }
 
-  /// Creates a PATCH call with bytes of the given content type.
+  /// Creates a PATCH call with bytes of `contentType`.
   public static func patch(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call {
     Call(.patch, url, query, .data(body, contentType: contentType), headers)
   }
 
-  /// Creates an upload of a file as the body, streamed from disk. The default content type follows from the file's
+  /// Creates an upload of a file as the body, streamed from disk. The default content type depends on the file's
   /// extension.
   public static func upload(
     _ url: some URLConvertible, file: URL, contentType: String? = nil, method: HTTPMethod = .post,

@@ -4,9 +4,9 @@ import Streams
 /// scheduler), report errors once.
 /// Operators decode and deliver afterwards. A network has one pipeline for all its calls.
 final class CallPipeline: Sendable {
-  /// The context in which its responses are read.
+  /// The context for reading the pipeline's responses.
   let reading: ResponseContext
-  /// The same, as the complete context of a response.
+  /// The reading context as the complete context of a response.
   private let context: Context
   let activity: Activity
   let mapping: any ImmediateSchedulerType
@@ -27,19 +27,19 @@ final class CallPipeline: Sendable {
     chosenTransport = backend.transport
   }
 
-  /// The transport of all backends that name none; they share it because it keeps connections.
+  /// The transport of all backends without their own; they share it because it keeps connections open.
   private static let platformTransport = DefaultTransport.make()
   var transport: any Transport { chosenTransport ?? Self.platformTransport }
 
-  /// Emits the last response of the interceptors to the request that `build` makes at each subscription.
+  /// Emits the last response of the interceptors to the request that `build` creates at each subscription.
   func response(
     _ progress: ProgressHandler? = nil, _ build: @escaping @Sendable () throws -> Request
   ) -> Single<Response> {
     responses(progress, isSingle: true, build).lastAsSingle()
   }
 
-  /// Emits every response of the interceptors to the request that `build` makes at each subscription. A cache may emit
-  /// a response before the network's.
+  /// Emits every response of the interceptors to the request that `build` creates at each subscription. A cache may
+  /// emit a response before the network's.
   ///
   /// - Parameter isSingle: `true` if only the last response is used, so that none is provisional.
   func responses(
@@ -73,7 +73,7 @@ final class CallPipeline: Sendable {
     return limited(chain(request), request)
   }
 
-  /// Sends `request`, after its signature if that is asynchronous.
+  /// Sends `request`, after signing it if the signer is asynchronous.
   private func signed(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
     guard let signature = request.context[Signing.AwaitedSignature.self] else {
       return transmission(request, progress)
@@ -111,7 +111,7 @@ final class CallPipeline: Sendable {
     return exchanges.takeUntil(end)
   }
 
-  /// Fails a call that can't be sent on the scheduler where its results would arrive.
+  /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive.
   private func fail(_ subscription: Subscription, _ error: any Error) {
     subscription.ownUntilRun { leave in
       mapping.schedule { [reading] in
@@ -135,8 +135,8 @@ final class CallPipeline: Sendable {
     for interceptor in interceptors { interceptor.prepare(&request) }
   }
 
-  /// Attaches the reading context to a response. A response without other values shares one context, which costs
-  /// nothing.
+  /// Attaches the reading context to a response. Responses without other values share one context, so marking them
+  /// costs nothing.
   func mark(_ response: inout Response) {
     if response.context.isEmpty {
       response.context = context

@@ -13,7 +13,7 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
   public let system: String
   /// The architecture of the processor, such as `arm64`.
   public let architecture: String
-  /// The app's version from its bundle; `nil` for tools without one.
+  /// The app's version from its bundle; `nil` for tools without a bundle.
   public let appVersion: String?
 
   /// The system and architecture in one text, without anything that identifies a device.
@@ -21,7 +21,7 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
 
   /// Returns this device with the identifier stored in `file`. The first call creates and stores the identifier.
   ///
-  /// This function reads the disk: call it once, at the start.
+  /// This function reads the disk, so call it once, at launch.
   ///
   /// - Throws: `NetworkError` of kind `file` if the identifier can be neither read nor stored.
   public static func current(storingIn file: URL) throws(NetworkError) -> Device {

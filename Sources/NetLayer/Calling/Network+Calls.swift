@@ -4,7 +4,7 @@ import Streams
 extension Network {
   /// Requests JSON in an envelope and emits it if status and code mean success.
   ///
-  /// Emits once, unless an interceptor emits several responses, as a cache does that responds before the network.
+  /// Emits once, unless an interceptor emits several responses. For example, a cache may respond before the network.
   ///
   /// - Parameters:
   ///   - method: The HTTP method. GET, HEAD, DELETE and TRACE put parameters into the URL.

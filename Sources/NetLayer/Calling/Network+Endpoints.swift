@@ -31,7 +31,7 @@ extension Network {
     request(endpoint.as(type) as TypedCall<Result>, progress: progress)
   }
 
-  /// Calls `endpoint` and succeeds if the status is a success, whatever the body.
+  /// Calls `endpoint` and succeeds if the status is a success, regardless of the body.
   public func request(
     _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
   ) -> Single<Void> {
@@ -80,8 +80,8 @@ extension Endpoint {
 }
 
 extension ObservableType where Element: Endpoint {
-  /// Calls each endpoint on `network` immediately and emits the responses in the order of their arrival, whatever their
-  /// status. The first error ends the stream.
+  /// Calls each endpoint on `network` immediately and emits the responses in the order of their arrival, regardless of
+  /// their status. The first error ends the stream.
   public func request(on network: Network = .default) -> Observable<Response> {
     flatMap { network.request($0) as Single<Response> }
   }

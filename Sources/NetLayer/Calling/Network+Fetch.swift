@@ -40,7 +40,8 @@ extension Network {
     return try reading(response) { try endpoint.read($0) }
   }
 
-  /// Calls `endpoint` and returns the response if its status is a success. It suits calls without a response body, too.
+  /// Calls `endpoint` and returns the response if its status is a success. Use it also for calls without a response
+  /// body.
   ///
   /// ```swift
   /// try await github.fetch(.delete("/repos/octocat/x"))
@@ -55,7 +56,7 @@ extension Network {
     try reading(try await answer(to: Call(endpoint), nil, progress)) { $0 }
   }
 
-  /// Calls `endpoint` and succeeds if the status is a success, whatever the body.
+  /// Calls `endpoint` and succeeds if the status is a success, regardless of the body.
   public func fetch(_ endpoint: some Endpoint, as type: Void.Type) async throws(NetworkError) {
     try await fetch(endpoint.as(type))
   }

@@ -20,7 +20,7 @@ public final class RunningRequest: Cancelable {
 }
 
 extension Network {
-  /// Sends `request` unchanged and calls `completion` once with the response, if its status is a success, or with the
+  /// Sends `request` unchanged, then calls `completion` once with the response, if its status is a success, or with the
   /// error.
   ///
   /// The completion runs on the backend's `delivery` scheduler, or else on `mapping`. The backend applies its

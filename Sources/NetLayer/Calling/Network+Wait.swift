@@ -5,18 +5,19 @@ import Streams
 extension Network {
   /// Calls `endpoint` and blocks until the result arrives; for command-line tools.
   ///
-  /// Don't block an app's main thread with it, although it works there. `mapping` and `delivery` are not used, because
-  /// they may be the blocked queue itself. A call must not run on a transport's thread or use interceptors that need
-  /// the blocked thread. It then fails with an error of kind `timeout` after the total time limit, instead of a
-  /// deadlock.
+  /// Don't block an app's main thread with this function, although it works there. `mapping` and `delivery` are not
+  /// used, because they may be the blocked queue itself. A call must not run on a transport's thread or use
+  /// interceptors that need the blocked thread. It then fails with an error of kind `timeout` after the total time
+  /// limit, instead of a deadlock.
   ///
-  /// - Throws: The call's `NetworkError`; `invalidRequest` immediately on a thread that would wait for itself.
+  /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself.
   @available(*, noasync, message: "await request(_:).value instead")
   public func wait<E: TypedEndpoint>(for endpoint: E) throws -> E.Response {
     try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<E.Response> }
   }
 
-  /// Calls `endpoint` and blocks until the response arrives, regardless of its status. See the typed variant.
+  /// Calls `endpoint` and blocks until the response arrives, regardless of its status. See the overload with a typed
+  /// result.
   ///
   /// - Throws: The call's `NetworkError`.
   @available(*, noasync, message: "await request(_:).value instead")
@@ -60,7 +61,7 @@ private enum SynchronousCall {
     return QueueScheduler(queue: queue)
   }
 
-  /// Whether the caller runs inside the delivery of a synchronous call.
+  /// Whether the current code runs inside the delivery of a synchronous call.
   static var isInside: Bool { mark.isHere }
 
   struct QueueScheduler: ImmediateSchedulerType {

@@ -2,12 +2,12 @@ import Streams
 
 /// A client of one endpoint type that uses completions instead of streams.
 ///
-/// Every completion is called exactly once, on the backend's `delivery` scheduler or else on `mapping`. Requests
-/// outlive the router.
+/// Each completion is called exactly once, on the backend's `delivery` scheduler or else on `mapping`. Requests outlive
+/// the router.
 public final class Router<E: Endpoint>: Sendable {
   /// The network that the router calls.
   public let network: Network
-  /// The requests without a result; replaced by `cancel`. They are cancelled outside the lock.
+  /// The requests in flight. `cancel` replaces them and cancels them outside the lock.
   private let inFlight = Locked(CompositeDisposable())
 
   /// Creates a router on `network`.

@@ -3,7 +3,7 @@ import Streams
 
 /// A queue between a transport that receives WebSocket messages and a consumer that takes them at its own pace.
 ///
-/// It pauses the transport when 256 KB are waiting, and resumes it when half of that has been taken.
+/// It pauses the transport when 256 KB are queued, and resumes it when half of that has been consumed.
 final class SocketLink: Sendable {
   /// The owner of a link, carried by a response of status 101. Releasing it ends the socket.
   final class Owner: Sendable, ContextKey {
@@ -28,8 +28,8 @@ final class SocketLink: Sendable {
     case wait
   }
 
-  /// A consumer that waits for a message; called once. A task resumes on its own executor, so it is resumed directly on
-  /// the transport's thread; other consumers are called on the mapping scheduler.
+  /// A consumer that waits for a message; it is called once. Tasks resume on their own executors, so the transport's
+  /// thread resumes them directly. Other consumers are called on the mapping scheduler.
   private struct Waiter {
     let isTask: Bool
     let call: @Sendable () -> Void
@@ -50,7 +50,7 @@ final class SocketLink: Sendable {
     var control: (any SocketControl)?
     var waiter: Waiter?
     var isClaimed = false
-    /// Whether the client has closed the socket, so that no close code of the server is an error.
+    /// Whether the client has closed the socket, so that a close code from the server is not an error.
     var hasClosed = false
     /// The closures to call when the socket ends.
     var listeners: [@Sendable () -> Void] = []

@@ -1,10 +1,11 @@
 import PortableFoundation
 import Streams
 
-/// One request in the transport: cancels it, and moves its events off the transport's thread, which must not stall.
+/// One request in the transport. This class cancels it, and moves its events off the transport's thread, which must not
+/// be blocked.
 ///
-/// The subscription that it serves owns it. It releases that subscription when the request is over; for a streamed
-/// response, when the head is delivered, however long the body takes.
+/// The subscription that it serves owns it. It releases that subscription when the request has ended. For a streamed
+/// response, it does so when the head is delivered, regardless of how long the body takes.
 final class Transmission: Disposable {
   private enum Event {
     case progress(TransferProgress)
@@ -152,7 +153,7 @@ final class Transmission: Disposable {
     link.attach(control)
   }
 
-  /// Keeps the disposable that cancels the request until the request is over.
+  /// Keeps the disposable that cancels the request until the request has ended.
   private func hold(_ sent: any Disposable) {
     let isOver = state.withLock { state in
       if state.receiver != nil { state.sent = sent }
@@ -201,7 +202,7 @@ final class Transmission: Disposable {
     }
   }
 
-  /// Takes the oldest event; the last call, which finds none, ends the delivery.
+  /// Takes the oldest event. A call that finds no event ends the delivery.
   private func takeEvent() -> (Event, Receiver)? {
     state.withLock { state in
       guard let receiver = state.receiver, let event = state.event.take() else {

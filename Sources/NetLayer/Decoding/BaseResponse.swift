@@ -8,7 +8,7 @@
 ///   func makeCustomError() -> (any Error)? { code == 0 ? nil : Refused(code: code, words: msg) }
 /// }
 /// ```
-/// The package asks such a model for its error wherever it decodes one, before delivering it.
+/// Wherever the package decodes such a model, it checks the model for an error before delivering it.
 public protocol BaseResponse: Decodable, Sendable {
   /// The type of the payload.
   associatedtype DataSource

@@ -53,7 +53,7 @@ extension JSON {
     return data.page(items: items, cursor: try json.cursor())
   }
 
-  /// Returns the list at `path` of the payload, and its own path in the response.
+  /// Returns the list at `path` of the payload, and the path of the list in the response.
   private func list(at path: String?) throws -> (JSON, [String]) {
     var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
@@ -76,8 +76,8 @@ extension JSON {
   /// The path of the payload in the response.
   private var innerPath: [String] { envelope.isNone ? [] : [envelope.data] }
 
-  /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects and
-  /// arrays are `true`, and so is a missing payload (absent, null or an empty string).
+  /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects, arrays
+  /// and a missing payload (absent, null or an empty string) are `true`.
   func flag() throws -> Bool {
     let json = try accepted()
     // Without an envelope, the status has already decided.

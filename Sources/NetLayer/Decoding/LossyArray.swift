@@ -10,7 +10,7 @@ public struct LossyArray<Item: Decodable>: Decodable {
   /// The indexes and errors of the items that can't be decoded.
   public var failures: [(index: Int, error: any Error)] = []
 
-  /// Decodes an array; anything else is an error.
+  /// Decodes an array; any other value is an error.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     while !container.isAtEnd {

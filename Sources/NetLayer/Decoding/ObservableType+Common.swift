@@ -50,8 +50,8 @@ extension ObservableType where Element == Response {
 extension ObservableType where Element == Data {
   /// Parses the bytes and checks the code in their envelope: the given one, else the envelope of `Network.default`.
   ///
-  /// The work runs where the source emits. The streams of a network emit on the backend's `mapping` scheduler. For
-  /// others, use `observeOn` to keep the work off the main thread.
+  /// The work runs on the thread where the source emits. The streams of a network emit on the backend's `mapping`
+  /// scheduler. For other streams, use `observeOn` to keep the work off the main thread.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { try JSON(received: $0).accepted(by: envelope) }
   }
@@ -65,7 +65,7 @@ extension ObservableType where Element == Data {
 extension ObservableType where Element == String {
   /// Parses the text and checks the code in its envelope: the given one, else the envelope of `Network.default`.
   ///
-  /// The work runs where the source emits, as for bytes.
+  /// The work runs on the thread where the source emits, as for bytes.
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
     map { Data($0.utf8) }.common(envelope)
   }
@@ -84,8 +84,8 @@ extension ObservableType where Element == JSON {
   }
 
   /// Decodes a model from the value at `path` from the root, even outside the envelope's payload, or from the whole
-  /// JSON. JSON from `json` has an envelope, because it has been checked. For an API without one, use `request(_:as:)`
-  /// or `response`.
+  /// JSON. JSON from `json` always has an envelope, because the envelope has been checked. For an API without
+  /// envelopes, use `request(_:as:)` or `response`.
   @inlinable
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     delivering { try $0.model(type, at: path) }
@@ -97,7 +97,7 @@ extension Single where Element == Response {
   public func common(_ envelope: Envelope? = nil) -> Observable<JSON> { asObservable().common(envelope) }
 
   /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is a success. The
-  /// parameters are those for streams.
+  /// parameters are the same as for streams.
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
   ) -> Single<Model> {

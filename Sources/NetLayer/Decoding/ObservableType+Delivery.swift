@@ -1,9 +1,10 @@
 import Streams
 
-// Inlined into the client, where the model's type is known: generic types of unknown types are looked up for each call.
+// Inlined into the client, where the model's type is known. Otherwise, each call would look up the metadata of the
+// generic types.
 extension ObservableType where Element: Contextual {
-  /// Maps each element where it was emitted, then delivers results, error and completion on the `delivery` scheduler of
-  /// the first element's backend.
+  /// Maps each element on the thread where it was emitted, then delivers results, error and completion on the
+  /// `delivery` scheduler of the first element's backend.
   ///
   /// The scheduler travels with elements and errors, so it is known only when one arrives; without a scheduler,
   /// delivery is direct. All later events use the same scheduler, including the completion: `asSingle` delivers its
@@ -66,7 +67,7 @@ final class Delivery<Element: Sendable>: Sendable {
     }
   }
 
-  /// Ends with `error`, whose backend reports it and determines its scheduler.
+  /// Ends with `error`. The error's backend reports it and determines the scheduler.
   @usableFromInline
   func end(_ error: (any Error)?) {
     let reading = (error as? NetworkError)?.reading

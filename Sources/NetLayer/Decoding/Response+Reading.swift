@@ -29,10 +29,10 @@ extension Response {
     return text
   }
 
-  /// Parses the body as JSON, whatever the status.
+  /// Parses the body as JSON, regardless of the status.
   ///
-  /// - Throws: `NetworkError` of kind `parse` for an empty body, for HTML, and for malformed JSON. The reason of the
-  ///   last contains the offset, and the underlying error is a `JSONError`.
+  /// - Throws: `NetworkError` of kind `parse` for an empty body, for HTML, and for malformed JSON. For malformed JSON,
+  ///   the reason contains the offset, and the underlying error is a `JSONError`.
   public func json() throws -> JSON { try json(carrying: reading.with(response: self)) }
 
   func json(carrying context: ResponseContext) throws -> JSON {
@@ -43,7 +43,7 @@ extension Response {
     }
   }
 
-  /// Decodes a model from the value at `path` of the body with the backend's decoder, whatever the status.
+  /// Decodes a model from the value at `path` of the body with the backend's decoder, regardless of the status.
   ///
   /// - Throws: `NetworkError` of kind `parse`.
   public func decode<Model: Decodable>(
@@ -87,14 +87,14 @@ extension Response {
     return self
   }
 
-  /// Throws if the status is not a success. Only here does a 404 become an error.
+  /// Throws if the status is not a success. Before this check, a 404 is not an error.
   func validate(by envelope: Envelope) throws {
     if !isSuccess { throw failure(by: envelope) }
   }
 
   /// Returns the error of a response whose status is not a success.
   func failure(by envelope: Envelope) -> NetworkError {
-    // An error page is not always JSON; if it is, the server's own message is the best one.
+    // An error page is not always JSON; if it is, the server's own message is the most helpful.
     let words = (try? JSON(body)).flatMap(envelope.words)
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
@@ -119,7 +119,7 @@ extension Response {
     return nil
   }
 
-  /// The `charset` parameter of `Content-Type`, in lower case (RFC 9110 §8.3.2).
+  /// The `charset` parameter of `Content-Type`, in lowercase (RFC 9110 §8.3.2).
   private var charset: String? {
     headers["Content-Type"].flatMap { MediaType($0).parameter("charset") }?
       .trimming { $0 == "\"" || $0 == "'" }.lowercased()
@@ -130,7 +130,7 @@ extension Response {
     "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251,
     "windows-1252": .windowsCP1252, "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
     "utf-32": .utf32, "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
-    // GB 18030 contains the other two, and servers declare any of the three (WHATWG Encoding, "gbk").
+    // GB 18030 includes the other two, and servers declare any of the three (WHATWG Encoding, "gbk").
     "gb18030": coreFoundation(0x0632), "gbk": coreFoundation(0x0632), "gb2312": coreFoundation(0x0632),
     "big5": coreFoundation(0x0A03), "euc-kr": coreFoundation(0x0940),
   ]
@@ -142,7 +142,7 @@ extension Response {
 }
 
 extension JSON {
-  /// Parses text from any source, to be read with the settings of `Network.default`.
+  /// Parses text from any source. The settings of `Network.default` apply to it.
   init(received data: Data) throws {
     let context = Network.default.reading
     do {

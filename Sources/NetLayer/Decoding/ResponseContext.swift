@@ -1,6 +1,6 @@
 import Streams
 
-/// The settings that read a response, and the envelope that accepted it. Responses, their JSON and their errors carry
+/// The settings for reading a response, and the envelope that accepted it. Responses, their JSON and their errors carry
 /// it.
 ///
 /// A network has one context for all its responses; JSON has its own, with the response that it was parsed from.
@@ -55,7 +55,8 @@ final class ResponseContext: Sendable, ContextKey {
   /// The scheduler of the last operator of a pipeline; `nil` for direct delivery.
   @usableFromInline var delivery: (any ImmediateSchedulerType)? { home.delivery }
 
-  /// Returns the same context for `response`, accepted by `envelope` or else by its own, or with another decoder.
+  /// Returns the same context for `response`, accepted by `envelope` or else by the context's own, or with another
+  /// decoder.
   func with(
     response: Response? = nil, isAccepted: Bool = false, by envelope: Envelope? = nil,
     decoder: (any ModelDecoder)? = nil
@@ -87,7 +88,7 @@ final class ResponseContext: Sendable, ContextKey {
   /// Returns `error` as the backend sees it: mapped, then passed to the global handler, once.
   ///
   /// An error that is not a `NetworkError` becomes one of kind `other`. An error of another backend, whose call this
-  /// one shares, is translated. The returned error is marked as reported, so that later operators do not report it
+  /// call shares, is translated. The returned error is marked as reported, so that later operators do not report it
   /// again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     var known = (error as? NetworkError) ?? self.error(.other, "\(error)", response: response, underlying: error)
@@ -124,7 +125,7 @@ extension NetworkError {
   }
 }
 
-/// A response, or the JSON parsed from one, that carries the settings to read it.
+/// A response, or the JSON parsed from one, that carries the settings for reading it.
 @usableFromInline
 protocol Contextual: Sendable {
   var reading: ResponseContext { get }

@@ -5,9 +5,9 @@ public struct CacheOptions: Sendable {
   /// The key of the stored response, combined with method and account; `nil` for the URL with its parameters in a
   /// stable order.
   ///
-  /// Use it for URLs that differ although the response is the same, as with a timestamp or a signature. If the
-  /// `CacheInterceptor` has no `account`, parameters that `Redaction` hides as secrets are still part of the key. So is
-  /// an in-memory body that contains secrets.
+  /// Use it for URLs that differ although the response is the same, for example by a timestamp or a signature. If the
+  /// `CacheInterceptor` has no `account`, parameters that `Redaction` hides as secrets are still part of the key, and
+  /// so is an in-memory body that contains secrets.
   public var key: String?
   /// Whether the body is part of the key of the stored response.
   ///
@@ -41,7 +41,7 @@ public struct CacheOptions: Sendable {
   /// Whether these options can be compared with others.
   var isComparable: Bool { allowsStorage == nil || endpoint != nil }
 
-  /// The values that two comparable options must share to use the cache identically.
+  /// The values that two comparable options must share to be equivalent for the cache.
   struct Identity: Hashable {
     let policy: CachePolicy?
     let key: String?
@@ -83,8 +83,8 @@ public enum CachePolicy: Sendable, Hashable {
   case cacheOnly
   /// Uses a stored response that is at most `seconds` old, else requests the server.
   case cacheFirst(seconds: Double)
-  /// Emits the stored response, if there is one, then the server's. `endpoint.cache.request()` emits both, every other
-  /// call only the second.
+  /// Emits the stored response, if there is one, then the server's response. `endpoint.cache.request()` emits both; all
+  /// other calls emit only the second.
   ///
   /// If the request fails, the error follows the stored response. With `skipsEqual`, the second response is omitted if
   /// its status and body equal the first response's.

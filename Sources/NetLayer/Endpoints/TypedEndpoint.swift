@@ -12,7 +12,7 @@ import Streams
 /// let user = try await network.fetch(UserDetail(id: 7))
 /// ```
 /// `Response` may be any `Decodable`, decoded from the whole body, any `ResponseReadable`, or `Void`. For other types,
-/// the endpoint implements `read(_:)` itself.
+/// the endpoint must implement `read(_:)`.
 public protocol TypedEndpoint: Endpoint {
   /// The type of the result.
   associatedtype Response: Sendable
@@ -43,14 +43,14 @@ extension TypedEndpoint where Response: Decodable {
 extension TypedEndpoint where Response: ResponseReadable {
   /// The `Accept` field of the result's type.
   public var accept: String? { Response.accept }
-  /// Reads the response by the result's type.
+  /// Reads the response as the result's type.
   public func read(_ response: HTTPTransport.Response) throws -> Response { try Response.read(response) }
 }
 
 extension TypedEndpoint where Response: ResponseReadable & Decodable {
   /// The `Accept` field of the result's type.
   public var accept: String? { Response.accept }
-  /// Reads the response by the result's type.
+  /// Reads the response as the result's type.
   public func read(_ response: HTTPTransport.Response) throws -> Response { try Response.read(response) }
 }
 

@@ -12,7 +12,7 @@ import Streams
 /// `next` returns only the last of several responses, so place it after a `CacheInterceptor`. Each call runs in its own
 /// task, which is cancelled with the call. The response arrives on the backend's `mapping` scheduler.
 public struct AsyncInterceptor: Interceptor {
-  /// A function that sends a request to the rest of the chain and returns its response, whatever the status.
+  /// A function that sends a request to the rest of the chain and returns its response, regardless of the status.
   public typealias Next = @Sendable (Request) async throws -> Response
 
   private let respond: @Sendable (Request, Next) async throws -> Response
@@ -22,9 +22,9 @@ public struct AsyncInterceptor: Interceptor {
     self.respond = respond
   }
 
-  /// Calls the function in a task.
+  /// Calls the function in a new task.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    // The new task does not inherit that it belongs to a refresh.
+    // The new task does not inherit the mark that it belongs to a refresh.
     let isRefreshing = request.context[IsPartOfRefresh.self]
     return Single.from { [respond] in
       try await AuthenticationInterceptor.$isRefreshing.withValue(isRefreshing) {

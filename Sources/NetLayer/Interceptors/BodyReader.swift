@@ -1,10 +1,10 @@
 import PortableFoundation
 import Streams
 
-/// A reader of a streamed response's body, carried by the response, so that interceptors can wait for the end of the
+/// A reader of a streamed response's body. The response carries it, so that interceptors can wait for the end of the
 /// body.
 ///
-/// It cancels the request when no one can read the body anymore.
+/// It cancels the request when the body can no longer be read.
 final class BodyReader: Sendable, ContextKey {
   static var defaultValue: BodyReader? { nil }
 
@@ -14,8 +14,7 @@ final class BodyReader: Sendable, ContextKey {
 
   deinit { buffer.cancel() }
 
-  /// Emits every chunk into `next`, one by one, on the mapping scheduler, and pauses while the subscriber requests
-  /// none.
+  /// Emits the chunks into `next`, one by one, on the mapping scheduler. Pauses while the subscriber requests none.
   func pump(_ response: Response, into subscription: Subscription, _ next: @escaping Observable<Data>.Next) {
     let goOn: @Sendable () -> Void = { [self] in pump(response, into: subscription, next) }
     while !subscription.isStopped {

@@ -11,9 +11,9 @@ import Streams
 ///   }
 /// }
 /// ```
-/// `Backend.interceptors` run in their order: the first is the outermost, so it sees a request first and its response
-/// last. The transport follows the last one. A request arrives built and signed, and an unsuccessful status is not an
-/// error yet. Use the interceptors of this package in this order, and omit those that you don't need:
+/// `Backend.interceptors` run in order: the first is the outermost, so it sees a request first and its response last.
+/// The transport follows the last interceptor. Requests arrive built and signed. An unsuccessful status is not yet an
+/// error. Use the interceptors of this package in this order, and omit those that you don't need:
 ///
 /// 1. ``NetworkLogger``, ``EventMonitor``: observe each call once.
 /// 2. ``CoalescingInterceptor``: shares identical requests.
@@ -30,13 +30,13 @@ public protocol Interceptor: Sendable {
   ///
   /// It is called once per subscription, on the subscribing thread, and again for each retry. It must not block.
   /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
-  /// result of a single is the last one.
+  /// result of a single is the last response.
   func intercept(_ request: Request, next: Chain) -> Observable<Response>
   /// Returns the account with which the interceptor would authenticate `request`, or `nil`, the default, for none.
-  /// Interceptors further out use it to distinguish users.
+  /// Earlier interceptors use it to distinguish users.
   ///
   /// An interceptor that adds credentials returns a value that identifies their owner, and records in `intercept` that
-  /// it has added them: see ``Authentication``. It is called on the subscribing thread and must not block.
+  /// it has added them: see ``Authentication``. This method is called on the subscribing thread and must not block.
   func account(of request: Request) -> String?
   /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///

@@ -14,13 +14,13 @@ public struct Authentication: Sendable, ContextKey {
   /// The header fields that contain the credentials, as they were set.
   public var fields: HTTPHeaders
 
-  /// Creates an authentication as `account` by `fields`.
+  /// Creates an authentication of `account` with the credentials in `fields`.
   public init(account: String, fields: HTTPHeaders) {
     self.account = account
     self.fields = fields
   }
 
-  /// Returns several accounts as one, or `nil` if there is none.
+  /// Returns several accounts combined into one, or `nil` if there is none.
   static func joined(_ accounts: [String]) -> String? {
     accounts.count < 2 ? accounts.first : accounts.map { "\($0.utf8.count):\($0)" }.joined()
   }

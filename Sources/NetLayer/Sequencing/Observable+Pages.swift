@@ -68,7 +68,7 @@ extension Observable {
   ///
   /// - Parameters:
   ///   - endsAtRepeat: `true` if a page that repeats the previous one is the end.
-  ///   - next: Returns the place after a page, given the visited places; `nil` at the end.
+  ///   - next: Returns the place after a page, based on the places already requested; `nil` at the end.
   private static func walk<Item: Sendable, Place: Hashable & Sendable>(
     from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
@@ -132,8 +132,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     current.dispose()
   }
 
-  /// Requests the pages that are due when the subscriber takes one. If another thread is already in this loop, that
-  /// thread continues.
+  /// Requests pages while the subscriber demands them. If another thread is already in this loop, that thread
+  /// continues.
   func go(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     while state.withLock(\.isDue),
       subscription.takesMore(orCall: { [self] in resume(subscription, next) }), let place = takeNext()
@@ -142,8 +142,8 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     }
   }
 
-  /// Continues on a global queue. The resuming thread may be the main thread, as when a stream in a `concatMap` ends
-  /// there, and must not call the caller's function.
+  /// Continues on a global queue. The resuming thread must not call the caller's function. It may be the main thread,
+  /// for example when a stream in a `concatMap` ends there.
   private func resume(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     DispatchQueue.global(qos: .userInitiated).async { [self] in go(subscription, next) }
   }

@@ -60,7 +60,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     return call
   }
 
-  /// Returns the call of a URL that the server has named.
+  /// Returns the call for a URL that the server has sent.
   private func linked(_ text: String) throws -> Call {
     // The first page has no place, so its own URL would look like a new one.
     let (last, count) = state.withLock { ($0.url, $0.count) }

@@ -1,5 +1,5 @@
-// One function per number of results. A single generic one needs parameter packs in closures, which crash the compiler
-// of Swift 6.3.
+// One function per number of results. A single generic function needs parameter packs in closures, which crash the
+// compiler of Swift 6.3.
 extension RequestChain {
   /// Continues with the endpoint that `next` returns for the previous result. The results become a tuple of two, three,
   /// up to six elements.

@@ -39,7 +39,7 @@ extension RequestChain where Results == Last {
   /// Creates a chain that starts with the endpoint that `first` returns.
   ///
   /// - Parameters:
-  ///   - network: The network of steps that name no other; `nil` for `Network.default`.
+  ///   - network: The network of steps that don't specify one; `nil` for `Network.default`.
   ///   - options: The network, stub and callbacks of this step.
   ///   - first: Returns the endpoint to call, at each subscription. An error that it throws is the failure of this
   ///     step.

@@ -2,13 +2,13 @@ import PortableFoundation
 import Streams
 
 extension CallPipeline {
-  /// Emits the response to the request that `build` makes as soon as its head has arrived.
+  /// Emits the response to the request that `build` creates as soon as its head has arrived.
   func opened(_ build: @escaping @Sendable () throws -> Request) -> Single<StreamedResponse> {
     let mapping = mapping
     return response {
       var request = try build()
       request.markStreamed()
-      // A stream may last forever: only the idle limit or its reader ends it.
+      // A stream may last forever; only the idle limit or its reader ends it.
       request.timeouts.total = 0
       return request
     }

@@ -8,13 +8,13 @@ extension Network {
   /// ```swift
   /// for try await event in network.events(.get("/prices")).values() { show(event.data) }
   /// ```
-  /// By default, only a request with an idempotent method is sent again: a repeated POST may be carried out, and paid
-  /// for, twice. Without reconnection, the end of the connection completes the stream, and its failure fails the
-  /// stream. `reconnect` overrides this default.
+  /// By default, only a request with an idempotent method is sent again: a server may process, and charge for, a
+  /// repeated POST twice. Without reconnection, the end of the connection completes the stream, and a connection
+  /// failure fails it. `reconnect` overrides this default.
   ///
-  /// Each new connection names the last event in `Last-Event-ID`. Before it connects, the stream waits for the longer
-  /// of two delays: the `retry` time that the server requested, at most ten minutes, and the delay of `reconnect`. An
-  /// event resets the count of attempts.
+  /// Each new connection sends the ID of the last event in `Last-Event-ID`. Before it connects, the stream waits for
+  /// the longer of two delays: the `retry` time that the server requested, at most ten minutes, and the delay of
+  /// `reconnect`. Each event resets the number of attempts.
   ///
   /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
   /// exceeds 1 MB. After the first successful connection, a refused connection and the statuses 429 and 5xx only count
@@ -103,7 +103,7 @@ extension Network {
     Observable.deferred {
       var call = Call(endpoint)
       let id = session.lastID
-      // Omit an ID that no header field can carry: a connection without it is better than none.
+      // Omit an ID that is not a valid header value, instead of failing to connect.
       if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       return self.bodies(call, accept: "text/event-stream", idle: 0, patience: reconnect.scheduler).flatMap {
@@ -145,16 +145,16 @@ private final class EventSession: Sendable {
   /// The maximum delay that a server may request; without it, a request for years would stop the stream.
   private static let longestPause = Duration.seconds(600)
 
-  /// Guards the state, which the body's thread and the reconnecting thread access one at a time. The parser is taken
-  /// out and fed without the lock.
+  /// Guards the state, which the body's thread and the reconnecting thread access in turn. The parser is taken out and
+  /// fed without the lock.
   private let state: Locked<State>
 
   init(_ lastID: String) { state = Locked(State(parser: ServerSentEventParser(lastID: lastID))) }
 
   var lastID: String { state.withLock { $0.parser.lastID } }
 
-  /// Returns whether the server has no more events. Some servers close the connection right after the line of
-  /// `sentinel`, without a blank line.
+  /// Returns whether the server has no more events. Some servers close the connection immediately after the `sentinel`
+  /// line, without a blank line.
   func isOver(behind sentinel: String?) -> Bool {
     let (isOver, parser) = state.withLock { ($0.isOver, $0.parser) }
     return isOver || sentinel.map { parser.unfinishedData == $0 } ?? false

@@ -11,9 +11,9 @@ extension Network {
   /// }
   /// ```
   /// The opening request is built like any other request and passes through the interceptors, so that a token is
-  /// refreshed after a 401. `ws` and `wss` URLs are accepted as `http` and `https`. When `body` returns, the socket is
-  /// closed with code 1000. The call then returns when the server has responded, or after 5 s. When `body` throws, the
-  /// call throws immediately. `body` runs on the caller's actor.
+  /// refreshed after a 401 response. `ws` and `wss` URLs are accepted as `http` and `https`. When `body` returns, the
+  /// socket is closed with code 1000. The call then returns when the server has responded, or after 5 s. When `body`
+  /// throws, the call throws immediately. `body` runs on the caller's actor.
   ///
   /// - Throws: The call's `NetworkError`: of kind `status` if the server did not open a socket, `cancelled` if the task
   ///   is cancelled. Errors that `body` throws are rethrown.

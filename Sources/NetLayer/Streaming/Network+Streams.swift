@@ -5,9 +5,9 @@ extension Network {
   /// Calls `endpoint` and emits the response, regardless of its status, as soon as its head has arrived. Read the body
   /// from that response.
   ///
-  /// The backend's `timeouts.total` does not apply, because a stream may last. `timeouts.idle` ends a silent stream,
-  /// but not while the reader pauses. Interceptors see the head; retries and token refreshes happen before it is
-  /// emitted.
+  /// The backend's `timeouts.total` does not apply, because a stream may last indefinitely. `timeouts.idle` ends a
+  /// stream that sends no data, but not while the reader pauses. Interceptors see the head; retries and token refreshes
+  /// happen before it is emitted.
   public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(Call(endpoint)) }
 
   /// Calls `endpoint` and, if the status is a success, calls `body` with the head and the chunks of the body. The
@@ -40,16 +40,16 @@ extension Network {
 
   /// Calls `endpoint` and emits the chunks of the body as they arrive, if the status is a success.
   ///
-  /// Each chunk is emitted after the last one has been processed, on the backend's `mapping` scheduler. A slow
+  /// Each chunk is emitted after the previous one has been processed, on the backend's `mapping` scheduler. A slow
   /// subscriber, or a busy loop over `values()`, applies backpressure to the server: at most 256 KB are buffered.
   /// Disposing cancels the request.
   public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(Call(endpoint)).flatMap(\.body) }
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
-  /// Blank lines are skipped. A line that can't be decoded, or one of more than `maxLineLength` bytes, ends the stream
-  /// with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as for
-  /// `stream`.
+  /// Blank lines are skipped. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
+  /// stream with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as
+  /// for `stream`.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20
   ) -> Observable<Model> {

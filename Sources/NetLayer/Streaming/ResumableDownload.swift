@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A download into a file: interprets the head, writes the chunks and measures the rate.
+/// A download into a file. It interprets the head, writes the chunks and measures the rate.
 final class ResumableDownload: Disposable {
   enum Step {
     /// Write the body.
@@ -121,7 +121,7 @@ final class ResumableDownload: Disposable {
     return String(url.prefix { $0 != "?" && $0 != "#" })
   }
 
-  /// Returns whether `response` has the resource and version of `note`, as far as both declare them.
+  /// Returns whether `response` has the same resource and version as `note`, if both declare them.
   private static func isSame(_ response: Response, as note: PartialFile.Note?, _ total: Int64?) -> Bool {
     guard let note, note.resource == nil || note.resource == resource(of: response) else { return false }
     if let total, let known = note.total, total != known { return false }

@@ -31,7 +31,7 @@ struct ServerSentEventParser {
   /// Emits every event that `bytes` completes. Text after the last blank line is not yet an event, and is discarded if
   /// the stream ends there.
   mutating func feed(_ bytes: Data, _ emit: (ServerSentEvent) throws -> Void) throws {
-    // Works on a copy, because the parser reads its own lines meanwhile.
+    // Works on a copy, because the closure modifies the parser.
     var lines = lines
     defer { self.lines = lines }
     try lines.feed(bytes) { line in

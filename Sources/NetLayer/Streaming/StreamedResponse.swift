@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A response whose body is still arriving, for bodies without end or larger than memory.
+/// A response whose body is still arriving, for bodies that are endless or larger than memory.
 ///
 /// The body can be read once, as `body` or as `chunks`. Slow reading applies backpressure to the server: at most 256
 /// KB are buffered. Releasing the response unread, or stopping early, cancels the request.
@@ -15,17 +15,18 @@ public struct StreamedResponse: Sendable {
     self.reader = reader
   }
 
-  /// The metrics of the transfer; `nil` until the transport has finished the body, or if it measures none.
+  /// The metrics of the transfer; `nil` until the transport has finished the body, or if the transport does not measure
+  /// them.
   public var metrics: TransferMetrics? { reader.buffer.metrics }
 
   /// The trailer fields (RFC 9110 §6.5); empty until the transport has finished the body.
   public var trailers: HTTPHeaders { reader.buffer.trailers }
 
-  /// The chunks of the body, emitted on the backend's `mapping` scheduler. Each chunk is emitted after the last one has
-  /// been processed and, in a loop over `values()`, when the loop requests it.
+  /// The chunks of the body, emitted on the backend's `mapping` scheduler. Each chunk is emitted after the previous one
+  /// has been processed and, in a loop over `values()`, when the loop requests it.
   ///
-  /// Operators that hold elements for another time or thread end the backpressure: chunks are buffered after an
-  /// `observeOn`.
+  /// Operators that deliver elements later or on another thread disable backpressure. For example, `observeOn` buffers
+  /// chunks without a limit.
   public var body: Observable<Data> {
     let (reader, response) = (reader, response)
     return Observable(push: { subscription, next in
@@ -65,7 +66,7 @@ public struct StreamedResponse: Sendable {
     }
   }
 
-  /// Cancels the request, even while the body is being read.
+  /// Cancels the request, even during reading.
   func cancel() { reader.buffer.cancel() }
 
   fileprivate static func claimedTwice(_ response: Response) -> NetworkError {

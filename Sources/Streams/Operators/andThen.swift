@@ -6,7 +6,7 @@ extension Completable {
     return Observable<Second.Element>(push: { subscription, next in
       let scope = HandlerScope(subscription) { error in
         if let error { return subscription.fail(error) }
-        // A tail call, so that work that continues with itself needs no stack (contract, law 27).
+        // A tail call, so that recursive work does not grow the stack (contract, law 27).
         subscription.tailCall { second.run(subscription, next) }
       }
       first.run(scope) { _ in }

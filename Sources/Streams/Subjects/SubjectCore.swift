@@ -173,7 +173,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   func enter(_ state: inout State, _ event: Event<Element>) -> Turn {
     state.accepted += 1
     if state.replaying > 0 { Self.leaveToReplaying(&state, event) }
-    // Only the holder of the lock raises it from 0.
+    // Only the holder of the lock changes `pending` from 0.
     if capacity > 0, pending.load(ordering: .acquiring) == 0 {
       pending.store(1, ordering: .relaxed)
       return .send

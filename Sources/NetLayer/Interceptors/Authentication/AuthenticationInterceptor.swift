@@ -12,19 +12,19 @@ import Streams
 /// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
 /// sent, the request is retried without a refresh.
 ///
-/// A failed refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` is the cause.
-/// The next 401 starts another refresh. A refresh continues even if all waiting requests are cancelled, because it may
-/// already have used up the old token. Several processes may share a `FileTokenStore`: one refreshes, and the others
-/// load its token from the store.
+/// A failed refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
+/// cause. The next 401 starts another refresh. A refresh continues even if all waiting requests are cancelled, because
+/// it may already have used up the old token. Several processes may share a `FileTokenStore`: one refreshes, and the
+/// others load its token from the store.
 ///
 /// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
 /// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
 public final class AuthenticationInterceptor: Interceptor {
-  /// A function that returns a new token in place of the old one, which is `nil` if there is none yet.
+  /// A function that returns a new token to replace the old token, which is `nil` if there is none yet.
   ///
   /// Requests that the closure starts while it is called and subscribed are not intercepted. Requests that it starts
   /// later, in a `flatMap` or on another thread, must use a network without this interceptor. Otherwise they wait for
-  /// themselves until `timeout`.
+  /// their own result until `timeout`.
   public typealias Refresh = @Sendable (Token?) throws -> Single<Token>
 
   private let origins: Set<Origin>
@@ -36,7 +36,8 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Creates an interceptor that uses the token in the store.
   ///
   /// - Parameters:
-  ///   - origins: The URLs whose scheme, host and port get the token. No other origin gets it, not even by redirect.
+  ///   - origins: The URLs whose scheme, host and port receive the token. It is sent to no other origin, not even after
+  ///     a redirect.
   ///   - store: The store of the token.
   ///   - leeway: The time before its expiry at which a token is replaced. The default of 30 s covers requests in
   ///     flight; a shorter-lived token is replaced after half of its lifetime. A new token that has already expired by
@@ -105,22 +106,21 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Replaces the token after a sign-in, or with `nil` after a sign-out. An in-flight refresh is discarded.
   ///
-  /// Requests that were sent with the former token are not retried with the new one, because it may belong to another
-  /// user: they end with their 401 response. Pass `isSameUser: true` for a new token of the same user, and they are
-  /// retried.
+  /// Requests that were sent with the former token are not retried with the new token, because it may belong to another
+  /// user. They end with their 401 response. For a new token of the same user, pass `isSameUser: true` to retry them.
   ///
   /// - Parameters:
   ///   - token: The new token.
   ///   - isSameUser: `true` if the user is still the same.
-  /// - Throws: The error of the store. The token is used nevertheless.
+  /// - Throws: The error of the store. The interceptor uses the new token anyway.
   public func setToken(_ token: Token?, isSameUser: Bool = false) throws {
     try tokens.replace(with: token, isSameUser: isSameUser)
   }
 
-  /// Returns the current token if `request` gets it.
+  /// Returns the current token if it is sent with `request`.
   public func account(of request: Request) -> String? { covers(request) ? token?.access : nil }
 
-  /// Sends `request` with the token, and again with a new one if the status is 401.
+  /// Sends `request` with the token, and again with a new token if the status is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
@@ -135,7 +135,7 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  /// Returns whether `request` gets the token.
+  /// Returns whether the token is sent with `request`.
   func covers(_ request: Request) -> Bool {
     !request.context[IsPartOfRefresh.self] && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
   }
@@ -175,7 +175,7 @@ public final class AuthenticationInterceptor: Interceptor {
     apply(token, &copy)
     let added = HTTPHeaders(copy.headers.filter { request.headers[$0.name] != $0.value })
     copy.context[Authentication.self].append(Authentication(account: token.access, fields: added))
-    // Prevents redirects from sending the fields to another origin, whatever their names.
+    // Prevents redirects from sending the fields to another origin, regardless of their names.
     for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
     return copy
   }

@@ -40,7 +40,7 @@
       return try JSONDecoder().decode(Token.self, from: data)
     }
 
-    /// Saves `token`; `nil` removes the saved one.
+    /// Saves `token`; `nil` removes the saved token.
     public func save(_ token: Token?) throws {
       guard let token else {
         let status = SecItemDelete(item as CFDictionary)

@@ -5,7 +5,7 @@ import Streams
 public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The access token that requests carry.
   public var access: String
-  /// The refresh token; `nil` if the refresh needs something else.
+  /// The refresh token; `nil` if a refresh does not need one.
   public var refresh: String?
   /// The expiry date of `access`; `nil` if unknown.
   public var expiry: Date?
@@ -23,13 +23,13 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
 
 /// A store that keeps the token between runs of the program.
 public protocol TokenStore: Sendable {
-  /// Returns the saved token, or `nil` for none. It is called at the first request, on its thread, and before each
-  /// refresh, because another process may have saved a new token.
+  /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, on that request's
+  /// thread, and before each refresh, because another process may have saved a new token.
   func load() throws -> Token?
   /// Saves `token`; `nil` removes it. It is called after each refresh.
   func save(_ token: Token?) throws
-  /// Locks the store against the refreshes of other processes until the result is disposed. Return `nil` if another
-  /// process holds the lock; the method is then called again every 50 ms. It must not block. If it throws, the refresh
+  /// Locks the store against refreshes by other processes until the result is disposed. Return `nil` if another process
+  /// holds the lock; the method is then called again every 50 ms. The method must not block. If it throws, the refresh
   /// continues without a lock.
   ///
   /// A store of a single process doesn't need this method.
@@ -79,7 +79,7 @@ public struct FileTokenStore: TokenStore {
     }
   }
 
-  /// Writes `token` atomically: another process reads either the old or the new one. `nil` removes the file.
+  /// Writes `token` atomically: another process reads either the old or the new token. `nil` removes the file.
   ///
   /// - Throws: `NetworkError` of kind `file`.
   public func save(_ token: Token?) throws {
@@ -88,7 +88,7 @@ public struct FileTokenStore: TokenStore {
         if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
         return
       }
-      // Created with its final mode, because others could read the file before a later chmod.
+      // The file is created with its final mode, because others could read it before a later chmod.
       let temporary = file.appendingPathExtension(UUID().uuidString)
       let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw SystemError.last }
@@ -107,7 +107,7 @@ public struct FileTokenStore: TokenStore {
     }
   }
 
-  /// Locks a file named `file` plus `.lock`, which remains. The lock also ends with the process.
+  /// Locks the file `file` plus `.lock`, which is not removed. The lock also ends with the process.
   ///
   /// - Throws: `NetworkError` of kind `file`.
   public func lockForRefresh() throws -> (any Disposable)? {

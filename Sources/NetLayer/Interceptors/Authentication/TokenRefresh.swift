@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// The current token and its refresh, which runs once at a time.
+/// The current token and its refresh. Only one refresh runs at a time.
 final class TokenRefresh: Sendable {
   /// A token and its owner: the generation changes at each sign-in or sign-out.
   struct Held: Sendable {
@@ -16,13 +16,13 @@ final class TokenRefresh: Sendable {
     var isLoaded = false
     /// The token that this process last read from the store or wrote to it.
     var stored: Token?
-    /// The number of changes, so that the store ends with the last one.
+    /// The number of changes, so that the store ends up with the last token.
     var version = 0
     /// The refresh in progress.
     var refresh: ReplaySubject<Held>?
     /// The times of unsuccessful refreshes within the window.
     var failures: [Date] = []
-    /// Whether the rejection of the current token is among them.
+    /// Whether `failures` includes the rejection of the current token.
     var isRefused = false
 
     mutating func put(_ token: Token?, renewal: Date?) {
@@ -61,7 +61,7 @@ final class TokenRefresh: Sendable {
   func current() throws -> Held {
     let (isLoaded, known) = state.withLock { ($0.isLoaded, $0.held) }
     if isLoaded { return known }
-    // Outside the lock, because a store may be custom code. If two threads load concurrently, the first result counts.
+    // Outside the lock, because a store may be custom code. If two threads load concurrently, the first result is used.
     let loaded = try store.load()
     return state.withLock { state in
       if !state.isLoaded {
@@ -96,8 +96,8 @@ final class TokenRefresh: Sendable {
     }
   }
 
-  /// Returns the time to replace a new token: before its expiry by the duration of a request, but not before half of
-  /// its lifetime. A token that expired in transit only shows that the clocks differ.
+  /// Returns the time to replace a new token: one request's duration before its expiry, but not before half of its
+  /// lifetime. A token that expired in transit only shows that the clocks differ.
   private func renewal(ofNew token: Token?) -> Date? {
     guard let expiry = token?.expiry else { return nil }
     let left = expiry.timeIntervalSince(scheduler.now)
@@ -107,7 +107,7 @@ final class TokenRefresh: Sendable {
   /// Returns the time to replace a token of unknown age.
   private func renewal(ofStored token: Token?) -> Date? { token?.expiry?.addingTimeInterval(-leeway) }
 
-  /// Saves until the saved token is the current one, because two concurrent saves must not leave the older one in the
+  /// Saves until the saved token is the current one, because two concurrent saves must not leave the older token in the
   /// store.
   private func save() throws {
     while true {
@@ -137,7 +137,7 @@ final class TokenRefresh: Sendable {
       if state.held.generation != old.generation, old.token != nil { return .use(nil) }
       if state.held.token != nil, state.held.token != old.token { return .use(state.held) }
       if let refresh = state.refresh { return .wait(refresh) }
-      // Times in the future exist if the clock was set back.
+      // Times can be in the future if the clock was set back.
       state.failures.removeAll { now.timeIntervalSince($0) >= window || $0 > now }
       guard state.failures.count < maxRefreshes else { return .refuse }
       let subject = ReplaySubject<Held>.create(bufferSize: 1)
@@ -179,7 +179,7 @@ final class TokenRefresh: Sendable {
       } catch let busy as Busy {
         throw busy
       } catch {
-        // Without a lock, only concurrent refreshes conflict.
+        // Without a lock, the refresh continues; only a concurrent refresh would conflict.
         Hooks.onUnhandledError(error, #fileID, #line)
       }
       return .just(())

@@ -8,8 +8,8 @@ extension Cache {
     return nil
   }
 
-  /// Returns the entry in memory or on disk. An entry from disk is kept in memory unless there were changes since
-  /// `changes`.
+  /// Returns the entry in memory or on disk. An entry from disk is also stored in memory, unless the cache has changed
+  /// since `changes`.
   func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
     if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
     guard let entry = disk.read(DiskStore.Name(key: key)) else { return nil }

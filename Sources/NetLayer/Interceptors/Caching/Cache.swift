@@ -14,8 +14,8 @@ import Streams
 /// file descriptors or the removal of the directory, the cache uses the directory again as soon as possible.
 ///
 /// Only one cache at a time uses a directory. A second one, in this process or another, caches only in memory until the
-/// first one is released. Only the owner can read the files. Their names are digests, and their content contains the
-/// URL only after a redirect.
+/// first one is released. Only the owner can read the files. File names are digests, and a file contains its URL only
+/// after a redirect.
 public final class Cache: Sendable {
   /// A cache entry and its key.
   typealias Match = (entry: CacheEntry, key: String)
@@ -131,7 +131,7 @@ extension Cache {
     if known?.listsVariants == true || disk == nil {
       return storeVariant(entry, key, names, headers, mark, below: known)
     }
-    // The list of variants may be on disk. Until it is read, the entry counts as waiting to be written.
+    // The list of variants may be on disk. Until the list is read, the entry counts as waiting to be written.
     guard memory.withLock({ $0.reserve(entry.cost) }) else { return remove(key) }
     onDisk { disk in
       self.release(entry.cost)
@@ -144,7 +144,7 @@ extension Cache {
   func remove(_ key: String) {
     let gone = memory.withLock { memory in
       memory.noteRemoval(of: key)
-      // Under the lock, so that a lookup that knows of the removal can't run before it.
+      // Called under the lock, so that a lookup that knows of the removal can't run before the removal.
       onDisk { $0.remove(DiskStore.Name(key: key)) }
       return memory.entries.remove(key)
     }

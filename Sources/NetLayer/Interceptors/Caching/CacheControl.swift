@@ -2,7 +2,7 @@
 struct CacheControl: Sendable, Equatable {
   private var directives: [String: String] = [:]
 
-  /// Parses the directives in `headers`. The first of several equal ones counts (RFC 9111 §4.2.1).
+  /// Parses the directives in `headers`. The first of several equal directives is used (RFC 9111 §4.2.1).
   init(_ headers: HTTPHeaders) {
     guard let text = headers["Cache-Control"] else { return }
     for part in Self.list(text) {

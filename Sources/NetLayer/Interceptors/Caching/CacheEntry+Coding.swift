@@ -43,8 +43,8 @@ extension CacheEntry {
     return Data(file.bytes)
   }
 
-  /// Returns the entry in `file`, whose key has the digest `digest`. Returns `nil` for a file that is incomplete, of
-  /// another kind, or of another key.
+  /// Returns the entry in `file`, whose key has the digest `digest`. Returns `nil` for a file that is incomplete, has
+  /// another format, or belongs to another key.
   static func decoded(_ file: UnsafeRawBufferPointer, digest: Data) -> CacheEntry? {
     guard let fixed = FixedPart(file), file.count == fixed.fileSize,
       digest.elementsEqual(file[32..<64]), fixed.isHeadIntact(file)
@@ -75,7 +75,7 @@ extension CacheEntry {
     let bodyChecksum: UInt32
     let expiresAt: Double
 
-    /// Parses the fixed part; `nil` for too few bytes and for another kind of file.
+    /// Parses the fixed part; `nil` for too few bytes or another file format.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= CacheEntry.fixedSize, bytes.prefix(8).elementsEqual(CacheEntry.magic) else { return nil }
       var reader = Reader(UnsafeRawBufferPointer(rebasing: bytes[8...]))

@@ -1,7 +1,7 @@
 import PortableFoundation
 
-/// A cached response, or a list of the header fields that select between variants (`Vary.swift`). It is an object,
-/// because every hit passes it on a few times.
+/// A cached response, or a list of the header fields that select between variants (`Vary.swift`). It is a class,
+/// because every hit passes it around several times.
 final class CacheEntry: Sendable {
   /// The status; 0 for a list of variants.
   let status: Int
@@ -23,7 +23,7 @@ final class CacheEntry: Sendable {
   let isDistrusted: Bool
   /// The tags by which the entry can be removed in addition to its key: `CacheTags` of the request's URL.
   let tags: [String]
-  /// The freshness that follows from the header fields, so that a hit need not parse them.
+  /// The freshness, derived from the header fields in advance, so that a hit does not parse them.
   let freshness: Freshness
 
   init(
@@ -99,7 +99,7 @@ extension CacheEntry {
       update[name] = nil
     }
     var merged = self.headers.merging(update)
-    // The time that the response previously spent in caches is no longer relevant.
+    // The time that the response spent in other caches is no longer relevant.
     if headers["Age"] == nil { merged["Age"] = nil }
     return CacheEntry(
       status: status, url: url, headers: merged, body: body, requestedAt: requestedAt, receivedAt: receivedAt,

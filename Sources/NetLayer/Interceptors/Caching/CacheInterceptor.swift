@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// An interceptor that responds from a cache and stores the server's responses in it.
+/// An interceptor that returns cached responses and stores the server's responses in the cache.
 ///
 /// ```swift
 /// let cache = Cache(directory: Cache.directory(named: "shop"))
@@ -14,10 +14,10 @@ import Streams
 ///
 /// Downloads to a file, streamed responses, conditional requests, range requests and requests with a body bypass the
 /// cache. A successful request with an unsafe method removes the entries of its URL, for all users and including those
-/// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, whatever the policy.
-/// Use ``Cache/removeAll(below:)`` to remove entries that the app knows to be outdated.
+/// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, regardless of the
+/// policy. Use ``Cache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
-/// Users are distinguished by the token of an ``AuthenticationInterceptor`` further inside and by the header fields
+/// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache and by the header fields
 /// that `Redaction` hides.
 public struct CacheInterceptor: Interceptor {
   /// The cache.
@@ -36,9 +36,9 @@ public struct CacheInterceptor: Interceptor {
   /// - the cookies of the jar
   /// - for endpoints with a custom key, the values that `Redaction` hides in URL and body
   ///
-  /// A new token is thus a new account, and so is a cookie that changes with every response: pass `account` for an
-  /// identity that outlives them. If another interceptor after the cache adds credentials, nothing is stored unless you
-  /// pass `account`.
+  /// A new token is thus a new account, and so is a cookie that changes with every response. If the user's identity
+  /// outlives them, pass `account`. If another interceptor after the cache adds credentials, nothing is stored unless
+  /// you pass `account`.
   ///
   /// - Parameters:
   ///   - cache: The cache.
@@ -128,7 +128,7 @@ extension CacheInterceptor {
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
   }
 
-  /// Returns the account that the interceptors further inside will use for `request`, if the cache relies on it.
+  /// Returns the account that the interceptors after the cache will use for `request`, if the cache relies on it.
   func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
     account == nil ? inner.account(of: request) : nil
   }
@@ -158,7 +158,7 @@ extension CacheInterceptor {
     return found
   }
 
-  /// Returns whether the field is a condition that only the server or its author can evaluate.
+  /// Returns whether the field is a condition that only the server or the caller can evaluate.
   private static func isCondition(_ name: String) -> Bool {
     conditions.contains { HTTPHeaders.same($0, name) }
   }

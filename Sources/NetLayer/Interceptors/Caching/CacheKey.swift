@@ -6,7 +6,7 @@ struct CacheKey {
 
   init(_ text: String = "") { self.text = text }
 
-  /// Adds a part; `nil` differs from the empty text. The delimiter can't occur in a method, header field or URL.
+  /// Adds a part; `nil` differs from an empty string. The delimiter can't occur in a method, header field or URL.
   mutating func append(_ part: String?) {
     if let part {
       text += part
@@ -52,11 +52,11 @@ struct CacheKey {
   }
 
   /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and
-  /// host in lower case.
+  /// host in lowercase.
   static func stable(_ url: URL) -> String {
     let text = url.absoluteString
     let bytes = text.utf8
-    // Most URLs are already normal. One pass detects that, because every hit runs this code.
+    // Most URLs are already in this form. One pass detects that, because every hit runs this code.
     var slashes = 0
     var isPlain = true
     for byte in bytes {
@@ -86,7 +86,7 @@ struct CacheKey {
 }
 
 extension Request {
-  /// The redactions that hide the names of identifying values.
+  /// The redactions that list the names of identifying values.
   var identities: [Redaction] {
     guard let own = chosenOptions?.value.secrets.identities else { return [.identities] }
     return [.identities, own]

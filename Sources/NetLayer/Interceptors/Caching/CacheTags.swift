@@ -1,9 +1,9 @@
 import PortableFoundation
 
-/// Digests of an entry's URL and of its parent URLs, which find the entries of all accounts without storing URLs on
+/// Digests of an entry's URL and of its parent URLs. They identify the entries of all accounts without storing URLs on
 /// disk.
 ///
-/// Two URLs may share a tag; then one entry too many is removed.
+/// Two URLs may share a tag; a removal then removes an additional entry.
 enum CacheTags {
   /// Returns the tags of an entry whose request has `url`.
   static func all(of url: URL) -> [String] {

@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// The processing of one request by the cache. It is an object, because the closures of every step hold it.
+/// The processing of one request by the cache. It is a class, because the closures of every step retain it.
 final class CacheTransaction: Sendable {
   typealias Found = Cache.Match
   /// A function that moves a response of the cache to the mapping scheduler.
@@ -42,7 +42,7 @@ final class CacheTransaction: Sendable {
       guard let found else { return CacheInterceptor.notCached(request, next) }
       return deliver(response(found))
     case .cacheFirst(let seconds):
-      // A clock that was set back does not make an entry younger.
+      // Setting the clock back does not make an entry younger.
       if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < seconds {
         return deliver(response(found))
       }
@@ -93,7 +93,7 @@ final class CacheTransaction: Sendable {
 
   private static func isOutage(_ response: Response) -> Bool { [500, 502, 503, 504].contains(response.status) }
 
-  /// Returns whether there was no response. A token refresh that failed for that reason counts, too.
+  /// Returns whether there was no response, including a token refresh that received none.
   private static func isOutage(_ error: (any Error)?) -> Bool {
     guard let error = error as? NetworkError else { return false }
     if error.kind == .authentication { return isOutage(error.underlying) }
@@ -134,7 +134,7 @@ final class CacheTransaction: Sendable {
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
     let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: cache.now)
     let answer = entry.response(to: request, origin: .revalidated)
-    // One token's response does not belong to another, even if it is validated.
+    // A response for one token must not be used for another token, even if the server has validated it.
     guard keyToKeep(entry.headers, of: response) == key else { return answer }
     return stored(entry, key, answer, start)
   }
@@ -179,7 +179,7 @@ final class CacheTransaction: Sendable {
       cache.remove(key)
       return nil
     }
-    // Fields set by an interceptor further inside are unknown during the lookup.
+    // Fields set by an interceptor after the cache are unknown during the lookup.
     let knowsVariant = Cache.variantFields(headers).allSatisfy { name in
       response.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
     }
@@ -188,9 +188,9 @@ final class CacheTransaction: Sendable {
     return interceptor.key(of: request, policy: policy, token: account.token)
   }
 
-  /// Returns whether RFC 9111 allows to store the entry and could ever use it. An entry that is never fresh and has no
-  /// validator would only waste a file. A response after a redirect belongs to another URL, and the redirect's own
-  /// cache fields are unknown here.
+  /// Returns whether RFC 9111 allows storing the entry and the cache could ever use it. An entry that is never fresh
+  /// and has no validator would only waste space. A response after a redirect belongs to another URL, and the
+  /// redirect's cache fields are unknown here.
   private func isWorthKeeping(_ entry: CacheEntry) -> Bool {
     let wish = CacheControl(request.headers)
     let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true

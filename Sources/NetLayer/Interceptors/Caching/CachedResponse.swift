@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The stored entry of a response, which is notified if the response can't be read.
+/// The stored entry of a response, to mark as unreadable if the response can't be read.
 @usableFromInline
 final class CachedResponse: Sendable, ContextKey {
   @usableFromInline static var defaultValue: CachedResponse? { nil }
@@ -11,7 +11,7 @@ final class CachedResponse: Sendable, ContextKey {
   private let headers: HTTPHeaders
   /// Whether the server's response follows anyway, so that this response may be omitted.
   let isProvisional: Bool
-  /// Set where the response is mapped, read where the next one is.
+  /// Set where this response is mapped, and read where the next response is mapped.
   private let wasRefused = Atomic<Bool>(false)
 
   /// Refers to `entry` as the response of `key` to a request with the fields `headers`.
@@ -23,13 +23,13 @@ final class CachedResponse: Sendable, ContextKey {
     self.isProvisional = isProvisional
   }
 
-  /// The same reference for a response that no other follows.
+  /// The same reference for a final response.
   var asLast: CachedResponse { CachedResponse(cache, entry, key: key, headers: headers) }
 
   /// Whether the response could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
 
-  /// Marks the entry as unreadable, if `error` discredits it.
+  /// Marks the entry as unreadable if `error` is a reading failure.
   func refuse(_ error: any Error) {
     if (error as? NetworkError)?.kind.discreditsStored ?? true { refuse() }
   }

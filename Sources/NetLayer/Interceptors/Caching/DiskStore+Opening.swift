@@ -9,7 +9,7 @@ import PortableFoundation
 #endif
 
 extension DiskStore {
-  /// Returns the directory, opened, locked and swept, or `nil` if that fails now.
+  /// Opens, locks and sweeps the directory and returns it, or returns `nil` if that fails now.
   func opened() -> Directory? {
     if let directory, !directory.isGone { return directory }
     directory = nil

@@ -9,7 +9,7 @@ import PortableFoundation
 #endif
 
 extension DiskStore {
-  /// Lists the files, and removes unfinished, corrupt and expired files and those that were to be removed.
+  /// Lists the files, and removes files that are unfinished, corrupt, expired or marked for removal.
   ///
   /// - Returns: `true` if all files could be checked. Files that could not be opened for lack of descriptors remain.
   func sweep(_ directory: Directory) -> Bool {

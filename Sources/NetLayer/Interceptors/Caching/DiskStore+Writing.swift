@@ -9,7 +9,7 @@ import PortableFoundation
 #endif
 
 extension DiskStore {
-  /// An entry that is being written: the slow part, which is independent of the store.
+  /// The slow part of writing an entry, which is independent of the store.
   struct Writing: Sendable {
     let entry: CacheEntry
     let name: Name

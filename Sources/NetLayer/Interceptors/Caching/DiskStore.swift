@@ -13,7 +13,7 @@ import PortableFoundation
 /// The name of a file is the SHA-256 of its key. A file appears under that name only when it is complete and on disk:
 /// it is written under another name, synced, and renamed. The store is opened at first use, by one process at a time.
 /// Except for `Writing`, it is used on one queue only.
-final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches it
+final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue only
   /// The open directory, kept open by its writers.
   final class Directory: Sendable {
     let descriptor: Int32
@@ -39,11 +39,11 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
   let path: String
   let now: @Sendable () -> Double
   private let report: @Sendable (String) -> Void
-  /// The open directory; `nil` until it is open. Each use tries to open it.
+  /// The open directory; `nil` until it is open. Each use retries to open it.
   var directory: Directory?
   /// The tags of each file.
   var files: LeastRecentlyUsed<String, [String]>
-  /// The files that are being written, by name. Each has a number, so that one that was removed meanwhile does not
+  /// The files that are being written, by name. Each has a number, so that a file that was removed meanwhile does not
   /// reappear.
   var pending: [String: (number: Int, tags: [String])] = [:]
   private var writes = 0
@@ -92,7 +92,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     return Writing(entry: entry, name: name, directory: directory, number: writes)
   }
 
-  /// Renames the written file if it is still wanted and `failure` is `nil`; returns whether it did.
+  /// Renames the written file if it is still needed and `failure` is `nil`; returns whether the file was renamed.
   func finish(_ writing: Writing, size: Int, failure: Int32?) -> Bool {
     let (directory, name) = (writing.directory.descriptor, writing.name)
     guard pending[name.text]?.number == writing.number else {
@@ -127,7 +127,7 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     if reported.insert(problem).inserted { report(problem) }
   }
 
-  /// Returns whether `reason` is a shortage of resources, not a fault of the file.
+  /// Returns whether `reason` is a shortage of resources, not a problem with the file.
   static func isShortage(_ reason: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, EINTR, EAGAIN].contains(reason) }
 
   /// Removes the entry of `name`, even if it is being written.

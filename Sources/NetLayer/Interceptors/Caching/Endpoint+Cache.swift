@@ -17,7 +17,7 @@ extension Call {
   /// Calls the endpoint on `network` and emits every response of the cache policy, regardless of its status.
   /// `Response.origin` distinguishes them.
   ///
-  /// A stored response that `map(_:at:)` or `common()` can't read is omitted if the server's follows.
+  /// A stored response that `map(_:at:)` or `common()` can't read is omitted if the server's response follows.
   ///
   /// - Returns: The responses. Fails with an error of kind `invalidRequest` if the call has a cache policy but the
   ///   network has no `CacheInterceptor`.

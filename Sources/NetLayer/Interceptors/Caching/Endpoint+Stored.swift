@@ -27,8 +27,8 @@ extension Endpoint {
   /// The same applies to `removeCachedResponse` and `cachedResponse`.
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` if the network has no `CacheInterceptor` or the endpoint can't
-  ///   be cached. Also for a partial response (206), one in a file, and one with `Vary: *`. Other kinds are the errors
-  ///   of building the request.
+  ///   be cached. It has the same kind for a partial response (206), a response in a file, and a response with
+  ///   `Vary: *`. Other kinds are errors of building the request.
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
     guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {
@@ -55,7 +55,7 @@ extension Endpoint {
 
   private func stored(on network: Network) -> Single<Response> {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
-    // Nothing is sent, and a miss is not a failure, so no handler of the backend is called.
+    // Nothing is sent, and a miss is not a failure, so the backend's handlers are not called.
     let alone = network.with {
       $0.interceptors = [interceptor] + network.behindCache
       ($0.onError, $0.mapError) = (nil, nil)

@@ -25,14 +25,14 @@ struct Freshness: Sendable {
     } else if !hasQuery, Self.heuristic.contains(status) || control.has("public"),
       let changed = headers.values(of: "Last-Modified").first.flatMap({ HTTPDate.seconds($0, now: receivedAt) })
     {
-      // A tenth of the time since the last change, the usual share (RFC 9111 §4.2.2).
+      // A tenth of the time since the last change, the usual fraction (RFC 9111 §4.2.2).
       lifetime = max(0, ((date ?? receivedAt) - changed) / 10)
     } else {
       lifetime = 0
     }
   }
 
-  /// Returns the age in seconds. A clock that was set back makes the response older, not younger.
+  /// Returns the age in seconds. Setting the clock back makes the response older, not younger.
   func age(at now: Double) -> Double { initialAge + abs(now - receivedAt) }
 
   /// The statuses whose responses may be stored by default (RFC 9110 §15.1), except 206 and redirects.
@@ -69,7 +69,7 @@ extension Freshness {
     return .validate
   }
 
-  /// Returns whether the response may replace a failed one (RFC 5861 §4).
+  /// Returns whether the response may replace a failed response (RFC 5861 §4).
   func standsIn(for wish: CacheControl, at now: Double) -> Bool {
     guard !control.has("no-cache"), !control.has("must-revalidate") else { return false }
     let limits = [control.seconds("stale-if-error"), wish.seconds("stale-if-error")].compactMap(\.self)
@@ -84,8 +84,8 @@ extension Freshness {
       || heuristic.contains(status)
   }
 
-  /// The redirects, which are not stored: a client that follows them must not receive one, and keys don't contain that
-  /// setting.
+  /// The redirects, which are not stored: a client that follows redirects must not receive one, and keys don't contain
+  /// that setting.
   private static let redirects: Set<Int> = [301, 302, 303, 304, 307, 308]
 
   /// Returns whether both client and server permit storage. A cache that understands the status may ignore the

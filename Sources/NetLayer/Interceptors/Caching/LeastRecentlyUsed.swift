@@ -1,6 +1,6 @@
 /// A dictionary whose total cost has a limit; the least recently used values are evicted first.
 ///
-/// Every operation takes constant time: the values form a linked ring with the most recently used one at its head.
+/// Every operation takes constant time: the values form a linked ring with the most recently used value at its head.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
   private struct Node {
     var key: Key
@@ -41,7 +41,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   /// Returns whether there is a value, without changing the order.
   func contains(_ key: Key) -> Bool { places[key] != nil }
 
-  /// Stores `value` as the most recently used one, replacing a value of the same key. A value whose cost exceeds the
+  /// Stores `value` as the most recently used value, replacing a value of the same key. A value whose cost exceeds the
   /// limit is not stored.
   ///
   /// - Returns: The evicted values, oldest first, without a replaced value.

@@ -9,9 +9,9 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
 
   /// Passes the stored model, if it can be decoded, to the closure, then emits the server's model.
   ///
-  /// - Returns: The server's model, on the backend's `delivery` scheduler, which also runs the closure. A failure is an
-  ///   error even after a stored model. Fails with an error of kind `invalidRequest` if the network has no
-  ///   `CacheInterceptor`.
+  /// - Returns: The server's model, on the backend's `delivery` scheduler, which also runs the closure. A failure is
+  ///   reported as an error, even after a stored model. Fails with an error of kind `invalidRequest` if the network has
+  ///   no `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Model> {
     let (path, onCache) = (path, onCache)
     return call.request(on: network, progress: progress)
@@ -31,7 +31,7 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
 }
 
 extension Endpoint {
-  /// Returns a call that passes the stored model to `onCache` before `request()` emits the server's.
+  /// Returns a call that passes the stored model to `onCache` before `request()` emits the server's model.
   ///
   /// ```swift
   /// GitHub.userProfile("InsectQY").onCache(User.self) { local in show(local) }.request()

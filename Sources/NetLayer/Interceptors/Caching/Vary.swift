@@ -26,8 +26,8 @@ extension CacheEntry {
 }
 
 extension Cache {
-  /// Returns the sorted names of the fields that select variants, without those that the transport negotiates itself:
-  /// bodies arrive without their content coding.
+  /// Returns the sorted names of the fields that select variants, without the fields that the transport negotiates
+  /// itself: it removes content codings from bodies.
   static func variantFields(_ headers: HTTPHeaders) -> [String] {
     guard let vary = headers["Vary"] else { return [] }
     return Set(CacheControl.list(vary).map { $0.lowercased() }).subtracting(["accept-encoding"]).sorted()

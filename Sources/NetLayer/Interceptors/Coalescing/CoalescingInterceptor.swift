@@ -1,22 +1,22 @@
 import PortableFoundation
 import Streams
 
-/// An interceptor that lets identical concurrent requests share one response.
+/// An interceptor that shares one response between identical concurrent requests.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [.ignoreRepeats(within: .seconds(2))])
 /// ```
-/// A GET or HEAD that equals one in flight shares its response or error, and reads it with the settings of its own
-/// backend. Equal requests have the same URL, header fields, time limits, cache options and transport options. A
-/// request that reports progress, or whose `context` has values of the caller, is sent separately.
+/// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
+/// of its own backend. Equal requests have the same URL, header fields, time limits, cache options and transport
+/// options. A request that reports progress, or whose `context` has values from the caller, is sent separately.
 ///
-/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin.
-/// Later ones thus reach the server. The shared request is cancelled when its last subscriber is disposed. A completed,
-/// failed or cancelled request is not shared any longer, so the next one is sent. With a `window`, requests within it
-/// receive the last response instead; errors are never reused.
+/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
+/// that later requests reach the server. The shared request is cancelled when its last subscriber is disposed. A
+/// completed, failed or cancelled request is no longer shared, so the next request is sent. With a `window`, requests
+/// within that time receive the last response instead; errors are never reused.
 ///
-/// One user never receives the response of another: header fields and the token of an `AuthenticationInterceptor`
-/// further inside distinguish users. If another interceptor further inside adds credentials, pass an `account`.
+/// One user never receives the response of another: header fields and the token of an `AuthenticationInterceptor` after
+/// this interceptor distinguish users. If another interceptor after this one adds credentials, pass an `account`.
 ///
 /// Place it before all interceptors that retry or cache, and after those that observe every call, such as a logger.
 public final class CoalescingInterceptor: Interceptor {
@@ -51,7 +51,7 @@ public final class CoalescingInterceptor: Interceptor {
       !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
       request.caching.isComparable
     else { return next(request) }
-    // Every GET runs this code, which makes a third of the allocations of `share`.
+    // Every GET runs this code. It allocates a third as often as `share`.
     return Observable(push: { [self] subscription, emit in
       let own = SharedRequest(request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
       let member = Member(self, subscription, emit)
@@ -66,8 +66,9 @@ public final class CoalescingInterceptor: Interceptor {
     })
   }
 
-  /// Sends a write. Later reads must not share earlier requests or responses, so the origin's shared requests continue only for
-  /// their present members. That applies when the write's response arrives, and again when it ends in any way.
+  /// Sends a write. Later reads must not share earlier requests or responses, so the origin's shared requests continue
+  /// only for their present members. They are detached when the write's response arrives, and again when the write ends
+  /// in any way.
   private func forgettingOrigin(of request: Request, _ exchanges: Observable<Response>) -> Observable<Response> {
     let origin = Origin(request.url)
     let forget: @Sendable () -> Void = { [weak self] in
@@ -135,7 +136,7 @@ public final class CoalescingInterceptor: Interceptor {
     scope?.dispose()
   }
 
-  /// Returns the index of this very object, not of an equal one.
+  /// Returns the index of exactly this object, not of an equal one.
   private static func index(of shared: SharedRequest, in sharedRequests: Set<SharedRequest>) -> Set<SharedRequest>
     .Index?
   {
@@ -148,8 +149,8 @@ public final class CoalescingInterceptor: Interceptor {
 }
 
 extension CoalescingInterceptor {
-  /// A shared request and its members. Two of them are equal if they agree in content, user, transport
-  /// options and cache options. Priority is ignored: an urgent request benefits from one that has already started.
+  /// A shared request and its members. Two of them are equal if they agree in content, user, transport options and
+  /// cache options. Priority is ignored: an urgent request benefits from a request that has already started.
   private final class SharedRequest: Hashable, @unchecked Sendable {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private struct Parts: Equatable {
@@ -239,7 +240,7 @@ extension CoalescingInterceptor {
       others.append(member)
     }
 
-    /// Removes `member`; returns `false` if it is no longer among them.
+    /// Removes `member`; returns `false` if it is no longer a member.
     mutating func remove(_ member: Member) -> Bool {
       if one === member {
         one = nil
@@ -264,7 +265,7 @@ extension CoalescingInterceptor {
 }
 
 extension Interceptor where Self == CoalescingInterceptor {
-  /// An interceptor that lets identical concurrent GETs share one response.
+  /// An interceptor that shares one response between identical concurrent GETs.
   public static var coalescing: CoalescingInterceptor { CoalescingInterceptor() }
 
   /// Returns an interceptor that also reuses a response for identical requests within `window`.

@@ -16,12 +16,12 @@ import Streams
 public final class LimitInterceptor: Interceptor {
   /// A rate at which requests may start.
   public struct Rate: Sendable, Hashable {
-    /// The number of requests per span, and the maximum burst after a quiet time.
+    /// The number of requests per span, and the maximum burst after an idle time.
     public var count: Int
     /// The span of time.
     public var span: Duration
 
-    /// Creates a rate of `count` requests per `span` on average, with bursts of `count` after a quiet span (a token
+    /// Creates a rate of `count` requests per `span` on average, with bursts of `count` after an idle span (a token
     /// bucket).
     public init(_ count: Int, per span: Duration) {
       self.count = count
@@ -45,7 +45,7 @@ public final class LimitInterceptor: Interceptor {
     /// Takes a token at `now`, or returns the time when one is available.
     mutating func take(at now: Date) -> Date? {
       tokens = min(count, tokens + max(0, now.timeIntervalSince(filled)) * perSecond)
-      // Also backward: a clock that is set back must not stop all requests until it has caught up.
+      // Also if the clock was set back, which must not stop all requests until the clock has caught up.
       filled = now
       // Allow for rounding errors of floating-point sums.
       guard tokens > 1 - 1e-6 else { return now.addingTimeInterval((1 - tokens) / perSecond) }
@@ -64,7 +64,7 @@ public final class LimitInterceptor: Interceptor {
     let emit: Observable<Response>.Next
   }
 
-  /// A place in the queue; disposing it leaves the queue.
+  /// A place in the queue. Disposing it removes the request from the queue.
   private final class Waiting: HostQueue.Item, Disposable, @unchecked Sendable {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: LimitInterceptor
@@ -74,7 +74,7 @@ public final class LimitInterceptor: Interceptor {
     /// The stage; `streaming` until the end of the response's body.
     var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
-    /// The call until it runs or leaves. A place that is kept longer must retain nothing else.
+    /// The call until it runs or leaves. After that, the place must not retain anything else.
     var call: Call?
 
     init(_ interceptor: LimitInterceptor, _ call: Call, _ lane: HostQueue.Lane, _ begun: Date) {
@@ -90,7 +90,8 @@ public final class LimitInterceptor: Interceptor {
     /// The lane of the last request, because successive requests usually have the same origin.
     var last: (origin: String, lane: HostQueue.Lane)?
     var bucket: TokenBucket?
-    /// Whether a thread is starting requests. Other threads leave theirs to it, so that starting never nests.
+    /// Whether a thread is starting requests. Other threads leave their requests to that thread, so that starting never
+    /// nests.
     var isStarting = false
     var alarm: Date?
 

@@ -25,7 +25,8 @@ public struct EventMonitor: Interceptor {
   private let clock: any SchedulerType
   private let handler: @Sendable (Event) -> Void
 
-  /// Creates a monitor. `handler` is called where the events occur and must not block; `clock` measures the times.
+  /// Creates a monitor. `handler` is called on the thread where the event occurs and must not block; `clock` measures
+  /// the times.
   public init(
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     handler: @escaping @Sendable (Event) -> Void

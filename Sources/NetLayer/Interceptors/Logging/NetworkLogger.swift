@@ -15,7 +15,7 @@ public struct NetworkLogger: Interceptor {
     case none
     /// The method, URL, status, time and sizes.
     case basic
-    /// The same and the header fields.
+    /// The same as `basic`, and the header fields.
     case headers
     /// The same and the bodies.
     case body

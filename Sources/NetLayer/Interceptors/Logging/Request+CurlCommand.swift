@@ -4,9 +4,10 @@ extension Request {
   /// Returns the request as a `curl` command for a POSIX shell.
   ///
   /// - Parameter redaction: The redaction of secrets. With `.none`, the command sends the same request.
-  /// - Returns: One line. Files are named. Non-text bodies in memory are named by their size, because secrets in them
-  ///   can't be hidden; with `.none`, they are base64. Multipart bodies that are text are always base64. A HEAD request
-  ///   with a body is sent unchanged, but curl then waits for a response body until the server closes the connection.
+  /// - Returns: One line. Files are referenced by path. Non-text bodies in memory are replaced by their size, because
+  ///   secrets in them can't be hidden; with `.none`, they are base64. Multipart bodies that are text are always
+  ///   base64. A HEAD request with a body is sent unchanged, but curl then waits for a response body until the server
+  ///   closes the connection.
   public func curlCommand(redaction: Redaction = .standard) -> String {
     var words = ["curl", "--globoff", "--compressed"]
     var input = ""
@@ -45,7 +46,7 @@ extension Request {
     }
     words.append(Self.quoted(redaction.url(url)))
     for field in redaction.headers(headers) {
-      // `Name:` would remove curl's own field.
+      // `Name:` without a value would remove curl's own field.
       words += ["--header", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
     }
     // curl would send every body as a form.
@@ -53,7 +54,7 @@ extension Request {
     return input + (words + data).joined(separator: " ")
   }
 
-  /// Returns the visible part of `bytes`; nil for non-text, unless nothing is hidden.
+  /// Returns the visible part of `bytes`; `nil` for non-text, unless nothing is hidden.
   private static func shown(_ bytes: Data, _ redaction: Redaction) -> Data? {
     if redaction.hidesNothing { return bytes }
     return String(validating: bytes, as: UTF8.self).map { Data(redaction.text($0).utf8) }

@@ -14,7 +14,7 @@ public protocol Reachability: Sendable {
 /// The reachability that the system reports.
 ///
 /// On Apple platforms, it uses `NWPathMonitor`. On other platforms, a network is available while an interface other
-/// than the loopback is up and has an address. While there is a subscriber, that is checked every two seconds.
+/// than the loopback is up and has an address. It checks the interfaces every two seconds while it has a subscriber.
 public struct SystemReachability: Reachability {
   /// Creates a monitor of the system's reachability.
   public init() {}
@@ -63,15 +63,15 @@ public struct SystemReachability: Reachability {
 ///
 /// A request starts when a network is available. A request that fails without a network, with an error of kind
 /// `connection`, `unknownHost` or `timeout`, is sent again later, provided that this is safe. The local machine
-/// (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, whose attempts are for
-/// unavailable servers.
+/// (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, so that waiting does not
+/// use up its attempts.
 public struct WaitForNetwork: Interceptor {
   private let reachability: any Reachability
   private let limit: Duration
   private let scheduler: any SchedulerType
 
-  /// Creates an interceptor that waits up to `limit`. The default is a minute, the longest that users usually wait.
-  /// After that, the call fails with its last error, or with kind `connection` if it was never sent.
+  /// Creates an interceptor that waits up to `limit`. The default is a minute, the longest time that users usually
+  /// wait. After that, the call fails with its last error, or with kind `connection` if it was never sent.
   public init(
     _ reachability: any Reachability = SystemReachability(), limit: Duration = .seconds(60),
     scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)

@@ -5,7 +5,7 @@ struct RetryAfter {
   let pause: Duration
 
   /// Parses `headers`; returns `nil` without a number or a date. A past date is a delay of zero. A date is relative to
-  /// the response's own `Date`, because the server's clock has set both, or else to `now`.
+  /// the response's `Date`, because both come from the server's clock, or else to `now`.
   init?(_ headers: HTTPHeaders, now: Date) {
     guard let value = headers.values(of: "Retry-After").first else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -1,7 +1,7 @@
 import Streams
 
-/// A limit on retries, which prevents them from multiplying an outage. Each origin (scheme, host and port) has a bucket
-/// of retries, which its requests refill slowly.
+/// A limit on retries, so that they don't make an outage worse. Each origin (scheme, host and port) has a bucket of
+/// retries, which the origin's requests refill slowly.
 ///
 /// A request adds `ratio` of a retry; a retry takes one. An origin with occasional failures never reaches the limit. An
 /// unavailable origin receives the bucket's retries, then at most `ratio` of additional requests, 10 % by default.
@@ -33,7 +33,7 @@ public final class RetryBudget: Sendable {
   func spend(_ origin: Origin) -> Bool {
     missing.withLock { missing in
       let lack = missing[origin, default: 0]
-      // A sum of ten tenths may be slightly less than one.
+      // Allow for rounding errors: a sum of ten tenths may be slightly less than one.
       guard lack + 1 <= capacity + 1e-9 else { return false }
       // A client of very many origins must not grow without limit.
       if missing.count >= 4096 { missing = [:] }

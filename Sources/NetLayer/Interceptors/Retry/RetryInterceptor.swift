@@ -18,8 +18,8 @@ import Streams
 /// | 500 | often one bad instance among many |
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
-/// The delay comes from the policy or the server's `Retry-After`. After the last attempt, its response or error is the
-/// result of the call; `request.context[Attempt.self]` of either is the number of attempts.
+/// The delay comes from the policy or the server's `Retry-After`. The response or error of the last attempt is the
+/// result of the call; its `request.context[Attempt.self]` is the number of attempts.
 public struct RetryInterceptor: Interceptor {
   /// The statuses that are retried by default.
   public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -29,15 +29,15 @@ public struct RetryInterceptor: Interceptor {
   public var policy: RetryPolicy
   /// The statuses to retry.
   public var statuses: Set<Int>
-  /// The maximum `Retry-After` to wait for. A longer one ends the attempts, because the server would reject an earlier
-  /// retry.
+  /// The maximum `Retry-After` to wait for. A longer delay ends the attempts, because the server would reject an
+  /// earlier retry.
   public var maximumRetryAfter: Duration
   /// A rule that decides whether a request may be sent twice.
   public var isRepeatable: @Sendable (Request) -> Bool
   private let budget: RetryBudget
 
   /// Creates an interceptor. By default, it makes three attempts with delays of up to 0.5 s and 1 s, or up to a minute
-  /// at the server's request.
+  /// if the server requests it.
   ///
   /// - Parameters:
   ///   - policy: The number of attempts and the delays.
@@ -67,7 +67,7 @@ public struct RetryInterceptor: Interceptor {
     guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
       return next(request)
     }
-    // A map and a catchError in one scope, because every request runs this code.
+    // `map` and `catchError` in one scope, because every request runs this code.
     return Observable(push: { subscription, emit in
       let scope = CatchScope(subscription) { error in
         let pause = (error as? Again)?.pause ?? pause(after: NetworkError.wrapping(error), request)
@@ -113,7 +113,7 @@ public struct RetryInterceptor: Interceptor {
 extension Request {
   /// Whether sending the request twice has the same effect as sending it once.
   ///
-  /// That depends on its method (RFC 9110 §9.2.2). An `Idempotency-Key` also suffices, because the server uses it to
+  /// This is the case for an idempotent method (RFC 9110 §9.2.2) or with an `Idempotency-Key`, which the server uses to
   /// detect the second request.
   public var isIdempotent: Bool {
     method.isIdempotent || !headers.values(of: "Idempotency-Key").isEmpty

@@ -64,7 +64,7 @@ public struct TraceContext: Hashable, Sendable {
     text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
   }
 
-  /// Returns random digits; an identifier of zeros alone is not valid.
+  /// Returns random digits; an identifier that consists only of zeros is not valid.
   private static func randomID(digits: Int) -> String {
     stride(from: 0, to: digits, by: 16).map { _ in hex(.random(in: 1 ... .max), digits: 16) }.joined()
   }
