@@ -34,7 +34,7 @@ public struct Context: Sendable {
       if let index = values.firstIndex(where: { $0.key == entry.key }) {
         values[index] = entry
       } else {
-        // Contexts with one value usually get more.
+        // Contexts with one value usually receive more.
         if values.isEmpty { values.reserveCapacity(4) }
         values.append(entry)
       }

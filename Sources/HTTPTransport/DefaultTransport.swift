@@ -51,7 +51,7 @@ public enum DefaultTransport {
 
   /// A line that is written once.
   final class Notice: Sendable {
-    /// Set by the first call of `give`, on any thread.
+    /// Set by the first call to `give`, on any thread.
     private let isGiven = Atomic<Bool>(false)
     private let write: @Sendable (String) -> Void
 

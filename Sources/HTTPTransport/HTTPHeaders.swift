@@ -4,7 +4,8 @@ import PortableFoundation
 ///
 /// If keys of a dictionary differ only in case, the last one is used. `append` and the initializer that takes fields
 /// keep duplicates. Transports check names and values when they send a request. A value may contain any characters
-/// except control characters other than tab, and is sent as UTF-8. `==` compares fields as they are written.
+/// except control characters other than tab, and is sent as UTF-8. `==` compares names and values exactly, including
+/// case.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
   /// One field, as it was set or received.
   public struct Field: Sendable, Hashable {
@@ -101,7 +102,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     fields.compactMap { Self.same($0.name, name) ? $0.value : nil }
   }
 
-  /// Appends a field, and keeps fields of the same name.
+  /// Appends a field and keeps existing fields of the same name.
   public mutating func append(_ name: String, _ value: String) {
     change { $0.append(Field(name: name, value: value)) }
   }
@@ -143,7 +144,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     Redaction.standard.headers(self).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
   }
 
-  /// Compares the fields in order, as they are written.
+  /// Compares the fields in order, including case.
   public static func == (a: HTTPHeaders, b: HTTPHeaders) -> Bool { a.fields == b.fields }
 
   /// Hashes the fields.

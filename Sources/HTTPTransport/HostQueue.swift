@@ -1,9 +1,9 @@
 /// A queue that limits the requests running concurrently, per host and in total: a pure state machine. It is not
-/// generic, because the layer above uses it as well, and would run a generic version unspecialized.
+/// generic, because another module also uses it, and would run a generic version unspecialized.
 ///
-/// The request with the highest priority runs first. Among equals, the host goes first that has waited longest for the
-/// total limit, so that a busy host does not starve the others. If `goesByAge` is set, the oldest request goes first
-/// instead.
+/// The request with the highest priority runs first. Among equal priorities, the host that has waited longest for the
+/// total limit goes first, so that a busy host does not starve the others. If `goesByAge` is set, the oldest request
+/// goes first instead.
 ///
 /// The queue replaces libcurl's queue for four reasons. A waiting request stays small, because it has no handle. Its
 /// connect limit starts with the connection. Urgent requests overtake others. Each turn of the loop costs only as much
@@ -15,7 +15,7 @@ package struct HostQueue {
     var hasEnded: Bool { get }
   }
 
-  /// The requests of one host. A class, so that a request looks its lane up only once.
+  /// The requests of one host. A class, so that a request looks up its lane only once.
   package final class Lane {
     /// The number of the lane, unique and counted from 1.
     let number: UInt32
@@ -29,13 +29,13 @@ package struct HostQueue {
     /// One line for each priority, the lowest first.
     fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 
-    /// The priority of its most urgent waiting request; -1 if none waits.
+    /// The priority of the host's most urgent waiting request; -1 if none waits.
     var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
     var hasWaiting: Bool { urgency >= 0 }
     /// The number of waiting requests.
     var waitingCount: Int { waiting.reduce(0) { $0 + $1.count } }
     var isAtRest: Bool { running == 0 && !hasWaiting }
-    /// Its share of the total; 1 for a host whose requests share a connection.
+    /// The host's share of the total; 1 if its requests share a connection.
     var weight: Int { multiplexed ? Swift.min(1, running) : running }
 
     fileprivate init(_ number: UInt32) { self.number = number }
@@ -57,7 +57,7 @@ package struct HostQueue {
     mutating func append(_ item: any Item, _ number: Int) { items.append((item, number)) }
 
     /// Removes ended items from the front. Removes all ended items when they make up half of the line, so that the
-    /// amortized cost of each is constant.
+    /// amortized cost per item is constant.
     mutating func noteEnd() {
       ended += 1
       if ended >= 32, ended * 2 > items.count - next {
@@ -115,7 +115,7 @@ package struct HostQueue {
   /// Returns the lane of `host`.
   package mutating func lane(for host: String) -> Lane {
     if let lane = lanes[host] { return lane }
-    // Bounds the memory of a client with very many hosts. The only loss is which of them support HTTP/2.
+    // Bounds the memory of a client with very many hosts. Only the record of HTTP/2 support is lost.
     if lanes.count >= 1024 { lanes = lanes.filter { !$0.value.isAtRest } }
     lastLane &+= 1
     let lane = Lane(lastLane)
@@ -201,7 +201,7 @@ package struct HostQueue {
     running += lane.weight - before
   }
 
-  /// Records whether only the total prevents `lane` from running more.
+  /// Records whether only the total prevents `lane` from running more requests.
   private mutating func update(_ lane: Lane) {
     let isReady = lane.hasWaiting && !isFull(lane)
     guard isReady != lane.isReady else { return }

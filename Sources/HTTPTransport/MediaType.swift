@@ -1,6 +1,6 @@
 /// A media type with its parameters, such as the value of `Content-Type` (RFC 9110 §8.3.1).
 package struct MediaType {
-  /// The type, then each parameter, in their original spelling without surrounding blanks.
+  /// The type, then each parameter, in their original spelling without surrounding whitespace.
   package let pieces: [Substring]
 
   /// Parses `text`, split at the semicolons outside quoted strings.

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// The messages that a user sees when a call fails and the server's response has none.
+/// The messages that a user sees when a call fails and the server's response has no message.
 public struct Messages: Sendable {
   /// The message for a server that can't be reached.
   public var network: String

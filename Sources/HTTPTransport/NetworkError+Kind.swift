@@ -12,7 +12,7 @@ extension NetworkError {
     /// The name.
     public var description: String { rawValue }
 
-    /// The connection could not be established, or broke before the response was complete.
+    /// The connection could not be established, or was lost before the response was complete.
     public static let connection = Kind(.connection)
     /// The host's name could not be resolved.
     public static let unknownHost = Kind(.unknownHost)
@@ -20,11 +20,11 @@ extension NetworkError {
     public static let timeout = Kind(.timeout)
     /// The caller cancelled the request.
     public static let cancelled = Kind(.cancelled)
-    /// TLS could not be established: certificate, host name or version.
+    /// TLS could not be established, for example because of the certificate, host name or version.
     public static let tls = Kind(.tls)
-    /// A redirect could not be followed: too many, or to a scheme other than http and https.
+    /// A redirect could not be followed: there were too many, or it leads to a scheme other than http and https.
     public static let redirect = Kind(.redirect)
-    /// The request is not a valid HTTP request: scheme, host, method or header field.
+    /// The request is not a valid HTTP request, for example because of its scheme, host, method or a header field.
     public static let invalidRequest = Kind(.invalidRequest)
     /// The parameters could not be encoded; nothing was sent.
     public static let encoding = Kind(.encoding)
@@ -42,7 +42,7 @@ extension NetworkError {
     public static let file = Kind(.file)
     /// No entry is cached, and the cache policy forbids a request.
     public static let notCached = Kind(.notCached)
-    /// The pages of a list do not end: the cursor of the page `index` occurred before.
+    /// The pages of a list do not end: the cursor of the page `index` has already occurred.
     public static let sequence = Kind(.sequence)
     /// A WebSocket was closed with a code other than 1000; the error's `code` is the close code (RFC 6455 §7.4).
     public static let closed = Kind(.closed)
@@ -51,8 +51,7 @@ extension NetworkError {
   }
 }
 
-/// The properties of each kind. A new kind is a new case of `Known`, for which the compiler then requires every
-/// property.
+/// The properties of each kind. A new kind is a new case of `Known`, and the compiler requires every property for it.
 extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
@@ -84,7 +83,7 @@ extension NetworkError.Kind {
     }
   }
 
-  /// Whether a stored response that fails with this kind while it is read is invalid and must be requested again.
+  /// Whether a stored response whose reading fails with this kind is invalid and must be requested again.
   package var discreditsStored: Bool {
     switch known {
     case .status, .business: false

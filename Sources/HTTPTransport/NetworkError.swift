@@ -1,13 +1,13 @@
 import PortableFoundation
 
-/// The error of a call, with everything that is known about the failure.
+/// The error of a call, with all known details of the failure.
 public struct NetworkError: Error, Sendable {
   /// The category of the failure.
   public var kind: Kind
   /// The code: the envelope's for `business`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
   /// (parameters) or -1212 (all other kinds).
   public var code: Int
-  /// The message for the user: the server's if it sent one, otherwise the backend's message for this kind.
+  /// The message for the user: the server's message if it sent one, otherwise the backend's message for this kind.
   public var message: String
   /// The reason for developers, with the offending value and the remedy.
   public var reason: String
@@ -15,13 +15,13 @@ public struct NetworkError: Error, Sendable {
   public var request: Request?
   /// The response with its body, if one arrived.
   public var response: Response?
-  /// The error that caused this one.
+  /// The error that caused this error.
   public var underlying: (any Error)?
   /// The position of a `parse` error in the JSON, outermost key first: `["data", "items", "0", "name"]`.
   public var codingPath: [String]
   /// The index of the failed step of a chain, page of a list or call of a group, counted from 0.
   public var index: Int?
-  /// The measurements of the transfer until it failed; `nil` if the transport does not measure.
+  /// The measurements of the transfer until it failed; `nil` if the transport does not measure transfers.
   public var metrics: TransferMetrics?
   /// The values that interceptors and other layers attach to the error.
   public var context = Context()
@@ -43,7 +43,7 @@ public struct NetworkError: Error, Sendable {
     self.codingPath = codingPath
   }
 
-  /// The name of the kind, without payload, which is safe for metrics.
+  /// The name of the kind, without values, which is safe for metrics.
   public var shortDescription: String { kind.rawValue }
 
   /// Returns `error` itself if it is a `NetworkError`, otherwise an error of kind `other` that wraps it.

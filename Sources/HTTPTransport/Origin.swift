@@ -11,7 +11,8 @@ package struct Origin: Hashable, Sendable {
   /// Creates the origin of `url`.
   package init(_ url: URL) { text = Self.plain(url.absoluteString) ?? Self.normal(url) }
 
-  /// Returns the start of a URL that is already normalized, as most are. Parsing a URL takes twenty times as long.
+  /// Returns the origin at the start of a URL that is already normalized, as most URLs are. Parsing a URL takes twenty
+  /// times as long.
   private static func plain(_ url: String) -> String? {
     let bytes = url.utf8
     guard let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -63,7 +64,7 @@ extension URL {
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// The host and port as errors name them; the port is included even if it is the default.
+  /// The host and port, in the form used in errors; the port is included even if it is the default.
   package var hostAndPort: String {
     guard let host else { return absoluteString }
     let name = host.contains(":") ? "[\(host)]" : host

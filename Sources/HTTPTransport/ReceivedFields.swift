@@ -1,8 +1,8 @@
 import PortableFoundation
 import Streams
 
-/// The raw field lines of a response, parsed on first access. That is rarely on the transport's thread, and often
-/// never.
+/// The raw field lines of a response, parsed on first access. Parsing rarely happens on the transport's thread, and
+/// often not at all.
 final class ReceivedFields: Sendable {
   private enum State {
     case lines([UInt8])
@@ -48,8 +48,8 @@ final class ReceivedFields: Sendable {
     return fields
   }
 
-  /// Returns whether a byte within a value is replaced by a space (RFC 9110 §5.5). Copied into another message, CR or
-  /// LF would start a new field.
+  /// Returns whether a byte within a value is replaced by a space (RFC 9110 §5.5). If copied into another message, CR
+  /// or LF would start a new field.
   private static func isForbidden(_ byte: UInt8) -> Bool { byte == 0x0d || byte == 0x0a || byte == 0 }
 
   /// Returns the value with CR, LF and NUL replaced by spaces.

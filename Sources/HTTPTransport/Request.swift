@@ -31,8 +31,8 @@ public struct Request: Sendable {
     /// The time until the connection is established, including name lookup and TLS, but not the wait for a free
     /// connection.
     public var connect: Double
-    /// The longest silence on an open connection. With a request body, the timeout may fire up to a quarter of the
-    /// limit later.
+    /// The maximum time without received data on an open connection. With a request body, the timeout may fire up to a
+    /// quarter of the limit later.
     public var idle: Double
     /// The time from the start to the last byte, including the wait for a connection and redirects.
     public var total: Double
@@ -40,7 +40,7 @@ public struct Request: Sendable {
     /// waits. `total` limits one attempt. For a streamed response, the time until its head.
     public var call: Double
 
-    /// Creates time limits. The defaults: 15 s to connect, 15 s of silence, 60 s per attempt, and no limit for the
+    /// Creates time limits. The defaults are 15 s to connect, 15 s without data, 60 s per attempt, and no limit for the
     /// whole call.
     public init(connect: Double = 15, idle: Double = 15, total: Double = 60, call: Double = 0) {
       self.connect = connect
@@ -105,7 +105,7 @@ public struct Request: Sendable {
   /// The values that interceptors and other layers attach to the request; they are never sent.
   public var context: Context {
     get { box.fields.context }
-    // A setter in addition to `_modify`, which allocates.
+    // A setter in addition to `_modify`, because `_modify` allocates.
     set {
       makeUnique()
       box.fields.context = newValue

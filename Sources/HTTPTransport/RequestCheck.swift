@@ -94,7 +94,7 @@ package enum RequestCheck {
     return nil
   }
 
-  /// Returns whether `value` is `length`, written in digits alone. Servers interpret other spellings differently.
+  /// Returns whether `value` is `length`, written only with digits. Servers interpret other spellings differently.
   private static func isLength(_ value: String, _ length: Int64) -> Bool {
     value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int64(value) == length
   }

@@ -1,7 +1,7 @@
 import PortableFoundation
 
 extension Response {
-  /// The URLs of the `Link` fields, by their relation in lowercase, such as `next` (RFC 8288 §3).
+  /// The URLs of the `Link` fields by relation, in lowercase, such as `next` (RFC 8288 §3).
   ///
   /// ```swift
   /// let next = response.links["next"]

@@ -67,7 +67,7 @@ public struct Response: Sendable {
       yield &box.fields.redirects
     }
   }
-  /// The measurements of the transfer; `nil` if the transport does not measure.
+  /// The measurements of the transfer; `nil` if the transport does not measure transfers.
   public var metrics: TransferMetrics? {
     get { box.fields.metrics }
     _modify {
@@ -78,7 +78,7 @@ public struct Response: Sendable {
   /// The values that interceptors and other layers attach to the response.
   public var context: Context {
     get { box.fields.context }
-    // A setter in addition to `_modify`, which allocates.
+    // A setter in addition to `_modify`, because `_modify` allocates.
     set {
       makeUnique()
       box.fields.context = newValue

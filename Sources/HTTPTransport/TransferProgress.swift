@@ -8,10 +8,10 @@ public struct TransferProgress: Sendable, Hashable {
   public var received: Int64
   /// The number of bytes of the response's body; `nil` if the server does not announce it.
   public var toReceive: Int64?
-  /// The rate in received bytes per second, over the last seconds; `nil` if it is not, or not yet, measured.
+  /// The rate in received bytes per second, over the last few seconds; `nil` if it is not yet or never measured.
   public var bytesPerSecond: Double?
 
-  /// Creates a progress. By default, nothing has been transferred.
+  /// Creates a progress value. By default, nothing has been transferred.
   public init(
     sent: Int64 = 0, toSend: Int64? = nil, received: Int64 = 0, toReceive: Int64? = nil, bytesPerSecond: Double? = nil
   ) {

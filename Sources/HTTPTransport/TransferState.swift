@@ -3,7 +3,7 @@ import Streams
 import Synchronization
 
 /// The state of one request in a transport, across its redirects. It is also the disposable that cancels the request,
-/// and the control of its body. Subclasses add what runs the request.
+/// and the control of its body. Subclasses run the request.
 ///
 /// Any thread may dispose and resume it, and read whether it is cancelled or disposed. Everything else is reserved for
 /// the transport's thread: libcurl's loop, or the session's queue.
@@ -12,7 +12,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private static let live: UInt8 = 0
   private static let cancelled: UInt8 = 1
   private static let done: UInt8 = 2
-  /// 20 reports per second look smooth.
+  /// The minimum interval between two reports, in nanoseconds. 20 reports per second look smooth.
   private static let reportInterval: UInt64 = 50_000_000
   private static let nothing = Request(url: URL(filePath: "/"))
 
@@ -75,8 +75,8 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   /// Notifies the transport's thread that a pause is over.
   func didResume() {}
 
-  /// Prevents a disposal from reaching the transport. Called before the caller gets the disposable, if the request is
-  /// finished elsewhere.
+  /// Prevents a disposal from reaching the transport. Called before the caller receives the disposable, if the request
+  /// is finished elsewhere.
   final func refuse() { state.store(Self.done, ordering: .releasing) }
 
   // MARK: The transport's thread
@@ -142,7 +142,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   }
 }
 
-/// Points in time as uptime in nanoseconds. A limit that is not a positive number never expires.
+/// Points in time as uptime in nanoseconds. A deadline for a limit that is not a positive number never expires.
 enum Deadline {
   static let never = UInt64.max
 

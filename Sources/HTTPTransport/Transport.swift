@@ -42,7 +42,7 @@ public protocol Transport: Sendable {
   /// limit does.
   ///
   /// After `dispose()`, at most one more chunk is delivered, if another thread is already delivering it. `completion`
-  /// then receives `cancelled`, and no chunk follows it.
+  /// then receives `cancelled`, and no further chunk follows.
   ///
   /// `progress` is called as in `send`. The default implementation delivers the whole body as one chunk.
   func stream(
@@ -77,7 +77,7 @@ extension Transport {
       let body = response.body
       response.body = Data()
       head(response)
-      // The receiver of the head may have disposed the control.
+      // The closure that received the head may have disposed the control.
       if !body.isEmpty, control?.sent.isDisposed != true { _ = chunk(body) }
       completion(.success(response))
     }

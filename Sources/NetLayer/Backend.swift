@@ -66,7 +66,7 @@ public struct Backend: Sendable {
   /// `MainScheduler.instance` in an app.
   public var delivery: (any ImmediateSchedulerType)?
 
-  /// Creates a backend with the defaults that the properties describe.
+  /// Creates a backend. See the properties for the defaults.
   public init(
     baseURL: URL? = nil, environments: [Environment: URL] = [:], environment: Environment = .production,
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },

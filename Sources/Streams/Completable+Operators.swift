@@ -1,6 +1,6 @@
 extension Completable {
-  /// Returns work that `factory` creates for each subscription; an error thrown by `factory` fails it (contract, law
-  /// 7).
+  /// Returns work that `factory` creates for each subscription; an error thrown by `factory` fails the work (contract,
+  /// law 7).
   public static func deferred(_ factory: @escaping @Sendable () throws -> Completable) -> Completable {
     Completable(trusted: .deferred { try factory().observable })
   }
@@ -60,8 +60,8 @@ extension Completable {
 
   /// Runs the work again each time the stream returned by `notificationHandler` emits (contract, law 18).
   ///
-  /// `notificationHandler` receives the stream of errors. When the stream that it returns completes or fails, so does
-  /// the work.
+  /// `notificationHandler` receives the stream of errors. When the stream that it returns completes or fails, the work
+  /// does the same.
   public func retryWhen<Trigger: ObservableConvertibleType>(
     _ notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
   ) -> Completable {
@@ -112,7 +112,7 @@ extension Completable {
     Completable(trusted: observable.subscribeOn(scheduler))
   }
 
-  /// Calls closures for the lifecycle events without changing them; an error that a closure throws fails the work
+  /// Calls closures for the lifecycle events, which pass unchanged; an error that a closure throws fails the work
   /// (contract, law 7).
   public func `do`(
     onError: (@Sendable (any Error) throws -> Void)? = nil, onCompleted: (@Sendable () throws -> Void)? = nil,

@@ -21,7 +21,7 @@ public struct Completable: ObservableConvertibleType {
 
   /// Creates work that calls `subscribe` for each subscription.
   ///
-  /// The closure may report its result on any thread. The first result wins; later ones are ignored.
+  /// The closure may report its result on any thread. The first result is used; later results are ignored.
   public static func create(
     subscribe: @escaping @Sendable (@escaping @Sendable (CompletableEvent) -> Void) -> any Disposable
   ) -> Completable {
@@ -43,7 +43,7 @@ public struct Completable: ObservableConvertibleType {
   /// Returns work that fails with `error` immediately.
   public static func error(_ error: any Error) -> Completable { Completable(trusted: .error(error)) }
 
-  /// Starts the work and calls the closure for its result, once, on the thread that reports it.
+  /// Starts the work and calls the closure for its result, once, on the thread that reports the result.
   ///
   /// Without `onError`, an error goes to `Hooks.onUnhandledError` with the file and line of this call (contract, law
   /// 6).
@@ -54,7 +54,7 @@ public struct Completable: ObservableConvertibleType {
     observable.subscribe(onError: onError, onCompleted: onCompleted, onDisposed: onDisposed, file: file, line: line)
   }
 
-  /// Starts the work and passes its result to `observer`, once, on the thread that reports it.
+  /// Starts the work and passes its result to `observer`, once, on the thread that reports the result.
   public func subscribe(
     _ observer: @escaping @Sendable (CompletableEvent) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> any Disposable {

@@ -4,10 +4,10 @@ public final class ConnectableObservable<Element: Sendable>: ObservableType {
 
   init(_ sharing: Sharing<Element>) { self.sharing = sharing }
 
-  /// Subscribes to the source, unless it is subscribed already.
+  /// Subscribes to the source, unless it is already connected.
   ///
   /// If the subject outlives the connections, a connection lasts until the subject has delivered its terminal event. A
-  /// call made during that delivery returns the connection that is ending. (RxSwift creates a new one, which the
+  /// call made during that delivery returns the connection that is ending. (RxSwift creates a new connection, which the
   /// terminated subject ignores.)
   ///
   /// - Returns: The connection. Disposing it disposes the subscription to the source; a later `connect()` subscribes

@@ -20,7 +20,7 @@ extension Driver {
   /// Emits `element` before the elements of this driver.
   public func startWith(_ element: Element) -> Driver<Element> { Driver(trusted: shared.startWith(element)) }
 
-  /// Combines each element with the latest one of `second`; elements that arrive before `second` has emitted are
+  /// Combines each element with the latest element of `second`; elements that arrive before `second` has emitted are
   /// dropped.
   public func withLatestFrom<Second: Sendable, Result: Sendable>(
     _ second: Driver<Second>, resultSelector: @escaping @MainActor (Element, Second) -> Result
@@ -37,7 +37,7 @@ extension Driver {
     withLatestFrom(second) { $1 }
   }
 
-  /// Calls `onNext` for each element without changing it.
+  /// Calls `onNext` for each element, which passes unchanged.
   public func `do`(onNext: @escaping @MainActor (Element) -> Void) -> Driver<Element> {
     Driver(trusted: shared.do(onNext: { element in MainActor.assumeIsolated { onNext(element) } }))
   }
@@ -47,7 +47,7 @@ extension Driver {
     Driver(trusted: .merge(drivers.map(\.shared)))
   }
 
-  /// Combines the latest elements of all `drivers` whenever one of them emits, as soon as each has emitted.
+  /// Combines the latest elements of all `drivers` whenever one of them emits, once all have emitted.
   public static func combineLatest<each Source: Sendable>(
     _ drivers: repeat Driver<each Source>, resultSelector: @escaping @MainActor (repeat each Source) -> Element
   ) -> Driver<Element> {
@@ -59,12 +59,12 @@ extension Driver {
 }
 
 extension Driver where Element: Equatable {
-  /// Drops elements that are equal to the previous one.
+  /// Drops elements that are equal to the previous element.
   public func distinctUntilChanged() -> Driver<Element> { Driver(trusted: shared.distinctUntilChanged()) }
 }
 
 extension Driver where Element == Never {
-  /// Emits the latest elements of all `drivers` as a tuple whenever one of them emits, as soon as each has emitted.
+  /// Emits the latest elements of all `drivers` as a tuple whenever one of them emits, once all have emitted.
   public static func combineLatest<each Source: Sendable>(
     _ drivers: repeat Driver<each Source>
   ) -> Driver<(repeat each Source)> {

@@ -7,8 +7,8 @@
 ///     results.drive(onNext: { label.text = "\($0.count)" }).disposed(by: bag)
 ///
 /// The closures of its operators are `@MainActor`. Each operator shares its results as `share(replay: 1)` does, so a
-/// closure runs once per element regardless of the number of observers. For operators that `Driver` lacks, apply those
-/// of `Observable` before `asDriver(onErrorJustReturn:)`.
+/// closure runs once per element regardless of the number of observers. To use operators that `Driver` lacks, apply
+/// them before `asDriver(onErrorJustReturn:)`.
 public struct Driver<Element: Sendable>: ObservableConvertibleType {
   // Never fails; emits on the main queue if it is subscribed there.
   let shared: Observable<Element>

@@ -43,7 +43,7 @@ public enum Event<Element: Sendable>: Sendable {
 }
 
 extension Event: CustomDebugStringConvertible {
-  /// The text `next(…)`, `error(…)` or `completed`.
+  /// A textual representation: `next(…)`, `error(…)` or `completed`.
   public var debugDescription: String {
     switch self {
     case .next(let element): "next(\(element))"

@@ -17,12 +17,13 @@ public protocol ObservableType<Element>: ObservableConvertibleType {}
 /// shared. Elements are `Sendable` and closures `@Sendable`, since events may arrive on any thread. The guarantees
 /// about order, threads and disposal are in `docs/contract.md`.
 public struct Observable<Element: Sendable>: ObservableType {
-  /// Takes elements downstream; throwing unwinds to the source, which ends the subscription.
+  /// A function that passes an element downstream; throwing unwinds to the source, which ends the subscription.
   @usableFromInline package typealias Next = @Sendable (Element) throws -> Void
 
   @usableFromInline
   enum Source: Sendable {
-    /// One element and completion, known in advance: lets operators such as `flatMap` skip an inner subscription.
+    /// One element and completion, known in advance, so that operators such as `flatMap` can skip an inner
+    /// subscription.
     case scalar(Element)
     /// A function that emits, in order and serially, until the subscription has stopped.
     case push(@Sendable (Subscription, @escaping Next) -> Void)
@@ -40,7 +41,8 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   public func asObservable() -> Observable<Element> { self }
 
-  /// Emits into `next` within the scope of `subscription`; does nothing if that has stopped (contract, law 15).
+  /// Emits into `next` within the scope of `subscription`; does nothing if the subscription has stopped (contract, law
+  /// 15).
   @inlinable
   package func run(_ subscription: Subscription, _ next: @escaping Next) {
     guard !subscription.isStopped else { return }

@@ -27,10 +27,11 @@ extension ObserverType {
 /// A type-erased observer, such as the one that `Observable.create` passes to its closure.
 ///
 /// The observer of `create` accepts calls from several threads concurrently, and reentrant calls. It delivers events
-/// one at a time, in order of arrival, and drops those after the first terminal event (contract, laws 1 to 3). An
+/// one at a time, in order of arrival, and drops events after the first terminal event (contract, laws 1 to 3). An
 /// observer created from a closure or from another observer forwards every call unchanged, without these guarantees.
 public struct AnyObserver<Element: Sendable>: ObserverType {
-  // The common case. Two fields instead of an enumeration, because matching one would cost a reference count per event.
+  // The common case. Two fields instead of an enumeration, because matching an enumeration would cost a reference count
+  // per event.
   @usableFromInline let emitter: Emitter<Element>?
   @usableFromInline let handler: (@Sendable (Event<Element>) -> Void)?
 
@@ -42,7 +43,8 @@ public struct AnyObserver<Element: Sendable>: ObserverType {
 
   /// Creates an observer that passes every event to `eventHandler`, on the calling thread.
   ///
-  /// It neither serializes events nor drops those after a terminal event. Subscribe it to a stream for both guarantees.
+  /// It neither serializes events nor drops events after a terminal event. A stream to which it is subscribed
+  /// guarantees both.
   public init(eventHandler: @escaping @Sendable (Event<Element>) -> Void) {
     emitter = nil
     handler = eventHandler

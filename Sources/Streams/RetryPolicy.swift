@@ -5,7 +5,7 @@ public struct RetryPolicy: Sendable {
   /// A function that picks a number from a range, for the jitter of the delays.
   public typealias Generator = @Sendable (ClosedRange<Double>) -> Double
 
-  /// The maximum number of attempts, including the first one; values below 1 count as 1.
+  /// The maximum number of attempts, including the first; values below 1 are treated as 1.
   public var attempts: Int
   /// The upper bound of the delay after the first attempt.
   public var initialDelay: Duration
@@ -24,7 +24,7 @@ public struct RetryPolicy: Sendable {
 
   /// Creates a policy: by default, three attempts with delays of up to 0.5 s and 1 s.
   ///
-  /// The defaults are long enough to bridge a lost packet or a restart, and short enough that a user still waits.
+  /// The defaults are long enough to bridge a lost packet or a restart, and short enough for a waiting user.
   public init(
     attempts: Int = 3, initialDelay: Duration = .milliseconds(500), multiplier: Double = 2,
     maximumDelay: Duration = .seconds(30), generator: @escaping Generator = { Double.random(in: $0) },

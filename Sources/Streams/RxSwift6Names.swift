@@ -1,5 +1,5 @@
 extension ObservableType {
-  // RxSwift 6 renamed these; the compiler offers the name that this library uses. None can be called.
+  // RxSwift 6 renamed these operators. They are unavailable, and the compiler suggests the name that this library uses.
 
   /// Unavailable: use `observeOn(_:)` instead.
   @available(*, unavailable, renamed: "observeOn(_:)")

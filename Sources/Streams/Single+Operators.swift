@@ -67,7 +67,7 @@ extension Single {
     Single(trusted: observable.timeout(dueTime, scheduler: scheduler))
   }
 
-  /// Calls closures for the lifecycle events without changing them; an error that a closure throws fails the result
+  /// Calls closures for the lifecycle events, which pass unchanged; an error that a closure throws fails the result
   /// (contract, law 7).
   ///
   /// `onSubscribe` runs before the work starts, `onSubscribed` after it has started, and `onDispose` once, after the
@@ -124,7 +124,7 @@ extension Single {
   }
 
   /// Combines the elements of both singles when both have succeeded; the first error fails the result and disposes the
-  /// other.
+  /// other single.
   public static func zip<A, B>(
     _ a: Single<A>, _ b: Single<B>, resultSelector: @escaping @Sendable (A, B) throws -> Element
   ) -> Single<Element> {

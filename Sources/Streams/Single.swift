@@ -22,7 +22,8 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
 
   /// Creates a single that calls `subscribe` for each subscription.
   ///
-  /// The closure may report its result on any thread. The first result wins; later ones are ignored (contract, law 29).
+  /// The closure may report its result on any thread. The first result is used; later results are ignored (contract,
+  /// law 29).
   @inlinable
   public static func create(
     subscribe: @escaping @Sendable (@escaping @Sendable (SingleEvent<Element>) -> Void) -> any Disposable
@@ -71,7 +72,7 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
     Single(trusted: .using(resourceFactory) { try singleFactory($0).observable })
   }
 
-  /// Starts the work and calls the closure for its result, once, on the thread that delivers it.
+  /// Starts the work and calls the closure for its result, once, on the thread that delivers the result.
   ///
   /// Without `onError`, an error goes to `Hooks.onUnhandledError` with the file and line of this call (contract, law
   /// 6). `onDisposed` is called once, after the result or the disposal.
@@ -83,7 +84,7 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
     observable.subscribe(onNext: onSuccess, onError: onError, onDisposed: onDisposed, file: file, line: line)
   }
 
-  /// Starts the work and passes its result to `observer`, once, on the thread that delivers it.
+  /// Starts the work and passes its result to `observer`, once, on the thread that delivers the result.
   @inlinable
   public func subscribe(
     _ observer: @escaping @Sendable (SingleEvent<Element>) -> Void, file: StaticString = #fileID, line: UInt = #line

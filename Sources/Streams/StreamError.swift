@@ -10,7 +10,7 @@ public struct StreamError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A stream that must emit exactly one element completed without one (contract, law 29).
   public static let noElements = StreamError(
     name: "noElements", description: "the stream completed without an element where exactly one was expected")
-  /// A stream that must emit exactly one element emitted more (contract, law 29).
+  /// A stream that must emit exactly one element emitted a second one (contract, law 29).
   public static let moreThanOneElement = StreamError(
     name: "moreThanOneElement", description: "the stream has more than one element where exactly one was expected")
   /// The stream was disposed before it emitted the awaited result (contract, law 30).

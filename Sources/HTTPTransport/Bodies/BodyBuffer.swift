@@ -5,7 +5,7 @@ import Streams
 ///
 /// It pauses the transport when it holds `limit` bytes, and resumes it when half of them have been taken.
 package final class BodyBuffer: Sendable {
-  /// Large enough that a fast consumer never waits for the socket, small enough that a thousand streams fit into
+  /// Large enough that a fast consumer never waits for the socket, and small enough that a thousand streams fit into
   /// memory.
   static let highWater = 256 << 10
 
@@ -32,7 +32,7 @@ package final class BodyBuffer: Sendable {
     var isTaken = false
     /// Whether the transport has finished, or the consumer has stopped.
     var isOver = false
-    /// The closures to call at that time.
+    /// The closures to call when the body is over.
     var listeners: [@Sendable () -> Void] = []
 
     mutating func endListening() -> [@Sendable () -> Void] {
@@ -138,7 +138,7 @@ package final class BodyBuffer: Sendable {
   /// Calls `work` on the scheduler of the waiters.
   package func schedule(_ work: @escaping @Sendable () -> Void) { _ = scheduler.schedule(work) }
 
-  /// Returns the next chunk or the end. If there is neither, `ready` is called when there is. Only for one consumer.
+  /// Returns the next chunk or the end. If neither is available, calls `ready` later. Only one consumer may call this.
   package func take(orCall ready: @escaping @Sendable () -> Void) -> Step {
     let (step, control) = state.withLock { state -> (Step, (any StreamControl)?) in
       guard state.head < state.chunks.count else {

@@ -8,7 +8,7 @@ import PortableFoundation
   import Darwin
 #endif
 
-/// Access to files that are sent as a body, or as a part of one.
+/// Access to files that are sent as a body or as a part of a body.
 package enum BodyFile {
   /// Opens `file` for reading. The caller must close the descriptor. The size is in bytes.
   ///

@@ -32,8 +32,8 @@ extension Request {
     public let count: Int64?
     /// Whether the body can be sent again, for redirects (307, 308), retries and lost connections.
     public let isRepeatable: Bool
-    /// The maximum time in seconds to wait for the next chunk. A source that is silent for longer fails the request
-    /// with `timeout`. Empty chunks do not count.
+    /// The maximum time in seconds to wait for the next chunk. A source that takes longer fails the request with
+    /// `timeout`. Empty chunks do not count.
     ///
     /// The default, 0, disables this limit. `Timeouts.total` still applies, but `Timeouts.idle` does not while the
     /// transport waits for the source. Set this limit if `Timeouts.total` is 0.

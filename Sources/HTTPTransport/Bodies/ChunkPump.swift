@@ -1,8 +1,8 @@
 import PortableFoundation
 import Streams
 
-/// Reads a generated body during the upload, some chunks ahead, on its own queue or in its own task, because the source
-/// may block.
+/// Reads a generated body during the upload, a few chunks ahead, on its own queue or in its own task, because the
+/// source may block.
 final class ChunkPump: Sendable {
   enum Step {
     case bytes(Int)
@@ -32,7 +32,7 @@ final class ChunkPump: Sendable {
     var offset = 0
     /// The number of bytes that have been sent in total.
     var sent: Int64 = 0
-    /// The number of the round. A rewind starts a new one, which invalidates the results of earlier sources.
+    /// The number of the round. A rewind starts a new round, which invalidates the results of earlier sources.
     var round = 0
     var isMaking = false
     var hasEnded = false
@@ -57,7 +57,7 @@ final class ChunkPump: Sendable {
   /// continuations and `wake` are called outside the lock.
   private let state = Locked(State())
 
-  /// Creates a pump. `wake` is called on one of its threads when a `wait` is over.
+  /// Creates a pump. It calls `wake` on one of its threads when a `wait` is over.
   init(_ stream: Request.BodyStream, wake: @escaping @Sendable () -> Void) {
     self.stream = stream
     self.wake = wake
@@ -243,7 +243,7 @@ final class ChunkPump: Sendable {
 
   // MARK: The limit of silence
 
-  /// Records that the transport waits. Returns the time of the check to schedule, unless one is already scheduled.
+  /// Records that the transport waits. Returns the time of the check to schedule, unless a check is already scheduled.
   private func noteWait(_ state: inout State) -> DispatchTime? {
     guard state.awaitedSince == nil else { return nil }
     let now = DispatchTime.now()

@@ -26,7 +26,7 @@ extension Transport {
 
 /// A download to a file, written on its own queue, so that a slow disk delays only this transfer.
 // @unchecked Sendable: the transport writes `isSuccess` and `ending` before it delivers the chunk or the end that
-// precedes reading them, through the buffer's lock; everything else belongs to the queue.
+// precedes reading them, through the buffer's lock; the queue owns all other state.
 private final class Download: @unchecked Sendable {
   /// The maximum number of buffered bytes, enough to keep both network and disk busy.
   private static let highWater = 1 << 20
@@ -59,7 +59,7 @@ private final class Download: @unchecked Sendable {
   }
 
   func start(on transport: some Transport, _ progress: ProgressHandler?) {
-    // Check before the transfer, not after it.
+    // Checked before the transfer, so that a refused destination causes no transfer.
     if let refusal = PartialFile.refusal(of: destination) {
       failure = refusal
       _ = queue.schedule { self.finish() }

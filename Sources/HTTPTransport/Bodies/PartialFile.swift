@@ -11,10 +11,10 @@ import PortableFoundation
 /// A file that is written next to its destination, and moved there atomically when it is complete. Used by one thread
 /// at a time.
 ///
-/// A resumable file outlives the process, so that a later one can continue. `NAME.part` contains the bytes, and
-/// `NAME.part.json` a note about their version. A name that is too long for that is truncated, and its digest appended.
-/// Bytes without a note belong to another program, and are not touched. The file is locked while it is open, so that
-/// two downloads never write to it.
+/// A resumable file outlives the process, so that a later process can continue the download. `NAME.part` contains the
+/// bytes, and `NAME.part.json` a note about their version. A name that is too long is truncated, and its digest is
+/// appended. Bytes without a note belong to another program, and are not touched. The file is locked while it is open,
+/// so that two downloads never write to it.
 ///
 /// Any other file has a unique name, and is removed when this object is released.
 package final class PartialFile {
@@ -68,7 +68,7 @@ package final class PartialFile {
       descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
       guard descriptor >= 0 else { throw error("can't be created") }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-        // Only closed, because the bytes and both names belong to the other download.
+        // Only closes the file, because the bytes and both names belong to the other download.
         closeFile()
         throw NetworkError(
           kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
@@ -79,7 +79,7 @@ package final class PartialFile {
     let written = known.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
     count = Int64(lseek(descriptor, 0, SEEK_END))
     if known != nil || count > 0, written?.resource == nil, written?.validator == nil {
-      // Only closed, unless it was created just now: the bytes belong to another program.
+      // Only closes the file, unless this call has created it: the bytes belong to another program.
       if count == 0 { _ = unlink(part.path) }
       closeFile()
       let other = known == nil ? part : sidecar
@@ -100,7 +100,7 @@ package final class PartialFile {
     return start + digest + ".part"
   }
 
-  /// Returns the error of a `destination` that can't become a file; `nil` if no problem is detectable in advance.
+  /// Returns the error of a `destination` that can't become a file; `nil` if no problem can be detected in advance.
   static func refusal(of destination: URL) -> NetworkError? {
     guard destination.isFileURL else {
       return NetworkError(
@@ -138,8 +138,8 @@ package final class PartialFile {
     count = 0
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be truncated") }
     guard let sidecar else { return }
-    // Before the first byte, because bytes without a note are not recognized as a download's. A note without bytes is
-    // harmless.
+    // Writes the note before the first byte, because bytes without a note are not recognized as a download. A note
+    // without bytes is harmless.
     do { try JSONEncoder().encode(note ?? Note(resource: "")).write(to: sidecar, options: .atomic) } catch {
       throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
     }
@@ -176,8 +176,8 @@ package final class PartialFile {
     return Data(digest.finish())
   }
 
-  /// Moves the file to its destination once it is stored on disk, and replaces an existing file. After a crash, there
-  /// is either the old file or the complete new one.
+  /// Moves the file to its destination once it is stored on disk, and replaces an existing file. After a crash, either
+  /// the old file or the complete new file exists.
   package func complete() throws(NetworkError) {
     guard fsync(descriptor) == 0, rename(part.path, destination.path) == 0 else {
       throw error("can't be moved to its destination")

@@ -12,8 +12,8 @@ public enum BodyFlow: Sendable {
 
 /// A control of a streamed response. Disposing it cancels the request.
 public protocol StreamControl: Disposable {
-  /// Continues the delivery of chunks after a `pause`. May be called from any thread, also within the call that returns
-  /// `pause`. Has no effect if nothing is paused.
+  /// Continues the delivery of chunks after a `pause`. May be called from any thread, even within the call that returns
+  /// `pause`. Has no effect without a pause.
   func resume()
 }
 

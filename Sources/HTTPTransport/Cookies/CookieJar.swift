@@ -6,7 +6,7 @@ import Streams
 /// ```swift
 /// let network = Network(Backend(baseURL: shopURL, options: .init(cookies: CookieJar())))
 /// ```
-/// A cookie for a domain is accepted only from hosts of that domain, and never for a domain of one label. There is no
+/// A cookie for a domain is accepted only from hosts in that domain, and never for a domain of one label. There is no
 /// list of public suffixes, so use a jar only for backends that trust their domain. These rules also apply:
 ///
 /// - A `Cookie` field that the caller sets replaces the jar's.
@@ -32,7 +32,7 @@ public final class CookieJar: Sendable {
     public var expires: Date?
   }
 
-  /// The maximum number of cookies per domain; the oldest are removed. RFC 6265 §6.1 requires at least 50.
+  /// The maximum number of cookies per domain; the oldest cookies are removed. RFC 6265 §6.1 requires at least 50.
   private static let limit = 100
 
   /// The cookies by domain, in order of creation. Any thread may use them. No other code is called under the lock.
@@ -53,8 +53,8 @@ public final class CookieJar: Sendable {
     withExtendedLifetime(all) {}
   }
 
-  /// Returns the value of the `Cookie` field for a request to `url`; `nil` without cookies. Longer paths come first
-  /// (RFC 6265 §5.4).
+  /// Returns the value of the `Cookie` field for a request to `url`; `nil` if there are none. Cookies with longer paths
+  /// come first (RFC 6265 §5.4).
   package func header(for url: URL, at now: Date = Date()) -> String? {
     guard let host = url.plainHost else { return nil }
     let path = SetCookie.path(url)

@@ -8,7 +8,7 @@ struct SetCookie {
 
   private(set) var cookie: CookieJar.Cookie
 
-  /// Returns `nil` for a field without a cookie, or with one that `url` must not set.
+  /// Returns `nil` for a field without a cookie, or with a cookie that `url` must not set.
   init?(_ field: String, from url: URL, at now: Date) {
     guard let host = url.plainHost else { return nil }
     let parts = field.split(separator: ";", omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ struct SetCookie {
         guard !domain.isEmpty else { break }
         guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
         cookie.domain = domain
-        // The owner of a name of one label, such as localhost or a top-level domain, does not own the names below it.
+        // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
         cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
         hasDomain = true
       case "path":
@@ -77,13 +77,13 @@ struct SetCookie {
     return String(path[..<slash])
   }
 
-  /// Returns the path as it is sent, which is the spelling that the server uses in its cookies.
+  /// Returns the path as sent, which is the spelling that the server uses in its cookies.
   static func path(_ url: URL) -> String {
     let path = url.path(percentEncoded: true)
     return path.hasPrefix("/") ? path : "/"
   }
 
-  /// Parses a date in any order that RFC 6265 §5.1.1 allows: the words for time, day, month and year.
+  /// Parses a date in any order that RFC 6265 §5.1.1 allows: the words can be the time, day, month and year.
   static func date(_ text: String) -> Date? {
     var (time, day, month, year): ([Int]?, Int?, Int?, Int?) = (nil, nil, nil, nil)
     let separators = Set("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".unicodeScalars)

@@ -1,5 +1,5 @@
 #if canImport(CCurl)
-  /// A parser for Alt-Svc fields (RFC 7838 §3), which tells whether an origin itself offers HTTP/3.
+  /// A parser for Alt-Svc fields (RFC 7838 §3), which determines whether an origin itself offers HTTP/3.
   enum AlternativeServices {
     /// The default age in seconds: a day (RFC 7838 §3.1).
     private static let usualAge = 86_400.0
@@ -27,7 +27,7 @@
       return Swift.min(Double(digits) ?? longestAge, longestAge)
     }
 
-    /// Splits `text` at the separators that are not quoted, and trims blanks.
+    /// Splits `text` at the separators that are not quoted, and trims whitespace.
     private static func split(_ text: String, at separator: Character) -> [String] {
       var (parts, part, isQuoted) = ([String](), "", false)
       for character in text {

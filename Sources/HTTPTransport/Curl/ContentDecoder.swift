@@ -33,7 +33,7 @@
       deinit { ccoding_free(decoder) }
     }
 
-    /// The maximum number of codings, as in libcurl. A larger number is an attack (CVE-2023-23916).
+    /// The maximum number of codings, as in libcurl. A larger number indicates an attack (CVE-2023-23916).
     private static let maxCodings = 5
     /// The maximum size of a chunk that one coding passes to the next.
     private static let chunkSize = 1 << 14
@@ -53,7 +53,7 @@
     ///
     /// - Throws: `Failure` for an unsupported coding.
     init?(_ field: String) throws {
-      // The field lists the coding applied last at its end (RFC 9110 §8.4).
+      // The field lists the coding that was applied last at its end (RFC 9110 §8.4).
       for name in field.split(whereSeparator: { ", \t".contains($0) }).reversed() {
         let coding: Int
         switch name.lowercased() {

@@ -2,7 +2,7 @@
   import CCurl
   import PortableFoundation
 
-  /// The information that errors contain about a request: of a transfer, or of a socket that is being opened.
+  /// The information that errors contain about a request: of a transfer, or of a socket that is opening.
   protocol CurlOperation {
     /// The caller's request.
     var request: Request { get }

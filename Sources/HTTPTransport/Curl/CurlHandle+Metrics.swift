@@ -25,7 +25,7 @@
       return false
     }
 
-    /// Whether the transfer has its connection to itself, so that all received bytes belong to its response.
+    /// Whether no other transfer uses the connection, so that all received bytes belong to its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 
     /// The number of bytes of the body that the system has accepted.
@@ -55,7 +55,7 @@
         redirects: transfer.trail.redirects.count)
     }
 
-    /// Caches the text of the last address, because most transfers use the same server as the one before.
+    /// Caches the text of the last address, because most transfers use the same server as the previous one.
     private func remoteAddress(_ raw: UnsafePointer<CChar>, _ port: Int) -> String? {
       guard raw.pointee != 0 else { return nil }
       let address = String(cString: raw)

@@ -174,8 +174,7 @@
       }
     }
 
-    /// Whether nothing can arrive, because libcurl waits for the request's body or for the server's permission to send
-    /// it.
+    /// Whether nothing can arrive, because libcurl waits for the request's body or for the server's `100 Continue`.
     var isWaitingToSend: Bool { isSendPaused || (expectsContinue && !hasBodyBegun && answer.status == 0) }
   }
 #endif

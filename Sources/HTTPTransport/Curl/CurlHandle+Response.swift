@@ -4,7 +4,7 @@
 
   /// The processing of received data.
   extension CurlHandle {
-    /// The maximum size of a redirect's body that is read and dropped to keep the connection. For larger ones, a new
+    /// The maximum size of a redirect's body that is read and dropped to keep the connection. For larger bodies, a new
     /// connection is cheaper.
     private static let maxDropped = 1 << 16
 
@@ -21,7 +21,7 @@
           + "; check the server"
         return false
       }
-      // After a switch of protocols, no further head follows, and the data is not HTTP.
+      // After a protocol switch, no further head follows, and the data is not HTTP.
       if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return refuseBodyBeforeHead() }
       if !wasComplete, answer.isHeadComplete { return headCompleted() }
       return true
@@ -29,8 +29,8 @@
 
     /// Enables libcurl's debug output after a status line, so that libcurl shows the next line before it uses it.
     ///
-    /// A used easy handle of libcurl 7.83 to 8.1.0 has a pointer to a freed header field. libcurl follows it if the first
-    /// field line of a response begins with a blank (curl 11103).
+    /// A used easy handle of libcurl 7.83 to 8.1.0 has a pointer to a freed header field. libcurl follows it if the
+    /// first field line of a response begins with whitespace (curl 11103).
     func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
       guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
       awaitsFirstField = true
@@ -189,10 +189,10 @@
       return code == CCURL_BAD_ARGUMENT ? 0 : code
     }
 
-    /// Whether a pause holds decoded content back.
+    /// Whether decoded content is held back by a pause.
     var holdsContent: Bool { isHeld && decoder != nil }
 
-    /// Whether the complete response has been received, as far as its head or the connection shows.
+    /// Whether the complete response has been received, according to its head or the connection.
     var isResponseComplete: Bool {
       guard answer.isHeadComplete, !isHeld, !isPaused else { return false }
       return answer.hasNoBody || answer.isComplete || decoder?.isAtEnd == true

@@ -6,12 +6,12 @@
   extension CurlHandle {
     /// Records that libcurl is about to send the request. Returns `false` if it must not be sent.
     ///
-    /// libcurl by itself would resend a request up to five times, even on dead connections. Here it may resend once
-    /// over a new connection, if that is safe, and also after the server has refused the request unprocessed. The loop
-    /// decides all other cases.
+    /// By default, libcurl would resend a request up to five times, even on dead connections. This package allows one
+    /// resend over a new connection, if that is safe, and resends after the server has refused the request unprocessed.
+    /// The loop decides all other cases.
     ///
-    /// The request is also not sent if the connection has unexpected input, which would be taken for its response, or
-    /// if a reused connection has ended.
+    /// The request is also not sent if the connection has unexpected input, which would be mistaken for its response,
+    /// or if a reused connection has ended.
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
       stream = 0
@@ -60,15 +60,15 @@
       }
     }
 
-    /// Returns whether the connection uses HTTP/2 without TLS, as a new one does. libcurl would also reuse a connection
-    /// of HTTP/1.1 and start HTTP/2 in the middle of it.
+    /// Returns whether the connection uses HTTP/2 without TLS, as a new connection does. libcurl would also reuse an
+    /// HTTP/1.1 connection and switch it to HTTP/2.
     private func speaksHTTP2(isNew: Bool) -> Bool {
       if isNew { ccurl_multi_note_http2(multi, place) }
       return isNew || ccurl_multi_speaks_http2(multi, place)
     }
 
-    /// Rewinds the body. libcurl rewinds only if bytes of it were sent. It forgets bytes that it has read and could not
-    /// send, for example because of flow control.
+    /// Rewinds the body. libcurl rewinds only if bytes of the body were sent. It drops bytes that it has read and could
+    /// not send, for example because of flow control.
     private func rewindBody() -> Bool {
       guard hasBodyBegun else { return true }
       return pump.map { $0.rewind() } ?? body?.seek(to: 0) ?? true
@@ -86,8 +86,8 @@
     /// Whether libcurl has tried to send the request a second time, permitted or not.
     var wasToStartAgain: Bool { starts > 1 }
 
-    /// Returns whether libcurl's `code` means that a reused connection was closed before any response other than a
-    /// permission to send the body arrived.
+    /// Returns whether libcurl's `code` means that a reused connection was closed before any response except
+    /// `100 Continue` arrived.
     func lostKeptConnection(_ code: Int32) -> Bool {
       guard answer.status < 200 else { return false }
       if wasToStartAgain || hasUnasked || isHeadUnsent { return true }
@@ -97,8 +97,8 @@
       return isExcluded || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }
 
-    /// Whether the server has not processed the request: it said so, or the request was not sent, or was sent without
-    /// its body.
+    /// Whether the server has not processed the request: the server reported that, or the request was not sent, or was
+    /// sent without its body.
     var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isRefused || isHeadUnsent) }
   }
 #endif

@@ -45,8 +45,8 @@
       guard version != chosenVersion else { return }
       chosenVersion = version
       let code = set(CCURL_HTTP_VERSION, version)
-      // The text is created only on failure: it costs six allocations per request with libraries whose handles are not
-      // reused.
+      // The text is created only on failure, because it costs six allocations per request with libraries whose handles
+      // are not reused.
       if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
       if let refusal { throw refuse(refusal, transfer) }
     }
@@ -80,7 +80,7 @@
       }
     }
 
-    /// Restricts libcurl to http and https. Other schemes are rejected earlier, too.
+    /// Restricts libcurl to http and https. Other schemes have already been rejected.
     private func setUpProtocols() {
       let name = "the restriction to http and https"
       if CurlLibrary.isAtLeast(0x07_5500) {
@@ -119,7 +119,7 @@
       }
     }
 
-    /// Calls `body` with the option for servers and, if the proxy uses TLS or may, with the one for the proxy.
+    /// Calls `body` with the option for servers and, if the proxy may use TLS, with the option for the proxy.
     private func forEachTLS(_ server: Int, _ proxy: Int, _ body: (Int) -> Void) {
       body(server)
       switch configuration.proxy {
@@ -133,7 +133,7 @@
       forEachTLS(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set($0, file)) }
     }
 
-    /// Disables libcurl's folder of CAs, which is the system's. A file of CAs would only be added to it.
+    /// Disables libcurl's folder of CAs, which is the system's. A CA file would only be added to that folder.
     private func forgetSystemsTrust() {
       forEachTLS(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
         let code = ccurl_easy_set_pointer(easy, option($0), nil)
@@ -145,15 +145,16 @@
     func setUpProxy() {
       switch configuration.proxy {
       case .none:
-        // An empty string disables proxies regardless of the environment. A libcurl without proxies lacks this option.
+        // An empty string disables proxies regardless of the environment. A libcurl built without proxy support lacks
+        // this option.
         let code = set(CCURL_PROXY, "")
         if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
-        // Prevents the search of the environment.
+        // Prevents libcurl from reading the environment.
         set(CCURL_NOPROXY, "*")
       case .url(let url, let except):
         let text = CurlTransport.Proxy.withPort(url)
         demand("the URL of Configuration.proxy", set(CCURL_PROXY, text), .invalidRequest)
-        // Never empty, because then the environment would apply.
+        // Never empty, because libcurl would then read the environment.
         let hosts = except.isEmpty ? "," : except.joined(separator: ",")
         demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
       case .environment: break

@@ -2,7 +2,7 @@
   import CCurl
   import PortableFoundation
 
-  /// The use of a handle for a socket: opens the connection, reads and writes.
+  /// The use of a handle for a socket: opening the connection, reading and writing.
   extension CurlHandle {
     /// The result of reading or writing.
     enum Flow {
@@ -19,7 +19,7 @@
 
     /// Prepares a connection to the host of `currentRequest`, with the same proxy and TLS settings as for any request.
     ///
-    /// - Throws: an error that names the setting that libcurl does not accept. Nothing may be sent then.
+    /// - Throws: an error that names the setting that libcurl does not accept. Nothing may then be sent.
     func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
       opening = currentRequest
       errorText.pointee = 0
@@ -33,7 +33,7 @@
       set(CCURL_CONNECTTIMEOUT_MS, Self.milliseconds(0))
       // An open socket may be idle for longer than the maximum age of a connection for requests.
       set(CCURL_MAXAGE_CONN, Self.longestAge)
-      // The callback counts the requests on a connection. A socket has none.
+      // The callback counts the requests on a connection. A socket has no requests.
       ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), nil)
       if currentRequest.url.scheme?.lowercased() == "https", pin(currentRequest.url), let refusal {
         throw refusal.about(currentRequest)

@@ -41,7 +41,7 @@
     private var waitsForMultiplexing = false
     /// The HTTP version set last; `nil` if it is not set.
     var chosenVersion: Int?
-    /// The error of a security-related setting that libcurl does not accept. Nothing may be sent then.
+    /// The error of a security-related setting that libcurl does not accept. Nothing may then be sent.
     private(set) var refusal: NetworkError?
     var cookiesSent: String?
     var remote = (address: "", port: 0, text: "")
@@ -309,13 +309,13 @@
       return true
     }
 
-    /// Returns libcurl's specific text for a failure, or the general one.
+    /// Returns libcurl's specific text for a failure, or the general text.
     func errorMessage(_ code: Int32) -> String {
       if errorText.pointee != 0 { return String(cString: errorText) }
       return ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
     }
 
-    /// Returns at least 1, because 0 would mean libcurl's default of 300 s.
+    /// Returns at least 1, because 0 would select libcurl's default of 300 s.
     static func milliseconds(_ seconds: Double) -> Int {
       seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
     }

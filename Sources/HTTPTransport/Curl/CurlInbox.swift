@@ -6,8 +6,8 @@
   /// A queue that passes transfers from any thread to the loop's thread: stacks that any thread pushes to, and that the
   /// loop empties completely.
   ///
-  /// The stacks are lock-free, because the loop must never wait for a sender. ThreadSanitizer also misreads a contended
-  /// `Mutex`: it reports the slow path of Swift 6.3's futex lock as a race, but understands these atomics.
+  /// The stacks are lock-free, because the loop must never wait for a sender. In addition, Thread Sanitizer reports the
+  /// slow path of Swift 6.3's futex lock as a race, but supports these atomics.
   final class CurlInbox: Sendable {
     /// The address of the newest transfer, `empty` or `closed`.
     private typealias Head = Atomic<UInt>
@@ -16,7 +16,7 @@
     /// No more transfers can be pushed.
     private static let closed: UInt = 1
 
-    /// Any thread pushes. Only the loop's thread takes, a whole stack in one step.
+    /// Any thread pushes. Only the loop's thread takes entries, a whole stack in one step.
     private let submitted = Head(empty)
     private let cancelled = Head(empty)
     private let resumed = Head(empty)

@@ -15,7 +15,7 @@
       return CurlTransport.Capabilities(
         version: info.version.map { String(cString: $0) } ?? "?",
         tls: info.tls.map { String(cString: $0) },
-        // Before 7.80, libcurl can't be prevented from resending a request, which over HTTP/2 may be one of many.
+        // Before 7.80, libcurl can't be prevented from resending a request, which over HTTP/2 may affect many requests.
         http2: has(CCURL_FEATURE_HTTP2) && asksBeforeSending,
         http3: has(CCURL_FEATURE_HTTP3) && isAtLeast(0x08_0500),
         gzip: codingsThere & CCODING_GZIP != 0,
@@ -64,7 +64,7 @@
 
     static let speaksTLS = capabilities?.tls != nil
 
-    /// The content codings that it decodes, as a value of `Accept-Encoding`; empty if there are none.
+    /// The content codings that libcurl decodes, as a value of `Accept-Encoding`; empty if there are none.
     static let codings: String = {
       guard let can = capabilities else { return "" }
       let all = [("deflate, gzip", can.gzip), ("br", can.brotli), ("zstd", can.zstd)]
@@ -82,8 +82,8 @@
 
     private static let version = info?.number ?? 0
 
-    /// The CA bundle to set explicitly if libcurl's default does not exist on this system, as in a libcurl built for
-    /// another distribution; `nil` to keep the default.
+    /// The CA bundle to set explicitly if libcurl's default does not exist on this system, for example in a libcurl
+    /// built for another distribution; `nil` to keep the default.
     static let fallbackCAFile: String? = {
       func exists(_ path: UnsafePointer<CChar>?) -> Bool {
         path.map { FileManager.default.fileExists(atPath: String(cString: $0)) } ?? false

@@ -25,7 +25,7 @@
       if !transfer.isWaiting, !begin(transfer) { start(queue.finished(lane)) }
     }
 
-    /// Starts admitted transfers. If one has ended while it waited, the next takes its place.
+    /// Starts admitted transfers. If a transfer has ended while it waited, the next one starts instead.
     private func start(_ admitted: [any HostQueue.Item]) {
       var admitted = admitted
       var index = 0
@@ -108,7 +108,7 @@
       case .refuse: return false
       default: break
       }
-      // libcurl may have tried the same and been prevented.
+      // libcurl may have tried to resend it and been prevented.
       if code == 0 || handle.wasToStartAgain, handle.mayBeSentAgain {
         transfer.lane?.ignoresExpectations = true
         return true
@@ -121,7 +121,8 @@
           "the reused connection was lost before the response (\(text)); the request was not sent again, because \(obstacle)"
         return false
       }
-      // A refused request may use any other connection. A request that met a dead connection needs a new one.
+      // A refused request may use any other connection. A request that was sent on a dead connection needs a new
+      // connection.
       if isUnprocessed { transfer.unprocessed += 1 }
       transfer.isRepetition = !isUnprocessed || handle.hasUnasked || handle.isHeadUnsent
       return true
@@ -133,7 +134,7 @@
       // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
       if case .refuse(let error) = handle.redirect { return .failure(measured(error, transfer)) }
-      // A chunk that a pause held may have failed without a code of libcurl.
+      // A chunk that was held back by a pause may have failed without an error code from libcurl.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
       }

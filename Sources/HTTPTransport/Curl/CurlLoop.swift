@@ -3,8 +3,8 @@
   import PortableFoundation
   import Streams
 
-  /// The event loop of the transport, on its own thread: accepts requests, drives libcurl, delivers results, enforces
-  /// limits.
+  /// The event loop of the transport, on its own thread. It accepts requests, drives libcurl, delivers results and
+  /// enforces limits.
   // @unchecked Sendable: other threads use only `inbox` and wake `multi`; everything else belongs to the loop's thread.
   ///
   /// Members that are not private are used by the loop's extensions.
@@ -18,18 +18,18 @@
     var queue: HostQueue
     var live: [CurlTransfer] = []
     var idle: [CurlHandle] = []
-    /// The handles that no transfer needs, but libcurl may still access (`CurlHandle.isRemembered`).
+    /// The handles that no transfer uses, but that libcurl may still access (`CurlHandle.isRemembered`).
     var remembered: [CurlHandle] = []
     var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
-    /// The number of the current turn, increased before libcurl runs.
+    /// The number of the current turn, incremented before libcurl runs.
     var turn: UInt64 = 0
     /// The earliest time at which a limit may expire. Then all limits are checked.
     var nextCheck = Deadline.never
     /// The time at the start of the turn, which is precise enough for limits and cheaper than a call per callback.
     private(set) var now = Deadline.now()
 
-    /// The actions to run after the end. Any thread appends, the loop takes them once and calls them outside the lock.
+    /// The actions to run after the end. Any thread appends; the loop takes them once and calls them outside the lock.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
     /// The questions about the loop's state; `nil` after its end. Any thread appends. The loop takes all of them and
     /// responds outside the lock.
@@ -60,7 +60,7 @@
       }
       set(CCURL_MULTI_PIPELINING, Int(CCURL_PIPE_MULTIPLEX))
       set(CCURL_MULTI_MAXCONNECTS, configuration.maxConnections)
-      // The queue already enforces these limits. Those of libcurl also count idle connections.
+      // The queue already enforces these limits. libcurl's own limits also count idle connections.
       set(CCURL_MULTI_MAX_HOST_CONNECTIONS, Swift.max(1, configuration.maxConnectionsPerHost))
       set(CCURL_MULTI_MAX_TOTAL_CONNECTIONS, Swift.max(1, configuration.maxConnections))
     }
@@ -112,7 +112,7 @@
       wake()
     }
 
-    /// Calls `action` on the loop's thread when the loop has ended; immediately if it already has.
+    /// Calls `action` on the loop's thread when the loop has ended; immediately if it has already ended.
     func whenEnded(_ action: @escaping @Sendable () -> Void) {
       let hasEnded = end.withLock { end in
         if !end.isOver { end.actions.append(action) }
@@ -148,7 +148,7 @@
         turn &+= 1
         let patience = ended.contains { $0.turn >= turn } ? 0 : milliseconds(until: nextCheck)
         ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
-        // Read the time before any input: input that arrives later did not precede the wait.
+        // Reads the time before any input, because input that arrives later did not precede the wait.
         now = Deadline.now()
         work()
         if now >= nextCheck { checkLimits() }
@@ -297,7 +297,7 @@
     ) -> (deadline: UInt64, error: () -> NetworkError) {
       let limits = transfer.request.timeouts
       guard let connected = handle.connectedAt else {
-        // libcurl's clock does not run while a request waits for another one's handshake with the host.
+        // libcurl's clock does not run while a request waits for another request's handshake with the host.
         return (
           Deadline.after(limits.connect, from: handle.startedAt),
           { CurlFailure.connectTimeout(transfer) }

@@ -18,10 +18,10 @@
     private var isChunked = false
     /// Whether the response has a Content-Encoding.
     private(set) var isCoded = false
-    /// Whether the response uses HTTP/2 or later, where streams end instead of connections.
+    /// Whether the response uses HTTP/2 or later, where a stream ends instead of the connection.
     private(set) var isHTTP2 = false
     private var isHead = false
-    /// The rule violated by the head that not all versions of libcurl check.
+    /// The rule that the head violates, and that not all versions of libcurl check.
     private(set) var problem: String?
     private var headBytes = 0
     /// The number of bytes of the body received since the start, as sent on the wire.
@@ -31,8 +31,8 @@
     private var count = 0
     private var capacity = 0
 
-    /// The maximum number of bytes of all heads. Servers reject heads above 8 to 64 KB. The head of a response may be
-    /// larger, but not unlimited. libcurl has its own limit (300 KB) since 8.3.
+    /// The maximum number of bytes of all heads. Servers reject request heads above 8 to 64 KB. The head of a response
+    /// may be larger, but not unlimited. libcurl has its own limit (300 KB) since 8.3.
     static let maxHeadSize = 256 << 10
 
     /// The maximum number of bytes to allocate based on Content-Length, which may be wrong.
@@ -67,7 +67,7 @@
     /// Whether only the end of the connection ends the body.
     var endsWithConnection: Bool { !isHTTP2 && announced < 0 && !isChunked && !hasNoBody }
 
-    /// Returns whether the head announces a body larger than `limit`, which then need not be read.
+    /// Returns whether the head announces a body larger than `limit`, so that the body need not be read.
     func isAnnouncedTooLarge(_ limit: Int?) -> Bool {
       guard let limit, isLengthKnown, !isCoded, !hasNoBody else { return false }
       return announced > limit
@@ -138,8 +138,8 @@
           if let coding = Self.value(line, of: "transfer-encoding:") { isChunked = isChunked || Self.isChunked(coding) }
         default: break
         }
-        // libcurl before 7.84 accepts a line without a colon. Other versions accept a continuation of nothing (RFC 9112
-        // §2.2, §5).
+        // libcurl before 7.84 accepts a line without a colon. Other versions accept a continuation line without a
+        // previous field (RFC 9112 §2.2, §5).
         if line[0] == 0x20 || line[0] == 0x09 {
           if lines.isEmpty { problem = problem ?? "the first header field begins with whitespace" }
         } else if line.baseAddress.map({ memchr($0, 0x3a, line.count) == nil }) == true {

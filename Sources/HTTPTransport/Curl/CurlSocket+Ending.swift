@@ -77,7 +77,7 @@
       if lingers { flush() } else { release() }
       let ending = error(.connection, "the socket to \(place) was closed before the message was sent")
       if case .success(let close) = result, close.code != .abnormal {
-        // The server's close code tells a sender not to send the message again.
+        // The server's close code informs senders why the message was not sent.
         failSends(NetworkError.closing(close, of: request) ?? ending)
       } else {
         failSends(ending)

@@ -13,7 +13,7 @@
       case connecting
       case opening
       case open
-      /// The close handshake is complete. The server has a moment to close the connection; otherwise a reset could
+      /// The close handshake is complete. The server has a short time to close the connection; otherwise a reset could
       /// overtake the close frame.
       case lingering
       case over
@@ -34,7 +34,7 @@
     private var cookiesSent: String?
     var handle: CurlHandle?
     var descriptor: Int32 = -1
-    /// The number of the connection, because another one may reuse the descriptor later.
+    /// The number of the connection, because another connection may reuse the descriptor later.
     var connection: UInt64 = 0
     var watched: Int32 = 0
 

@@ -28,7 +28,7 @@
     /// The commands. Any thread appends and wakes the loop under the lock, so that the loop still exists; the loop
     /// takes all in one step.
     private let inbox = Locked(Inbox())
-    /// The actions to run after the end. Any thread appends, the loop takes them once and calls them outside the lock.
+    /// The actions to run after the end. Any thread appends; the loop takes them once and calls them outside the lock.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
 
     /// The buffer for data read from any socket.
@@ -91,7 +91,7 @@
       }
     }
 
-    /// Calls `action` on the loop's thread when the loop has ended; immediately if it already has.
+    /// Calls `action` on the loop's thread when the loop has ended; immediately if it has already ended.
     func whenEnded(_ action: @escaping @Sendable () -> Void) {
       let hasEnded = end.withLock { end in
         if !end.isOver { end.actions.append(action) }

@@ -4,7 +4,7 @@
   import Synchronization
 
   /// The state of one request in the loop.
-  // @unchecked Sendable: for the reason of its superclass; the inbox passes the transfer to the loop's thread.
+  // @unchecked Sendable: for the same reason as its superclass; the inbox passes the transfer to the loop's thread.
   final class CurlTransfer: TransferState, HostQueue.Item, @unchecked Sendable {
     let loop: CurlLoop
 
@@ -103,7 +103,7 @@
     /// Records activity on the wire.
     func touch() { lastActivity = loop.now }
 
-    /// Records the sent bytes of the body. libcurl requests 64 KB at a time, and may take long in between.
+    /// Records the sent bytes of the body. libcurl requests 64 KB at a time, possibly with long gaps.
     func noteSent(_ count: Int64) {
       guard count != sent else { return }
       sent = count
@@ -114,7 +114,7 @@
     /// resent, which happens once.
     ///
     /// The server may have processed a POST by then (RFC 9110 §9.2.2), and also a request with an unknown method. An
-    /// idempotency key makes no difference here, because retries decide on it.
+    /// idempotency key makes no difference here, because `RetryInterceptor` handles it.
     func obstacleToRepetition(wasSent: Bool = true, isBodyTaken: Bool = true) -> String? {
       if wasSent, !currentRequest.method.isIdempotent {
         return "its method is not idempotent and the server may have processed it"

@@ -6,11 +6,11 @@
     /// An address that replaces a URL's host (`Configuration.addresses`).
     ///
     /// Everything else still follows the URL: the `Host` field, the name in the server's certificate, pins, cookies and
-    /// the limits of connections.
+    /// connection limits.
     public enum Address: Sendable, Hashable {
       /// A host name or an IP address, and a port from 1 to 65535; `nil` for the port of the URL.
       ///
-      /// If an HTTP proxy is set, the transport asks it for a tunnel to this address.
+      /// If an HTTP proxy is set, the transport requests a tunnel to this address from it.
       case host(String, port: Int? = nil)
       /// The path of a Unix domain socket, of at most 107 bytes.
       ///
@@ -85,7 +85,7 @@
   }
 
   extension CurlTransport.Address {
-    /// The address as errors name it.
+    /// The address, in the form used in errors.
     var text: String {
       switch self {
       case .host(let host, let port): port.map { CurlHandle.place(host, $0) } ?? host
@@ -102,7 +102,7 @@
       needsReset = true
       switch address {
       case .host(let host, let port):
-        // The empty host and port match those of any URL.
+        // The empty host and port match any URL.
         let text = "::\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port.map(String.init) ?? "")"
         let list = CurlLine(text)
         demand("Configuration.addresses", set(CCURL_CONNECT_TO, list.node), .invalidRequest)

@@ -11,8 +11,8 @@
       /// The maximum number of connections to one host and port; further requests wait. The default is 6, as in
       /// browsers (RFC 9112 §9.4 recommends restraint). With HTTP/2, up to 100 requests share one connection.
       public var maxConnectionsPerHost: Int
-      /// The maximum number of connections in total; further requests wait. The default, 64, serves ten hosts at their
-      /// limit, and is far below the 256 descriptors that some systems allow a process.
+      /// The maximum number of connections in total; further requests wait. The default, 64, is enough for ten hosts at
+      /// their limit, and far below the limit of 256 descriptors per process on some systems.
       public var maxConnections: Int
       /// The maximum number of bytes in a body in memory, after its content coding is removed, unless the request sets
       /// its own (`Request.Options.maxBodySize`). A larger body fails with `tooLarge`. The default, 256 MB, is far
@@ -20,20 +20,20 @@
       public var maxBodySize: Int
       /// The maximum time in seconds, rounded up, for which an idle connection is kept for reuse. The default, 55 s, is
       /// below the 60 to 75 s after which many servers and load balancers close it. With libcurl's default of 118 s,
-      /// requests would meet connections that are being closed.
+      /// requests would use connections that are being closed.
       public var maxIdleTime: Double
       /// The maximum number of requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2
-      /// connection is closed when it has served that many requests and none is left on it.
+      /// connection is closed when it has served that many requests and all of them have ended.
       public var maxRequestsPerConnection: Int?
       /// The addresses that replace hosts, for canaries, tests and local services. Each key is a host name or an IP
-      /// address, alone for all its ports or with one port: `api.example.com`, `api.example.com:8443`, `[::1]:8080`.
+      /// address, with a port or, for all ports, without: `api.example.com`, `api.example.com:8443`, `[::1]:8080`.
       ///
       /// The addresses also apply to redirects and WebSockets.
       public var addresses: [String: Address]
       /// The `addresses` in a form for lookups.
       var directory = Directory()
 
-      /// Creates a configuration. The documentation of the properties explains the defaults.
+      /// Creates a configuration. See the properties for the defaults.
       public init(
         tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
         maxBodySize: Int = 256 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
@@ -63,7 +63,7 @@
         case system
         /// The CAs in a file of PEM certificates, instead of the system's.
         case file(URL)
-        /// The CAs in PEM certificates in memory, instead of the system's. Needs libcurl 7.77.
+        /// The CAs in PEM certificates in memory, instead of the system's. Requires libcurl 7.77 or later.
         case pem(Data)
       }
 
@@ -97,13 +97,13 @@
       /// The client certificate; `nil` for none.
       public var identity: Identity?
       /// The pinned public keys by host. The server's certificate must have one of its host's keys. A host is a
-      /// case-insensitive name or an IP address. A key is `sha256//` and the base64 of its hash (RFC 7469 §2.4). Always
-      /// add a backup key: if the only key is lost, the app can't connect any more.
+      /// case-insensitive name or an IP address. A key is `sha256//` followed by the base64 of its hash (RFC 7469
+      /// §2.4). Always add a backup key: if the only key is lost, the app can no longer connect.
       public var pins: [String: [String]]
       /// The minimum version; 1.0 and 1.1 are deprecated (RFC 8996).
       public var minimumVersion: Version
 
-      /// Creates TLS settings. The documentation of the properties explains the defaults.
+      /// Creates TLS settings. See the properties for the defaults.
       public init(
         trust: Trust = .system, identity: Identity? = nil, pins: [String: [String]] = [:],
         minimumVersion: Version = .v1_2
@@ -148,7 +148,7 @@
       return withUnsafeBytes(of: address.s_addr) { $0.map(String.init).joined(separator: ".") }
     }
 
-    /// Returns the normalized host; `nil` if `host` is not a host alone.
+    /// Returns the normalized host; `nil` if `host` is not just a host.
     static func plainHost(_ host: String) -> String? {
       guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
       let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
@@ -210,7 +210,7 @@
   extension CurlTransport.Proxy {
     private static let ports = ["http": 80, "https": 443, "socks5": 1080, "socks5h": 1080]
 
-    /// Returns the URL with its port. Without one, libcurl would use 1080 also for `http`.
+    /// Returns the URL with its port. Without a port, libcurl would use 1080 even for `http`.
     static func withPort(_ url: URL) -> String {
       guard url.port == nil, let port = ports[url.scheme?.lowercased() ?? ""],
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)

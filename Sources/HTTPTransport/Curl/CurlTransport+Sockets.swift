@@ -8,10 +8,10 @@
     ///
     /// libcurl establishes the connection, with the `tls` and `proxy` of the configuration. This package reads and
     /// writes the frames. One thread serves all sockets of a transport; it starts with the first. Sockets do not count
-    /// towards `maxConnections` and `maxConnectionsPerHost`, because an open one would block requests for hours.
+    /// towards `maxConnections` and `maxConnectionsPerHost`, because an open socket would block requests for hours.
     ///
-    /// Redirects of the opening request follow `Request.Options.redirects`. A proxy is asked for a tunnel (CONNECT)
-    /// even if the URL is `http`.
+    /// Redirects of the opening request follow `Request.Options.redirects`. The transport requests a tunnel from a
+    /// proxy (CONNECT), even if the URL is `http`.
     public func connect(
       _ request: Request, options: SocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
@@ -27,8 +27,8 @@
     }
 
     private let configuration: CurlTransport.Configuration
-    /// The loop and whether it was shut down. Any thread takes it; the loop is created and started under the lock, so
-    /// that there is one.
+    /// The loop and whether it was shut down. Any thread takes the loop. It is created and started under the lock, so
+    /// that there is only one.
     private let state = Locked(State())
 
     /// The queue on which sockets without a loop fail. It is serial, because callers may block the global queues.

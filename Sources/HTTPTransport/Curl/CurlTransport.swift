@@ -5,18 +5,18 @@
   /// A transport over libcurl's multi interface, with one thread, pooled connections and HTTP/2. It is the default on
   /// Linux.
   ///
-  /// On Linux, `URLSession` is also built on libcurl and uses 25 times as much CPU. This transport needs libcurl 7.68
-  /// or later, which it loads at run time. The environment (`http_proxy`, `.netrc`) has no effect unless you enable it.
-  /// Certificates are always verified, and redirects follow `RedirectPolicy`, as in `URLSessionTransport`.
+  /// On Linux, `URLSession` is also built on libcurl and uses 25 times as much CPU. This transport requires libcurl
+  /// 7.68 or later, which it loads at run time. The environment (`http_proxy`, `.netrc`) has no effect unless you
+  /// enable it. Certificates are always verified, and redirects follow `RedirectPolicy`, as in `URLSessionTransport`.
   ///
-  /// Before it sends a body above 1 MB or of unknown length, the transport asks the server (`Expect: 100-continue`, RFC
-  /// 9110 §10.1.1), unless the request has an `Expect` field. If the server does not respond within half a second, the
-  /// transport sends the body, and does not ask this origin again.
+  /// Before it sends a body above 1 MB or of unknown length, the transport asks the server for permission
+  /// (`Expect: 100-continue`, RFC 9110 §10.1.1), unless the request has an `Expect` field. If the server does not
+  /// respond within half a second, the transport sends the body, and no longer asks this origin.
   ///
   /// A child process created by `fork` without `exec` does not have the transport's thread. There, requests fail with
   /// `invalidRequest`.
   ///
-  /// The transport calls completions on its thread, one at a time. Move work that takes longer than some microseconds
+  /// The transport calls completions on its thread, one at a time. Move work that takes longer than a few microseconds
   /// to another thread, because it delays all other requests.
   public final class CurlTransport: Transport {
     /// The capabilities of the libcurl found at run time.
@@ -27,7 +27,8 @@
       public let tls: String?
       /// Whether HTTP/2 over TLS is available.
       public let http2: Bool
-      /// Whether HTTP/3 is available: libcurl is 8.5 or later, whose HTTP/3 is not experimental, and was built with it.
+      /// Whether HTTP/3 is available: libcurl was built with it and is 8.5 or later, because earlier versions are
+      /// experimental.
       public let http3: Bool
       /// Whether gzip bodies are requested and decoded.
       public let gzip: Bool

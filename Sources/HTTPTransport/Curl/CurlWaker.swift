@@ -34,7 +34,7 @@
       if isAsleep.load(ordering: .relaxed) { isAsleep.store(false, ordering: .sequentiallyConsistent) }
     }
 
-    /// Returns when no other thread is waking the loop any more.
+    /// Returns when no other thread is waking the loop.
     func end() {
       isAsleep.store(false, ordering: .sequentiallyConsistent)
       while wakers.load(ordering: .sequentiallyConsistent) > 0 { sched_yield() }

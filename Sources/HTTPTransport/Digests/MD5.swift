@@ -13,7 +13,7 @@
     }
   }
 
-  /// MD5 (RFC 1321 §3), for signatures of servers that require it. It is not secure (RFC 6151).
+  /// MD5 (RFC 1321 §3), for servers that require it in signatures. It is not secure (RFC 6151).
   enum MD5 {
     /// The constants ⌊2³² · |sin(i + 1)|⌋ (RFC 1321 §3.4).
     private static let constants: [UInt32] = (0..<64).map { UInt32(abs(sin(Double($0 + 1))) * 4_294_967_296) }

@@ -1,5 +1,5 @@
 #if !canImport(CryptoKit)
-  /// SHA-1 (FIPS 180-4 §6.1), only for the handshake of WebSockets (RFC 6455 §4.2.2). It is not secure.
+  /// SHA-1 (FIPS 180-4 §6.1), only for the WebSocket handshake (RFC 6455 §4.2.2). It is not secure.
   enum SHA1 {
     /// Returns the 20 bytes of the digest of `message`.
     static func hash(_ message: [UInt8]) -> [UInt8] {

@@ -8,7 +8,7 @@
 
     private var state = Self.start
     private var words = [UInt32](repeating: 0, count: 64)
-    /// The bytes that do not fill a block of 64 bytes yet.
+    /// The bytes that do not yet fill a block of 64 bytes.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 

@@ -1,4 +1,4 @@
-/// A scanner for the values of secret parts in a text that is, or quotes, a multipart body (RFC 7578).
+/// A scanner for the values of secret parts in a text that is or quotes a multipart body (RFC 7578).
 struct MultipartSecrets {
   private let bytes: [UInt8]
   private let redaction: Redaction
@@ -55,7 +55,7 @@ struct MultipartSecrets {
     return false
   }
 
-  /// Returns the index after the blank line that ends the head at `at`. A delimiter or the end of the text also ends
+  /// Returns the index after the empty line that ends the head at `at`. A delimiter or the end of the text also ends
   /// the head.
   private func endOfHead(_ at: Int) -> Int {
     var at = next(at)

@@ -34,7 +34,7 @@ extension Redaction {
   }
 
   private static func hasWord(_ name: UnsafeBufferPointer<UInt8>, of words: Set<UInt64>) -> Bool {
-    // `apiKey` is two words, but `APIkey` and `DPoP` are one each, and `card_number` is known as a whole.
+    // `apiKey` is two words, but `APIkey` and `DPoP` are one word each, and `card_number` is known as a whole.
     var (parts, runs, whole) = (Track(), Track(), start)
     for (index, byte) in name.enumerated() {
       guard isLetter(byte) else {
@@ -56,7 +56,7 @@ extension Redaction {
     /// The previous word and the current one.
     private var pair = start
     private var isOpen = false
-    /// Whether the last word is secret, unless the next one makes it harmless.
+    /// Whether the last word is secret, unless the next word makes it harmless.
     private(set) var isSecret = false
 
     mutating func add(_ byte: UInt8) {

@@ -32,7 +32,7 @@ public struct Redaction: Sendable, Hashable {
     self.hidesNothing = hidesNothing
   }
 
-  /// A redaction that hides the usual secrets of backends. It is the default everywhere.
+  /// A redaction that hides the usual secrets of backends. It is the default.
   ///
   /// A name is secret if one of its words is. A word ends at `-`, `_`, `.`, a digit, or a change from lowercase to
   /// uppercase:
@@ -44,7 +44,7 @@ public struct Redaction: Sendable, Hashable {
   /// - sign, signature, sig, hmac, dpop; but not `signIn`, `sign_up`, `signOut`
   ///
   /// Common spellings without a separator are detected, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Plurals
-  /// that count something (`tokens`, `keys`) are not.
+  /// that count something (`tokens`, `keys`) are not secret.
   public static let standard = Redaction(names: [], goesByWords: true)
 
   /// A redaction that hides nothing. Use it only for debugging.

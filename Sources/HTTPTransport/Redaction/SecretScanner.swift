@@ -1,9 +1,9 @@
-/// A scanner for secrets in any text by their names: a URL, a form of either kind, JSON, a header field, or a sentence
-/// that quotes one of these.
+/// A scanner that finds secrets by their names in any text: a URL, a form of either kind, JSON, a header field, or a
+/// sentence that quotes one of these.
 struct SecretScanner {
   private let bytes: [UInt8]
   private let redaction: Redaction
-  /// The remaining values of secret parts of a multipart body, the next one last.
+  /// The remaining values of secret parts of a multipart body, in reverse order.
   private var parts: [Range<Int>]
   private var at = 0
   private var result: [UInt8] = []

@@ -48,7 +48,8 @@ struct RedirectTrail: Sendable {
     return trail
   }
 
-  /// Returns whether `next` was sent before with the same cookies, so that the response would be the same redirect.
+  /// Returns whether `next` has already been sent with the same cookies, so that the response would be the same
+  /// redirect.
   func contains(_ next: Request) -> Bool { visited.contains(VisitedURL(next, cookies: next.jarCookies)) }
 }
 

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A policy that selects the redirects to follow. All others are delivered as responses with status 3xx.
+/// A policy that selects the redirects to follow. All other redirects are delivered as responses with status 3xx.
 ///
 /// Every policy follows these rules (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch):
 /// - 301 and 302 change POST to GET, unless `keepsMethod` is `true`. 303 changes every method except HEAD to GET. 307
@@ -12,7 +12,7 @@ import PortableFoundation
 /// - `Authorization`, `Cookie`, `Proxy-Authorization` and all fields whose names are secret, according to
 ///   `Redaction.standard` or the backend's redaction, are not sent to another origin.
 public struct RedirectPolicy: Sendable, Hashable {
-  /// A redirect before it is followed.
+  /// A redirect that may be followed.
   public struct Step: Sendable {
     /// The request that was redirected.
     public let request: Request
@@ -169,7 +169,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     }
     if Origin(currentRequest.url) != Origin(target) {
       next.headers["Host"] = nil
-      // Backends use many names for tokens. Values that are too secret for logs must not be sent to another origin.
+      // Backends use many names for tokens. Values that logs must not show must not be sent to another origin.
       let secrets = currentRequest.options.secrets
       for field in currentRequest.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
         next.headers[field.name] = nil

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A recorded call: a request, and its response or error. Each is one line of JSON.
+/// A recorded call: a request, and its response or error. Each call is one line of JSON.
 struct RecordedCall: Codable, Sendable {
   struct Field: Codable, Sendable {
     var name: String
@@ -11,7 +11,7 @@ struct RecordedCall: Codable, Sendable {
   /// The URL without secrets, used to match requests.
   var url: String
   /// The request's body without secrets, also used to match requests: as text, as a digest if it is not text, and empty
-  /// without a body. `nil` if it was not in memory, and in recordings before version 0.2.
+  /// without a body. `nil` if the body was not in memory, and in recordings before version 0.2.
   var sent: String?
   var status: Int?
   var headers: [Field] = []
@@ -114,8 +114,8 @@ struct RecordedResponses: Sendable {
     responses = lists.mapValues(StubTransport.StubbedResponse.sequence)
   }
 
-  /// Returns the response to `request`: the one recorded for its body, or one that was recorded without a body to
-  /// compare.
+  /// Returns the response to `request`: the one recorded for its body, or a response that was recorded without a body
+  /// to compare.
   subscript(request: Request) -> StubTransport.StubbedResponse? {
     var key = RecordedCall.key(of: request, redaction: redaction)
     if let response = responses[key] { return response }

@@ -16,7 +16,7 @@ public final class RecordingTransport: Transport {
   public enum Mode: Sendable, Hashable {
     /// Sends and records all requests. Appends to an existing file.
     case all
-    /// Plays back requests that are in the recording. Sends and records all others.
+    /// Plays back requests that are in the recording. Sends and records all other requests.
     case append
     /// Sends and records all requests if the file does not exist. Otherwise plays all back, as in `strict`.
     case once
@@ -70,7 +70,7 @@ public final class RecordingTransport: Transport {
 
   deinit { if let file, file >= 0 { _ = close(file) } }
 
-  /// Returns whether `request` is played back: it is in the recording, or nothing is recorded any more.
+  /// Returns whether `request` is played back: it is in the recording, or recording has ended.
   private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?[request] != nil }
 
   /// Sends `request`; see `Transport.send`.
@@ -164,8 +164,8 @@ public final class RecordingTransport: Transport {
 extension StubTransport {
   /// Creates a stub that plays back the recording in `file`.
   ///
-  /// Requests are matched by method, URL and body, without secrets. The responses of equal requests are played in the
-  /// recorded order; the last one is repeated. Bodies that were not in memory, such as files and streams, are not
+  /// Requests are matched by method, URL and body, without secrets. The responses of equal requests are played back in
+  /// the recorded order; the last one is repeated. Bodies that were not in memory, such as files and streams, are not
   /// compared.
   ///
   /// - Parameters:

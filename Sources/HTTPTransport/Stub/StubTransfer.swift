@@ -109,7 +109,7 @@ final class StubTransfer: StreamControl {
   ) -> Bool {
     guard let receiver = current?.receiver else { return false }
     state.withLock { $0.next = { self.deliver(rest, every: interval, then: result) } }
-    // If the pause is already over, `resume` either had no effect or has scheduled the rest.
+    // If the pause has already ended, `resume` either had no effect or has scheduled the rest.
     guard gate.deliver(chunk, to: receiver.chunk) else { return false }
     return state.withLock { $0.next.take() } != nil
   }

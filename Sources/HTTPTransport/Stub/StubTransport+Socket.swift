@@ -29,8 +29,8 @@ extension StubTransport {
     let steps: [Step]
     let reply: @Sendable (SocketMessage) -> [Step]
 
-    /// Creates a script of `steps`. The steps that `reply` returns for each message of the client follow. `reply` is
-    /// called on the transport's scheduler. The socket stays open after the last step.
+    /// Creates a script of `steps`. After them, the socket plays the steps that `reply` returns for each message from
+    /// the client. `reply` is called on the transport's scheduler. The socket stays open after the last step.
     public init(_ steps: [Step] = [], reply: @escaping @Sendable (SocketMessage) -> [Step] = { _ in [] }) {
       (self.steps, self.reply) = (steps, reply)
     }

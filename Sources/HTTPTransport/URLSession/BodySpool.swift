@@ -12,8 +12,8 @@
     deinit { try? FileManager.default.removeItem(at: file) }
   }
 
-  /// Writes a body to a temporary file, on its own queue, as fast as its source produces it. Can be stopped at any
-  /// time.
+  /// A writer of a body to a temporary file, on its own queue, as fast as the body's source produces it. It can be
+  /// stopped at any time.
   // @unchecked Sendable: mutable state is accessed only on `queue`, except `isStopped`, which is atomic, and `pump`,
   // which is set before any other thread has access.
   final class BodySpooler: @unchecked Sendable {
@@ -50,7 +50,7 @@
     /// Stops the source and the writing, and removes the file. Returns without waiting.
     func stop() {
       isStopped.store(true, ordering: .releasing)
-      // Not on the queue, because the source must not be called again meanwhile.
+      // Doesn't run on the queue, because the source must not be called again meanwhile.
       pump?.stop()
       queue.async { self.release() }
     }

@@ -15,7 +15,7 @@
         transfer.lastActivity = Deadline.now()
         transfer.response = response as? HTTPURLResponse
         if let http = transfer.response { decide(transfer, http) }
-        // From now on, the limit for silence is shorter.
+        // After the response head, the idle limit is shorter.
         watch(transfer)
       }
       if mayRespond(dataTask) { completionHandler(.allow) }
@@ -48,8 +48,8 @@
       transfer.report()
     }
 
-    /// Suspends the task if the consumer has paused. On Linux, a resumed task starts over. There it continues, and the
-    /// data is buffered.
+    /// Suspends the task if the consumer has paused. On Linux, a resumed task would start over, so the task continues
+    /// and the data is buffered.
     private func pauseIfAsked(_ task: URLSessionTask, _ transfer: SessionTransfer) {
       #if !canImport(FoundationNetworking)
         guard transfer.gate?.isPaused == true, !transfer.isSuspended else { return }
@@ -89,7 +89,7 @@
     }
 
     // Responses with status 401 are delivered like all others, because this transport stores no credentials. On Linux,
-    // the session asks after the body and then never completes, so this method delivers the response.
+    // the session requests credentials after the body and then never completes, so this method delivers the response.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -114,7 +114,7 @@
       if transfer.response == nil { transfer.response = task.response as? HTTPURLResponse }
       _ = forget(transfer)
       if let error {
-        // Linux reports a connection closed within the body as an unknown error.
+        // On Linux, a connection that is closed within the body is reported as an unknown error.
         let cut = transfer.response.flatMap { SessionFailure.cutShort(transfer, $0) }
         transfer.finish(.failure(cut ?? SessionFailure.error(error, transfer)))
       } else {

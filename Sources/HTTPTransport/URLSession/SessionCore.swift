@@ -52,7 +52,7 @@
     func shutDown() {
       queue.async {
         guard let session = self.session else { return }
-        // Creating a task afterwards would crash on Linux, so `start` checks whether there is a session.
+        // Creating a task afterwards would crash on Linux, so `start` checks whether the session still exists.
         self.session = nil
         for transfer in Array(self.transfers.values) + Array(self.held.values) {
           self.end(
@@ -91,7 +91,7 @@
       case .parts, .stream: spool(transfer)
       case .file(let file):
         do throws(NetworkError) {
-          // Opened only as a check, because the session's error for a path that is not a file is unclear.
+          // Opens the file only as a check, because the session's error for a path that is not a file is unclear.
           let source = try BodySource(file: file, of: transfer.currentRequest)
           if let failure = RequestCheck.lengthFailure(of: transfer.currentRequest, length: source.count) {
             throw failure
@@ -182,7 +182,7 @@
       transfer.cookiesSent = request.jarCookies
       var result = URLRequest(url: request.url)
       result.httpMethod = request.method.rawValue
-      // Far above the limits enforced here, so that the session's limit never expires first.
+      // Far above the limits of this transport, so that the session's limit never expires first.
       result.timeoutInterval = 86_400
       result.httpShouldHandleCookies = false
       for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }

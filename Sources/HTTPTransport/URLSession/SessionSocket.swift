@@ -164,7 +164,7 @@
             code: 1009)), lingers: true)
     }
 
-    /// Restarts the measurement of silence, after input or a pause of the client.
+    /// Restarts the idle measurement after input or after the client has paused.
     private func touch() {
       (lastInput, pingSentAt) = (Deadline.now(), nil)
       watch()
@@ -187,7 +187,7 @@
       }
     }
 
-    /// Sends a ping after a silence, and ends the socket after another.
+    /// Sends a ping if no data has arrived for the limit, and ends the socket if none arrives for another one.
     private func checkSilence() {
       guard !hasClosed, let task else { return }
       let now = Deadline.now()
@@ -212,7 +212,8 @@
       }
     }
 
-    /// Reports the end to the caller, once. If `lingers` is `true`, the connection has a moment to send a close frame.
+    /// Reports the end to the caller, once. If `lingers` is `true`, the connection has a short time to send a close
+    /// frame.
     private func finish(_ result: Result<SocketClose, NetworkError>, lingers: Bool = false) {
       guard let receiver = receiver.take() else { return }
       let (task, session) = (task.take(), session.take())

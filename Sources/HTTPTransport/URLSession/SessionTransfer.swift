@@ -6,7 +6,7 @@
   #endif
 
   /// The state of one request in a session.
-  // @unchecked Sendable: for the reason of its superclass; the session's queue is the transport's thread.
+  // @unchecked Sendable: for the same reason as its superclass; the session's queue is the transport's thread.
   final class SessionTransfer: TransferState, @unchecked Sendable {
     private weak var core: SessionCore?
     /// The `Cookie` field of the current request, from the jar.
@@ -71,7 +71,7 @@
       return true
     }
 
-    /// Delivers the buffered data to the consumer, and finishes the transfer if that was the last.
+    /// Delivers the buffered data to the consumer, and finishes the transfer if no data is left.
     func drain() {
       if isHeadDelivered, gate?.isPaused == false, !body.isEmpty, !isCancelled {
         let chunk = body

@@ -9,10 +9,10 @@
   /// A transport over Foundation's `URLSession`. It is the default on Apple platforms, and on Linux without libcurl.
   ///
   /// It stores no cookies, responses or credentials. It implements redirects, the idle limit and the total limit
-  /// itself, so that they behave as in the libcurl transport. `URLSession` imposes two differences:
+  /// itself, so that they behave as in the libcurl transport. `URLSession` causes two differences:
   ///
-  /// - It does not report when a connection is established. Until the first byte of the response, the limit for silence
-  ///   is the sum of `connect` and `idle`.
+  /// - It does not report when a connection is established. Until the first byte of the response, the idle limit is the
+  ///   sum of `connect` and `idle`.
   /// - Duplicate fields of a response are joined, and the fields have no order.
   ///
   /// The transport calls completions on the session's serial queue.
@@ -25,7 +25,7 @@
       /// any JSON.
       public var maxBodySize: Int
 
-      /// Creates a configuration. The documentation of the properties explains the defaults.
+      /// Creates a configuration. See the properties for the defaults.
       public init(maxConnectionsPerHost: Int = 6, maxBodySize: Int = 256 << 20) {
         self.maxConnectionsPerHost = maxConnectionsPerHost
         self.maxBodySize = maxBodySize
@@ -61,7 +61,7 @@
     /// Sends `request` and delivers its response while it arrives; see `Transport.stream`. Safe from any thread.
     ///
     /// On Linux, a pause does not reach the socket, because a suspended task would start over. Data that arrives
-    /// meanwhile is buffered, and more than `maxBodySize` bytes of it fail the request with `tooLarge`.
+    /// meanwhile is buffered, and the request fails with `tooLarge` if the buffer exceeds `maxBodySize` bytes.
     public func stream(
       _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
       chunk: @escaping @Sendable (Data) -> BodyFlow,

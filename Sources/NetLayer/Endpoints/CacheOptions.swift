@@ -23,7 +23,7 @@ public struct CacheOptions: Sendable {
   /// can't be compared.
   var endpoint: ObjectIdentifier?
 
-  /// Creates options with the defaults that the properties describe.
+  /// Creates options. See the properties for the defaults.
   public init(
     policy: CachePolicy? = nil, key: String? = nil, includesBody: Bool = false, expiry: Double? = nil,
     allowsStorage: (@Sendable (Response) -> Bool)? = nil

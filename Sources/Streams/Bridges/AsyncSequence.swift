@@ -11,10 +11,10 @@ extension ObservableType {
   /// `stream`, `lines`, `events` and `pages`, which buffer at most the elements of one chunk of a body.
   ///
   /// Backpressure passes through most operators, with these exceptions:
-  /// - `timeout`, which would take the pause for silence.
-  /// - Operators that hold elements for another time or thread, such as `observeOn`, `delay` and `share`.
-  /// - Operators that hold elements for another stream, such as `zip` and `combineLatest`.
-  /// - `merge`, which buffers one step of each source.
+  /// - `timeout`, which would mistake the pause for silence.
+  /// - Operators that deliver elements later or on another thread, such as `observeOn`, `delay` and `share`.
+  /// - Operators that buffer elements until another stream emits, such as `zip` and `combineLatest`.
+  /// - `merge`, which buffers one element or batch of each source.
   /// - `concatMap` and `merge(maxConcurrent:)`, which pause the outer stream, including its error, until the next inner
   ///   stream may start.
   /// - `flatMap`, which subscribes to all inner streams.
@@ -23,9 +23,9 @@ extension ObservableType {
   /// host inside the loop. With the default of six connections per host, they wait for each other forever. To avoid
   /// this, read the body to its end first, raise `maxConnectionsPerHost`, or limit the elements with `take`.
   ///
-  /// All other sources, such as subjects and timers, do not pause, so the buffer keeps the elements that the loop has
-  /// not requested yet. A source that emits inside `subscribe`, such as `from` without a scheduler, is buffered
-  /// completely before the loop begins. If it is endless, apply `subscribeOn` to it.
+  /// All other sources, such as subjects and timers, do not pause, so elements that the loop has not requested yet are
+  /// buffered. A source that emits inside `subscribe`, such as `from` without a scheduler, is buffered completely
+  /// before the loop begins. If it is endless, apply `subscribeOn` to it.
   ///
   /// - Parameters:
   ///   - buffering: The policy for elements that the loop has not requested yet. By default, all are kept, without a
@@ -48,7 +48,7 @@ public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
   /// Subscribes to the stream and returns an iterator over its elements.
   public func makeAsyncIterator() -> AsyncIterator {
     let pull = Pull(policy, onDropped)
-    // Created before the stream runs, which may be endless.
+    // Create the iterator before the stream runs, because the stream may be endless.
     let iterator = AsyncIterator(pull)
     source.run(pull) { if !pull.isStopped { pull.receive($0) } }
     return iterator
@@ -91,7 +91,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
       let task = Task.detached {
         do {
           for try await element in self {
-            // Checked here too, because the sequence may ignore cancellation and be endless.
+            // Checks for cancellation here too, because the sequence may ignore it and be endless.
             if Task.isCancelled { return }
             observer.onNext(element)
           }

@@ -14,7 +14,7 @@
   }
 
   extension Publisher where Self: Sendable, Output: Sendable {
-    /// Returns the publisher as a stream; each subscription subscribes to the publisher, and disposing cancels.
+    /// Returns the publisher as a stream. Each subscription subscribes to the publisher; disposing it cancels that.
     public func asObservable() -> Observable<Output> {
       Observable.create { observer in
         let cancellable = sink(
@@ -39,8 +39,8 @@
     func dispose() { cancellable.cancel() }
   }
 
-  /// A publisher that subscribes to the source for each subscriber and ignores demand; the buffer downstream respects
-  /// it.
+  /// A publisher that subscribes to the source for each subscriber. It ignores demand, which the buffer downstream
+  /// respects.
   private struct ObservablePublisher<Output: Sendable>: Publisher {
     typealias Failure = any Error
 

@@ -1,7 +1,7 @@
-/// The end of a chain from which a loop pulls: the buffered elements, and the continuation of the waiting loop.
+/// The end of a chain from which a loop pulls elements: the buffer, and the continuation of the waiting loop.
 ///
 /// It tells the sources that support backpressure whether the loop has requested an element.
-final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: all mutable state is behind the lock
+final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: the lock guards all mutable state
   private typealias Reader = CheckedContinuation<Element?, any Error>
 
   private struct State {
@@ -65,7 +65,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.reader != nil { return true }
-      // After the terminal event, no call would release it.
+      // After the terminal event, nothing would release the closure.
       if !isStopped { state.resumes.append(resume) }
       return false
     }
@@ -113,7 +113,8 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   }
 }
 
-/// The elements that a `Pull` keeps: the policy of `AsyncThrowingStream`, which is not `Sendable` in older toolchains.
+/// The elements that a `Pull` buffers, as in the policy of `AsyncThrowingStream`, which is not `Sendable` in older
+/// toolchains.
 enum PullPolicy {
   case all
   case oldest(Int)
@@ -130,7 +131,7 @@ enum PullPolicy {
 }
 
 extension Queue where Element: Sendable {
-  /// Appends `element` as `policy` specifies, and returns the element dropped in its place.
+  /// Appends `element` as `policy` specifies, and returns the element that was dropped instead.
   fileprivate mutating func keep(_ element: Element, _ policy: PullPolicy) -> Element? {
     switch policy {
     case .oldest(let limit) where count >= limit: return element

@@ -36,8 +36,7 @@ extension Completable {
 extension Single {
   /// Creates a single with the result of `work`, which runs in its own task for each subscription.
   ///
-  /// Disposing cancels the task. If the task is cancelled from inside, the single fails with the error that `work`
-  /// throws.
+  /// Disposing cancels the task. If `work` itself cancels the task, the single fails with the error that `work` throws.
   public static func from(
     priority: TaskPriority? = nil, _ work: @escaping @Sendable () async throws -> Element
   ) -> Single<Element> {
@@ -57,7 +56,7 @@ private final class Awaiter<Element: Sendable>: Sendable {
     var cancelled = false
   }
 
-  // Guards the continuation; the stream or the canceller takes it out, whichever is first, and resumes it outside the
+  // Guards the continuation; whichever of the stream and the canceller is first takes it out and resumes it outside the
   // lock.
   private let state = Locked(State())
   private let subscription = SingleAssignmentDisposable()

@@ -6,7 +6,7 @@ public protocol Disposable: AnyObject, Sendable {
   func dispose()
 }
 
-/// A `Disposable` with a property that tells whether it has been disposed.
+/// A `Disposable` with a property that indicates whether it has been disposed.
 public protocol Cancelable: Disposable {
   /// Whether `dispose()` has been called.
   var isDisposed: Bool { get }

@@ -30,7 +30,7 @@ public final class SerialDisposable: Cancelable {
     }
   }
 
-  /// Disposes the content, and every disposable that is assigned later.
+  /// Disposes the content. Content that is set later is disposed immediately.
   public func dispose() {
     let held = state.withLock { state in
       state.disposed = true

@@ -3,18 +3,18 @@ import PortableFoundation
 
 /// A wait that blocks the calling thread until a stream has terminated, for `toBlocking()` and synchronous calls.
 package enum BlockingWait {
-  /// The queue on which time limits are reached; it is never blocked.
+  /// The queue of the timers for time limits; it is never blocked.
   private static let limits = DispatchQueue(label: "Streams.blocking.limits")
 
   /// Returns the elements of `source` after it has completed, or `nil` if `limit` passes first.
   ///
-  /// - Parameter mainLoop: A replacement for the wait, on the main thread, that runs the main queue, so that streams that
+  /// - Parameter mainLoop: A replacement for the wait on the main thread. It runs the main queue, so that streams that
   ///   emit there can complete. An empty item on that queue wakes it.
   /// - Throws: The error of the stream.
   package static func elements<Element: Sendable>(
     of source: Observable<Element>, within limit: Duration?, mainLoop: ((DispatchSemaphore) -> Void)? = nil
   ) throws -> [Element]? {
-    // Written by the threads of the stream, read by the waiting one after the semaphore.
+    // Written by the threads of the stream, and read by the waiting thread after the semaphore.
     let state = Locked((elements: [Element](), end: Result<Void, any Error>?.none))
     let done = DispatchSemaphore(value: 0)
     let runsMainLoop = mainLoop != nil
@@ -27,7 +27,7 @@ package enum BlockingWait {
         if runsMainLoop { DispatchQueue.main.async {} }
       })
     defer { subscription.dispose() }
-    // A timer wakes this thread. Timed waits of semaphores follow the wall clock on Linux and last longer if it is set
+    // A timer wakes this thread. On Linux, timed semaphore waits follow the wall clock and last longer if it is set
     // back.
     let timer = DispatchWorkItem { done.signal() }
     defer { timer.cancel() }

@@ -1,5 +1,5 @@
-/// A scope that replaces an error with other events, in a tail call, so that a million replacements need no stack
-/// (contract, law 27).
+/// A scope that replaces an error with other events, in a tail call, so that a million replacements don't grow the
+/// stack (contract, law 27).
 @usableFromInline
 package final class CatchScope: Scope, @unchecked Sendable {
   // Safe: only the thread that ends the scope takes the handler.

@@ -1,15 +1,17 @@
 import Synchronization
 
-/// A queue drain: it admits one thread at a time and passes the work of other threads to it, as law 2 requires.
+/// A queue drain. It admits one thread at a time and passes the work of other threads to that thread, as law 2
+/// requires.
 ///
 /// No thread waits, and no lock is held during the work. Work that arrives meanwhile, from another thread or
 /// reentrantly, runs afterwards, in order of arrival (contract, law 3). Without contention it costs two atomic
 /// operations.
 @usableFromInline
 struct Drain: ~Copyable, Sendable {
-  // The number of running and queued jobs; the thread that raises it from 0 to 1 is inside.
+  // The number of running and queued jobs; the thread that increments it from 0 to 1 is inside.
   @usableFromInline let work = Atomic<Int>(0)
-  // Guards the queue; jobs run outside the lock. `work` is raised inside it, so that every counted job is queued.
+  // Guards the queue; jobs run outside the lock. `work` is incremented under the lock, so that every counted job is
+  // queued.
   private let queue = Locked(Queue<@Sendable () -> Void>())
 
   @inlinable init() {}
@@ -26,7 +28,7 @@ struct Drain: ~Copyable, Sendable {
     if work.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0 { runQueued() }
   }
 
-  /// Whether no thread is inside; reliable only for a thread that is the only one that could enter.
+  /// Whether no thread is inside; reliable only if no other thread can enter.
   @inlinable var isIdle: Bool { work.load(ordering: .acquiring) == 0 }
 
   /// Queues `job` for the thread inside, or runs it immediately if there is none.
@@ -39,7 +41,7 @@ struct Drain: ~Copyable, Sendable {
     if before == 0 { runQueued() }
   }
 
-  /// Runs `job` inside: immediately if no thread is there, otherwise later.
+  /// Runs `job` inside the drain: immediately if no thread is inside, otherwise later.
   @inlinable
   func run(_ job: @escaping @Sendable () -> Void) {
     if tryEnter() {
@@ -50,7 +52,7 @@ struct Drain: ~Copyable, Sendable {
     }
   }
 
-  /// Runs `job` inside with `owner` and `element`: immediately if no thread is there, otherwise later.
+  /// Runs `job` inside the drain with `owner` and `element`: immediately if no thread is inside, otherwise later.
   ///
   /// A `job` that captures nothing avoids the reference count that capturing `owner` would cost.
   @inlinable

@@ -14,7 +14,7 @@ final class Emitter<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    // `isStopped` is checked inside the drain; before it, the stream could terminate in between.
+    // Checks `isStopped` inside the drain; if it were checked earlier, the stream could terminate in between.
     drain.run(self, element) { $0.subscription.deliverIfActive($1, to: $0.next) }
   }
 

@@ -1,4 +1,5 @@
-/// A scope that passes its terminal event to a handler. Its parent disposes it, and it leaves the parent when it ends.
+/// A scope that passes its terminal event to a handler. Its parent disposes the scope, and the scope leaves its parent
+/// when it ends.
 @usableFromInline
 package final class HandlerScope: Subscription, @unchecked Sendable {
   // Safe: only the thread that ends the scope takes the handler.
@@ -33,8 +34,8 @@ package final class HandlerScope: Subscription, @unchecked Sendable {
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
     handler?(error)
-    // After the handler: if the handler has ended the parent, the parent has already released this scope in order
-    // (contract, law 5).
+    // This runs after the handler: if the handler has ended the parent, the parent has already released this scope in
+    // order (contract, law 5).
     if isOwned, let parent, !parent.isStopped { parent.disown(self) }
   }
 

@@ -48,8 +48,8 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
     if slots.contains(where: \.isExhausted) { downstream.complete() }
   }
 
-  /// Handles the terminal event of a source. A completed source with an empty slot completes the result, as does the
-  /// completion of all (contract, laws 11 and 12).
+  /// Handles the terminal event of a source. The result completes when a source with an empty slot completes, or when
+  /// all sources have completed (contract, laws 11 and 12).
   private func close(_ slot: Slot, _ error: (any Error)?) {
     if let error { return downstream.fail(error) }
     slot.isClosed = true
@@ -60,7 +60,8 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
 
 /// The destination of the results of a join.
 ///
-/// Swift 6.0 and 6.3 crash on some functions that take a closure over a pack's tuple; this structure takes its place.
+/// Swift 6.0 and 6.3 crash on some functions that take a closure over a pack's tuple; this structure replaces the
+/// closure.
 struct JoinSink<Output: Sendable> {
   let downstream: Subscription
   let next: Observable<Output>.Next
@@ -81,7 +82,7 @@ class Slot: @unchecked Sendable {  // safe: used only inside the drain of its jo
   final var isExhausted: Bool { isClosed && isEmpty }
 }
 
-/// A slot for elements of one type: `zip` uses each element once, `combineLatest` reuses the latest one.
+/// A slot for elements of one type: `zip` uses each element once; `combineLatest` reuses the latest element.
 final class SlotOf<Element: Sendable>: Slot, @unchecked Sendable {  // safe: as above
   private let takesOnce: Bool
   private var queue = Queue<Element>()

@@ -44,8 +44,8 @@ final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
     do { try next(first, second) } catch { downstream.fail(error) }
   }
 
-  /// Handles the terminal event of a source. A source without an element completes the result, as does the last one
-  /// (contract, law 12).
+  /// Handles the terminal event of a source. The result completes when a source without an element completes, or when
+  /// both sources have completed (contract, law 12).
   @usableFromInline
   func close(_ error: (any Error)?, hadElement: @escaping @Sendable () -> Bool) {
     drain.run { [self] in

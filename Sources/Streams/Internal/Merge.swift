@@ -23,11 +23,11 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
   @usableFromInline let next: Observable<Element>.Next
   // The entry point for the elements of all streams; terminal events pass through its drain, too.
   @usableFromInline let emitter: Emitter<Element>
-  // The number of streams that have not terminated: the outer one and the inner ones.
+  // The number of streams that have not terminated, including the outer stream.
   @usableFromInline let active = Atomic<Int>(1)
   @usableFromInline let limit: Int
   @usableFromInline let inners = SubscriptionSet()
-  // Guards the queued inner streams and the number of running ones; streams are started outside the lock.
+  // Guards the queued inner streams and the number of running streams; streams are started outside the lock.
   private let waiting = Locked(Waiting())
   private let starter = Trampoline()
 
@@ -40,10 +40,10 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     downstream.own(inners)
   }
 
-  /// Whether no inner stream is active, so that only the outer one emits.
+  /// Whether no inner stream is active, so that only the outer stream emits.
   @inlinable var isIdle: Bool { active.load(ordering: .acquiring) == 1 }
 
-  /// Adds one inner stream; called serially by the outer one.
+  /// Adds one inner stream; called serially by the outer stream.
   @inlinable
   func add(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
@@ -78,7 +78,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
       limit != .max
       && waiting.withLock { waiting in
         guard waiting.isFull(limit) else { return false }
-        // After the terminal event, no call would release it.
+        // After the terminal event, nothing would release the closure.
         if !isStopped { waiting.resumes.append(resume) }
         return true
       }
@@ -91,7 +91,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     withExtendedLifetime(resumes) {}  // released outside the lock
   }
 
-  // A loop starts the next inner stream, never the terminal event of the previous one (contract, law 14).
+  // The loop starts the next inner stream, instead of the previous stream's terminal event (contract, law 14).
   private func startWaiting() {
     starter.bounce {
       let inner: Observable<Element>? = waiting.withLock { waiting in
@@ -174,7 +174,7 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   /// Pauses the source while its elements would queue in the drain behind an element of another stream.
   package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     guard queued.load(ordering: .acquiring) == 0 else {
-      // Behind the queued elements, so that none is left when this runs; inline if they have been processed already.
+      // Runs after the queued elements, or inline if they have already been processed.
       parent.emitter.drain.enqueue(resume)
       return false
     }

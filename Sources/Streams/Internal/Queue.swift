@@ -25,7 +25,7 @@ struct Queue<Element> {
     return element
   }
 
-  /// Appends `element`, and removes and returns the oldest one.
+  /// Appends `element`, and removes and returns the oldest element.
   @inlinable
   mutating func rotate(_ element: Element) -> Element? {
     guard count == 1 else {

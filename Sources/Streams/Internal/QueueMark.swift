@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A mark on dispatch queues, by which code finds out whether it runs on one of them.
+/// A mark on dispatch queues, so that code can check whether it runs on one of them.
 package struct QueueMark: @unchecked Sendable {  // safe: a constant, `Sendable` itself in newer toolchains
   private let key = DispatchSpecificKey<Bool>()
 
@@ -9,6 +9,6 @@ package struct QueueMark: @unchecked Sendable {  // safe: a constant, `Sendable`
   /// Marks `queue`.
   package func put(on queue: DispatchQueue) { queue.setSpecific(key: key, value: true) }
 
-  /// Whether the caller runs on a marked queue, or on one that targets it.
+  /// Whether the current code runs on a marked queue, or on a queue that targets one.
   package var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
 }

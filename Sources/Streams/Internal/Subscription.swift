@@ -3,10 +3,10 @@ import Synchronization
 /// A scope of errors and termination: from an operator that handles or emits terminal events down to the next such
 /// operator.
 ///
-/// It is active until it terminates or is disposed, whichever is first; then it releases everything that it owns.
-/// Operators that forward terminal events share the scope of their downstream.
+/// It is active until it terminates or is disposed. Then it releases everything that it owns. Operators that forward
+/// terminal events share the scope of their downstream.
 @usableFromInline
-package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag is atomic, the rest is behind the mutex
+package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomic flag; the mutex guards the rest
   private struct Owned {
     var first: (any Disposable)?
     var rest: [any Disposable] = []
@@ -14,9 +14,9 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     var inTail = false
   }
 
-  // Ends the scope when it is set; every emitter reads it.
+  // Setting it ends the scope; every emitter reads it.
   @usableFromInline final let stopped = Atomic<Bool>(false)
-  // Whether the scope has owned anything, and whether it has released that; `owned` only lists the objects.
+  // Whether the scope has owned anything, and whether it has released its objects; `owned` only lists them.
   private final let holding = Atomic<UInt8>(Holding.nothing)
   // Guards the owned disposables and the next tail call; both are taken out and run outside the lock.
   private final let owned = Locked(Owned())
@@ -41,7 +41,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   @usableFromInline
   func terminated(_ error: (any Error)?) {}
 
-  /// Releases closures; called exactly once, after `terminated` if that is called.
+  /// Releases closures; called exactly once, after any call of `terminated`.
   @usableFromInline
   func released() {}
 
@@ -98,7 +98,8 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     for disposable in taken.rest { disposable.dispose() }
   }
 
-  /// Disposes `disposable` together with this subscription, or immediately if that has ended (contract, law 9).
+  /// Disposes `disposable` together with this subscription, or immediately if the subscription has ended (contract, law
+  /// 9).
   @usableFromInline
   package final func own(_ disposable: any Disposable) {
     let late = owned.withLock { owned in
@@ -112,7 +113,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     if late { disposable.dispose() }
   }
 
-  /// Owns the item that `schedule` returns until that calls its argument.
+  /// Owns the item that `schedule` returns until `schedule` calls its argument.
   ///
   /// Items that have run are released, so that streams that replace themselves in this scope hold at most one
   /// (contract, law 27).
@@ -133,10 +134,10 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
     }
   }
 
-  /// Runs `step` as the last action of this subscription for now.
+  /// Runs `step` after the current work of this subscription.
   ///
-  /// A call from inside such a step runs after that has returned, so that nested replacements need no stack (contract,
-  /// law 27).
+  /// A call from inside such a step runs after the step has returned, so that nested replacements don't grow the stack
+  /// (contract, law 27).
   final func tailCall(_ step: @escaping @Sendable () -> Void) {
     let mine = owned.withLock { owned in
       if owned.inTail {
@@ -172,7 +173,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: the flag
   }
 }
 
-/// A scope that its downstream owns, and that forwards its terminal event.
+/// A scope that its downstream owns and that forwards its terminal event.
 @usableFromInline
 package class Scope: Subscription, @unchecked Sendable {  // safe: adds one constant
   @usableFromInline final let downstream: Subscription

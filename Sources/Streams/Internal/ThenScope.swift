@@ -14,8 +14,8 @@ final class ThenScope: Scope, @unchecked Sendable {
   override func terminated(_ error: (any Error)?) {
     guard error == nil, let following = following.take() else { return downstream.finish(error) }
     following()
-    // Afterwards: if this has ended the downstream, the downstream has already released this scope in order (contract,
-    // law 5).
+    // This runs afterwards: if the second stream has ended the downstream, the downstream has already released this
+    // scope in order (contract, law 5).
     if !downstream.isStopped { downstream.disown(self) }
   }
 }

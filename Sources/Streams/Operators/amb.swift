@@ -1,8 +1,7 @@
 import Synchronization
 
 extension ObservableType {
-  /// Mirrors whichever of the two streams emits or terminates first; the other is disposed immediately (contract, law
-  /// 16).
+  /// Mirrors the stream that emits or terminates first; the other stream is disposed immediately (contract, law 16).
   ///
   ///     first:  ---a--b-|
   ///     second: -1--2-|
@@ -14,8 +13,7 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// Mirrors whichever of the streams emits or terminates first; the others are disposed immediately (contract, law
-  /// 16).
+  /// Mirrors the stream that emits or terminates first; the other streams are disposed immediately (contract, law 16).
   ///
   /// Without sources, the stream never terminates.
   public static func amb<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
@@ -38,11 +36,11 @@ extension Observable {
   }
 }
 
-/// The record of which source was first.
+/// The state of an `amb`: the source that was first.
 private final class Amb: Sendable {
   // The index of the winner, or -1 while there is none.
   private let winner = Atomic<Int>(-1)
-  // Guards the sources still in the race; the winner takes out the losers and disposes them outside the lock.
+  // Guards the sources that may still win; the winner takes out the others and disposes them outside the lock.
   private let runners: Locked<[Subscription?]>
 
   init(_ count: Int) { runners = Locked(Array(repeating: nil, count: count)) }

@@ -1,11 +1,11 @@
 extension ObservableType {
-  /// Converts the stream to a single of its only element, delivered on completion.
+  /// Converts the stream to a single that emits its only element on completion.
   ///
   /// Fails with `StreamError.noElements` if the stream is empty, and with `StreamError.moreThanOneElement` at the
   /// second element (contract, law 29).
   public func asSingle() -> Single<Element> { lastAsSingle(isOnly: true) }
 
-  /// Converts the stream to a single of its last element, delivered on completion.
+  /// Converts the stream to a single that emits its last element on completion.
   ///
   /// Fails with `StreamError.noElements` if the stream is empty. If the element must be the only one, fails with
   /// `StreamError.moreThanOneElement` at the second.

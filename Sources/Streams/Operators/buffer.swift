@@ -1,6 +1,5 @@
 extension ObservableType {
-  /// Collects elements into arrays, each of which is emitted when it has `count` elements or after `timeSpan`,
-  /// whichever is first.
+  /// Collects elements into arrays, and emits each array when it has `count` elements or after `timeSpan`.
   ///
   /// Arrays that are emitted after `timeSpan` may be empty. On completion, the collected elements are emitted. If
   /// `timeSpan` is zero or negative, only `count` applies.
@@ -32,7 +31,7 @@ final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
   @usableFromInline let drain = Drain()
   private let timer = SerialDisposable()
   @exclusivity(unchecked) @usableFromInline var gathered: [Element] = []
-  // The number of the current array: a timer that is late finds another number and is ignored (contract, law 22).
+  // The number of the current array. A late timer finds another number and is ignored (contract, law 22).
   private var id = 0
 
   @usableFromInline

@@ -1,8 +1,8 @@
 extension ObservableType {
   /// Continues with the stream that `handler` returns for the error.
   ///
-  /// An error thrown by `handler` is forwarded, as is an error of the replacement, which does not call `handler` again
-  /// (contract, law 17).
+  /// An error thrown by `handler` is forwarded. An error of the replacement is also forwarded, without another call of
+  /// `handler` (contract, law 17).
   ///
   ///     source:     -a--#
   ///     catchError: -a---b-|    continues with -b-|

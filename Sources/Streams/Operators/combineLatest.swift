@@ -1,5 +1,5 @@
 extension Observable where Element == Never {
-  /// Emits the latest elements of all sources as a tuple whenever one of them emits, as soon as each has emitted.
+  /// Emits the latest elements of all sources as a tuple whenever one of them emits, once all have emitted.
   ///
   /// Completes when all sources have completed, or when one completes without an element (contract, law 12). Without
   /// sources, completes immediately.
@@ -23,8 +23,8 @@ extension Observable where Element == Never {
   }
 }
 
-// Overloads for two to five sources. Their tuple types are known to the compiler immediately, whereas it solves the
-// type of a pack together with any closure that follows (which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`).
+// Overloads for two to five sources. The compiler knows their tuple types immediately. In contrast, it solves the type
+// of a pack together with any closure that follows, which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`.
 extension Observable where Element == Never {
   /// Emits the latest elements of two sources as tuples; optimized for this common case.
   @inlinable

@@ -13,7 +13,7 @@ extension ObservableType {
 }
 
 extension ObservableType where Element: ObservableConvertibleType {
-  /// Emits the elements of the inner streams, one stream after another, in order.
+  /// Emits the elements of the inner streams, one stream at a time, in order.
   ///
   /// Each inner stream is subscribed when the previous one has completed (contract, law 14); the first error fails the
   /// result.
@@ -30,7 +30,7 @@ extension Observable {
   /// Emits the elements of the streams in order, subscribing to each when the previous one has completed; an error ends
   /// the sequence.
   ///
-  /// The sequence may be lazy and infinite: the next stream is requested when it is needed.
+  /// The sequence may be lazy and infinite: the next stream is requested only when needed.
   @inlinable
   public static func concat<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
   where S.Element == Observable<Element> {

@@ -1,6 +1,6 @@
 extension ObservableType {
-  /// Subscribes to the stream that `selector` returns for each element, one stream after another, in order (contract,
-  /// law 14).
+  /// Subscribes to the stream that `selector` returns for each element, one stream at a time, in order (contract, law
+  /// 14).
   ///
   ///     source:    -ab------|
   ///     concatMap: -a-ab-b--|    each becomes x-x|

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits an element when no other has followed it for `dueTime`; on completion, emits the pending element.
+  /// Emits an element if no other element follows within `dueTime`; on completion, emits the pending element.
   ///
   ///     source:      -a-b----c|
   ///     debounce(2): -----b---(c|)
@@ -21,7 +21,7 @@ private final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  /
   private let drain = Drain()
   private let timer = SerialDisposable()
   private var waiting: Element?
-  // The number of the current element: a timer that is late finds another number and is ignored (contract, law 22).
+  // The number of the current element. A late timer finds another number and is ignored (contract, law 22).
   private var id = 0
 
   init(

@@ -12,7 +12,7 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `delay`: a queue of events in order, and one timer for the first of them.
+/// The scope above a `delay`: a queue of events in order, and one timer for the first event.
 private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
   private let dueTime: Duration
   private let scheduler: any SchedulerType
@@ -56,7 +56,7 @@ private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // s
   /// Delivers the first event, and all others that are due by the clock.
   private func letGo() {
     var time = scheduler.uptime
-    // The timer decides for the first event, so that setting the clock back does not hold it.
+    // The timer determines when the first event is due, so that setting the clock back does not delay it.
     if let first = waiting.first { time = Swift.max(time, first.due) }
     while let (event, due) = waiting.first {
       guard !downstream.isStopped else { return }

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Drops elements that are equal to the previous one.
+  /// Drops elements that are equal to the previous element.
   ///
   ///     source:               -a--a--b--a-|
   ///     distinctUntilChanged: -a-----b--a-|
@@ -26,8 +26,8 @@ extension ObservableType {
     })
   }
 
-  /// Drops elements that `comparer` considers equal to the last emitted one; an error that it throws fails the stream
-  /// (contract, law 7).
+  /// Drops elements that `comparer` considers equal to the last emitted element; an error that it throws fails the
+  /// stream (contract, law 7).
   @inlinable
   public func distinctUntilChanged(
     _ comparer: @escaping @Sendable (Element, Element) throws -> Bool

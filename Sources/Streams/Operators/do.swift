@@ -1,7 +1,7 @@
 extension ObservableType {
-  /// Calls closures for the events without changing them.
+  /// Calls closures for the events, which pass unchanged.
   ///
-  /// The plain closures run before the event is forwarded, the `after` ones afterwards. An error that one of them
+  /// The `on` closures run before the event is forwarded, the `after` closures afterwards. An error that a closure
   /// throws fails the stream (contract, law 7).
   ///
   /// `onSubscribe` runs before the source is subscribed, and `onSubscribed` afterwards. `onDispose` runs once, after

@@ -43,7 +43,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   func switchTo(_ inner: Observable<Element>) {
     if case .scalar(let element) = inner.source {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
-      // Work inside the drain is stale now, and only this thread can emit.
+      // Work queued in the drain is now stale, and only this thread can emit.
       if drain.isIdle { return downstream.deliverIfActive(element, to: next) }
       return drain.run(self, element) { $0.downstream.deliverIfActive($1, to: $0.next) }
     }

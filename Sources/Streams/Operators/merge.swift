@@ -6,7 +6,7 @@ extension ObservableType where Element: ObservableConvertibleType {
   /// Emits the elements of the inner streams, subscribing to at most `maxConcurrent` of them at a time; the others wait
   /// in order.
   ///
-  /// `concat` is the same as `maxConcurrent: 1` (contract, law 14). Values below 1 count as 1.
+  /// `concat` is the same as `maxConcurrent: 1` (contract, law 14). Values below 1 are treated as 1.
   @inlinable
   public func merge(maxConcurrent: Int) -> Observable<Element.Element> {
     flatMap(limit: Swift.max(1, maxConcurrent)) { $0 }

@@ -19,12 +19,12 @@ extension ObservableType {
 
 /// The scope above an `observeOn`: a lock-free queue between the thread that appends and the thread that removes.
 ///
-/// The events of the source are serial (contract, law 2), and so are the runs: the next is scheduled after the previous
-/// one has emptied the queue.
+/// The events of the source are serial (contract, law 2). The runs are also serial: the next run is scheduled after the
+/// previous run has emptied the queue.
 @usableFromInline
 final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
-  // Safe: the source uses `inlet` and `end`, the run uses `outlet`; `waiting` orders writes of one before reads of the
-  // other.
+  // Safe: the source uses `inlet` and `end`, the run uses `outlet`; `waiting` orders the writes of one thread before
+  // the reads of the other.
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
@@ -33,8 +33,8 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
   private let apart = CacheLine()
   @exclusivity(unchecked) @usableFromInline var inlet: Slots<Element>
   private let apartAsWell = CacheLine()
-  // Twice the number of queued elements, plus one after the terminal event. The thread that raises it from 0 schedules
-  // a run, which lowers it again.
+  // Twice the number of queued elements, plus one after the terminal event. The thread that increments it from 0
+  // schedules a run, which decrements it again.
   @usableFromInline let waiting = Atomic<Int>(0)
   private let apartOnceMore = CacheLine()
   @exclusivity(unchecked) @usableFromInline var outlet: Slots<Element>
@@ -99,7 +99,7 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
       }
       // All elements precede the terminal event.
       if seen & 1 == 1 { return finish() }
-      // The source may be about to send more; yielding costs less than a new run.
+      // The source may be about to send more elements; yielding costs less than a new run.
       taken &+= seen
       if taken >= 128 { pause() }
       seen = waiting.wrappingSubtract(seen, ordering: .acquiringAndReleasing).newValue

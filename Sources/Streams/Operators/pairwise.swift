@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Emits each element together with the previous one; emits nothing for the first.
+  /// Emits each element together with the previous element; emits nothing for the first element.
   ///
   ///     source:   -a--b--c-|
   ///     pairwise: ----A--B-|    A = (a, b), B = (b, c)

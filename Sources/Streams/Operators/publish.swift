@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Shares one subscription to the source, made by `connect()`, through a `PublishSubject`.
+  /// Shares one subscription to the source, which `connect()` creates, through a `PublishSubject`.
   public func publish() -> ConnectableObservable<Element> {
     ConnectableObservable(Sharing(asObservable()) { Hub(SubjectCore(capacity: 0)) })
   }

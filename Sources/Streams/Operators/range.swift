@@ -34,7 +34,8 @@ extension Observable where Element: FixedWidthInteger & Sendable {
   }
 }
 
-/// The integers from `following` to `last`; unlike `ClosedRange`, it needs no `Stride` conformance of the element.
+/// The integers from `following` to `last`; unlike `ClosedRange`, it does not require the element's `Stride` to
+/// conform.
 @usableFromInline
 struct IntegerRun<Element: FixedWidthInteger & Sendable>: Sequence, IteratorProtocol, Sendable {
   @usableFromInline var following: Element?

@@ -1,6 +1,6 @@
 extension ObservableType {
-  /// Shares one subscription to the source, made by `connect()`; later observers receive the last `bufferSize` elements
-  /// first.
+  /// Shares one subscription to the source, which `connect()` creates; later observers receive the last `bufferSize`
+  /// elements first.
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
     ConnectableObservable(
       Sharing(asObservable()) {

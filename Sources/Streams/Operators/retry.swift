@@ -9,8 +9,8 @@ extension ObservableType {
   /// Subscribes again after an error, up to `maxAttemptCount` attempts in total; then the last error is forwarded
   /// (contract, law 18).
   ///
-  /// As in RxSwift, the first attempt counts. If `maxAttemptCount` is 0 or less, the stream completes without
-  /// subscribing.
+  /// As in RxSwift, the first attempt is included in the number. If `maxAttemptCount` is 0 or less, the stream
+  /// completes without subscribing.
   ///
   ///     source:   -a-#
   ///     retry(2): -a--a-#

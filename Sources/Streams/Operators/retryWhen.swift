@@ -1,9 +1,9 @@
 extension ObservableType {
   /// Subscribes again after an error when the stream returned by `notificationHandler` emits (contract, law 18).
   ///
-  /// `notificationHandler` receives the stream of errors. When the stream that it returns completes or fails, so does
-  /// the result. Only its first element after each error counts; elements that it emits while the source is running are
-  /// ignored.
+  /// `notificationHandler` receives the stream of errors. When the stream that it returns completes or fails, the
+  /// result does the same. Only its first element after each error triggers an attempt; elements emitted while the
+  /// source is running are ignored.
   ///
   ///     source:    -a#
   ///     retryWhen: -a---a--|    after a pause of 2, once

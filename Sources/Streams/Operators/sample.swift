@@ -1,8 +1,8 @@
 extension ObservableType {
-  /// Emits the latest element each time `sampler` emits, if there is a new one.
+  /// Emits the latest element each time `sampler` emits, if there is a new element.
   ///
   /// After the source has completed, the pending element is emitted at the next sample, and the stream completes. It
-  /// also completes when the sampler does (contract, law 16).
+  /// also completes when the sampler completes (contract, law 16).
   ///
   ///     source:  -a-b---c-|
   ///     sampler: ----x-x-x--x

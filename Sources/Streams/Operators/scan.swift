@@ -21,7 +21,7 @@ extension ObservableType {
   /// Emits each intermediate result of accumulating the elements into `seed` in place; an error thrown by `accumulator`
   /// fails the stream.
   ///
-  /// Use it for collections, to avoid copying them for each element.
+  /// Use this overload for collections, to avoid a copy for each element.
   @inlinable
   public func scan<Result: Sendable>(
     into seed: Result, accumulator: @escaping @Sendable (inout Result, Element) throws -> Void

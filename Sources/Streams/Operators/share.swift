@@ -7,7 +7,7 @@ public enum SubjectLifetimeScope: Sendable {
 }
 
 extension ObservableType {
-  /// Shares one subscription to the source among all observers, from the first observer until the last is disposed
+  /// Shares one subscription to the source among all observers, from the first observer until the last one is disposed
   /// (contract, law 24).
   ///
   /// Later observers receive the last `replay` elements first (contract, law 25).

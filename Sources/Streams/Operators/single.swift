@@ -3,7 +3,7 @@ extension ObservableType {
   /// one (contract, law 29).
   public func single() -> Observable<Element> { asSingle().asObservable() }
 
-  /// Emits the only element that satisfies `predicate`; fails as `single()` does.
+  /// Emits the only element that satisfies `predicate`; fails in the same cases as `single()`.
   public func single(_ predicate: @escaping @Sendable (Element) throws -> Bool) -> Observable<Element> {
     filter(predicate).single()
   }

@@ -1,5 +1,5 @@
 extension ObservableType {
-  /// Drops elements until one does not satisfy `predicate`; emits that element and all later ones.
+  /// Drops elements until one does not satisfy `predicate`, then emits that element and all later elements.
   ///
   ///     source:        -1--2--3--1-|
   ///     skipWhile(<2): ----2--3--1-|

@@ -1,7 +1,7 @@
 extension ObservableType {
   /// Subscribes to the stream and calls the closures for its events.
   ///
-  /// The closures run one at a time, on the thread on which the stream emits; use `observeOn` to choose another one.
+  /// The closures run one at a time, on the thread on which the stream emits; use `observeOn` to choose another thread.
   /// Without `onError`, an error goes to `Hooks.onUnhandledError` with the file and line of this call (contract, law
   /// 6).
   ///

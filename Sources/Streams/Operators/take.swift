@@ -1,6 +1,6 @@
 extension ObservableType {
-  /// Emits the first `count` elements, then completes and disposes the source; if `count` is 0 or less, it does not
-  /// subscribe.
+  /// Emits the first `count` elements, then completes and disposes the source; if `count` is 0 or less, completes
+  /// without subscribing.
   ///
   ///     source:  -a--b--c-|
   ///     take(2): -a--(b|)
@@ -12,7 +12,7 @@ extension ObservableType {
       let scope = Scope(subscription)
       let left = Cell(count)
       source.run(scope) {
-        // Decremented before delivery, because the element may cause a reentrant call.
+        // Decrements the count before delivery, because the element may cause a reentrant call.
         left.value &-= 1
         let last = left.value == 0
         subscription.deliver($0, to: next)

@@ -2,7 +2,7 @@ extension ObservableType {
   /// Emits elements until `other` emits, then completes. Completion of `other` has no effect; its error fails the
   /// stream.
   ///
-  /// When one side ends the stream, the other is disposed immediately (contract, law 16).
+  /// When one of the two streams ends the result, the other is disposed immediately (contract, law 16).
   ///
   ///     source:    -a--b--c--d-|
   ///     other:     -------x

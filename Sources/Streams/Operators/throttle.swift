@@ -1,6 +1,6 @@
 extension ObservableType {
-  /// Emits at most one element per `dueTime`: the first immediately and, with `latest`, the last one that arrived
-  /// meanwhile, at the end of the period.
+  /// Emits at most one element per `dueTime`: the first element immediately and, with `latest`, the last element that
+  /// arrived during the period, at its end.
   ///
   /// The clock of the scheduler measures the period: an element that arrives after its end is emitted even if the timer
   /// is late.
@@ -32,7 +32,7 @@ private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  /
   private var waiting: Element?
   // The end of the current period according to the clock, because the timer may be late.
   private var reopening: Duration?
-  // The number of the current period: a timer that is late finds another number and is ignored (contract, law 22).
+  // The number of the current period. A late timer finds another number and is ignored (contract, law 22).
   private var id = 0
   private var isEnding = false
 

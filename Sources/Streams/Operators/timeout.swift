@@ -4,8 +4,8 @@ extension ObservableType {
   /// Fails with `StreamError.timeout` if the first event, or the next event after an element, takes longer than
   /// `dueTime`.
   ///
-  /// This operator does not pass backpressure of a loop over `values()` to the source, because the pause would count as
-  /// silence. The elements that the loop has not requested are buffered in memory.
+  /// This operator does not pass backpressure from a loop over `values()` to the source, because the pause would count
+  /// as silence. The elements that the loop has not requested are buffered in memory.
   ///
   ///     source:     -a--b-------c-|
   ///     timeout(4): -a--b---#
@@ -49,7 +49,7 @@ extension ObservableType {
   }
 }
 
-/// An error that distinguishes a timeout of this operator from one of the source.
+/// An error that distinguishes a timeout of this operator from a timeout of the source.
 private struct TimedOut: Error {}
 
 /// The scope above a `timeout`.
@@ -58,7 +58,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
   private let scheduler: any SchedulerType
   private let error: any Error
   private let emitter: Emitter<Element>
-  // The number of elements so far: a timer that is late finds another number and is ignored (contract, law 22).
+  // The number of elements so far. A late timer finds another number and is ignored (contract, law 22).
   private let round = Atomic<Int>(0)
   private let timer = SerialDisposable()
 
@@ -89,7 +89,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     if !downstream.isStopped { arm() }
   }
 
-  // A source that paused for the loop downstream would be silent, and time out.
+  // A source that paused for the loop downstream would be silent, so the operator would time out.
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
 
   override func terminated(_ error: (any Error)?) {

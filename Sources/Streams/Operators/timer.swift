@@ -56,8 +56,8 @@ private final class Timer: @unchecked Sendable {  // safe: only one scheduled it
     guard let period, fired > 0 else { return dueTime }
     let elapsed = scheduler.uptime - start
     let wait = dueTime + period * fired - elapsed + skew
-    // More than a period off: the machine slept, the clock was set, or the observer was slow. Continue from now,
-    // instead of emitting the missed ticks or waiting for the clock.
+    // The timer is off by more than a period: the machine slept, the clock was set, or the observer was slow. Continue
+    // from now, instead of emitting the missed ticks or waiting for the clock.
     guard wait > period || wait < .zero - period else { return Swift.max(.zero, wait) }
     skew += period - wait
     return period

@@ -10,7 +10,8 @@ extension Observable {
     Observable(push: { subscription, next in
       do {
         let resource = try resourceFactory()
-        // Owned, and therefore disposed, before the resource: the stream may use it until it ends.
+        // The stream is owned, and therefore disposed, before the resource, because it may use the resource until it
+        // ends.
         let scope = Scope(subscription)
         subscription.own(resource)
         try observableFactory(resource).run(scope) { subscription.deliver($0, to: next) }

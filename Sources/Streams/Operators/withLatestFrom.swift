@@ -1,9 +1,9 @@
 extension ObservableType {
-  /// Emits each element combined with the latest one of `second`; drops elements that arrive before `second` has
+  /// Emits each element combined with the latest element of `second`; drops elements that arrive before `second` has
   /// emitted.
   ///
   /// The terminal event of the source ends the stream and disposes `second` (contract, law 16); an error of either
-  /// fails it.
+  /// stream fails the result.
   ///
   ///     source:         -a----b-c-|
   ///     second:         ---1---2

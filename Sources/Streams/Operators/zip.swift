@@ -1,8 +1,8 @@
 extension Observable where Element == Never {
-  /// Emits the first elements of all sources as a tuple, then the second ones, and so on.
+  /// Emits the first elements of all sources as a tuple, then the second elements, and so on.
   ///
   /// Completes as soon as a completed source has no queued elements (contract, law 11, as in ReactiveX); an error fails
-  /// it immediately.
+  /// the result immediately.
   ///
   ///     first:  -a---b---c-|
   ///     second: --1-2--|
@@ -23,8 +23,8 @@ extension Observable where Element == Never {
   }
 }
 
-// Overloads for three to five sources. Their tuple types are known to the compiler immediately, whereas it solves the
-// type of a pack together with any closure that follows (which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`).
+// Overloads for three to five sources. The compiler knows their tuple types immediately. In contrast, it solves the
+// type of a pack together with any closure that follows, which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`.
 extension Observable where Element == Never {
   /// Emits the elements of three sources as tuples; type-checks faster than the form for any number of sources.
   public static func zip<
@@ -104,7 +104,7 @@ extension Observable where Element == Never {
 }
 
 extension Observable {
-  /// Emits the first elements of all `sources` as an array, then the second ones, and so on.
+  /// Emits the first elements of all `sources` as an array, then the second elements, and so on.
   ///
   /// Without sources, completes immediately (contract, law 11).
   public static func zip<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>

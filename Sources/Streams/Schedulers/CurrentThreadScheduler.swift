@@ -10,7 +10,7 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
     var queue = Queue<ScheduledItem>()
   }
 
-  // The items of the thread that is running some, alive in `schedule`.
+  // The items of the current thread while it runs `schedule`.
   private static let running = ThreadPointer()
 
   private init() {}

@@ -43,7 +43,7 @@ private final class TimerItem: Disposable, @unchecked Sendable {  // safe: Dispa
 }
 
 extension Duration {
-  /// The same duration for Dispatch, in whole nanoseconds, at most 292 years.
+  /// This duration for Dispatch, in whole nanoseconds, at most 292 years.
   var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

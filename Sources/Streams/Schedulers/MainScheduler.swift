@@ -17,7 +17,7 @@ public final class MainScheduler: SchedulerType {
 
   private init() { Self.mark.put(on: .main) }
 
-  /// Whether the caller is on the main queue.
+  /// Whether the current code runs on the main queue.
   static var isOnMainQueue: Bool {
     _ = instance
     return mark.isHere
@@ -40,7 +40,7 @@ public final class MainScheduler: SchedulerType {
     return enqueue(action)
   }
 
-  /// Enqueues `action`, which `queued` counts already.
+  /// Enqueues `action`, which `queued` already counts.
   private func enqueue(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
     DispatchQueue.main.async { [self] in
@@ -53,7 +53,7 @@ public final class MainScheduler: SchedulerType {
   /// Runs `action` on the main queue after `dueTime`; never before this call returns.
   public func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
     if dueTime > .zero { return base.scheduleRelative(dueTime, action) }
-    // Not inline: an item that schedules itself again would never return.
+    // Doesn't run inline, because an item that schedules itself again would never return.
     queued.add(1, ordering: .acquiringAndReleasing)
     return enqueue(action)
   }

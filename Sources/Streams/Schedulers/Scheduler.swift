@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A duration, under its RxSwift name.
+/// A duration with the name that RxSwift uses.
 public typealias RxTimeInterval = Duration
 
 /// A scheduler that runs work as soon as possible.
@@ -30,7 +30,7 @@ public protocol SchedulerType: ImmediateSchedulerType {
   /// The default implementation follows `now`. If `now` can be set back, implement it with a monotonic clock.
   var uptime: Duration { get }
 
-  /// Runs `action` after `dueTime`, or as soon as possible if that is zero or negative.
+  /// Runs `action` after `dueTime`, or as soon as possible if `dueTime` is zero or negative.
   ///
   /// - Returns: A disposable that prevents `action` from starting, and releases it.
   func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable

@@ -1,7 +1,7 @@
 /// A `BehaviorSubject` that never terminates, for the state of a view model.
 ///
-/// To change the state, use `update(_:)`. Reading `value` and accepting a new one are two steps, and an element that
-/// another thread accepts in between is overwritten.
+/// To change the state, use `update(_:)`. Reading `value` and accepting a new value are two steps, which would
+/// overwrite an element that another thread accepts in between.
 public final class BehaviorRelay<Element: Sendable>: ObservableType {
   @usableFromInline let core: SubjectCore<Element>
   private let initial: Element
@@ -17,9 +17,9 @@ public final class BehaviorRelay<Element: Sendable>: ObservableType {
 
   /// Stores `element` and sends it to all observers (contract, laws 2 and 3).
   ///
-  /// `value` changes immediately. If another thread is delivering, or this call comes from inside an observer, that
-  /// delivery includes `element`, and this call returns before it. Otherwise this call delivers `element`, and all
-  /// elements that other threads accept before it returns.
+  /// `value` changes immediately. If another thread is delivering, or this call comes from inside an observer, the
+  /// delivery in progress includes `element`, and this call returns before `element` is delivered. Otherwise this call
+  /// delivers `element`, and all elements that other threads accept before it returns.
   @inlinable
   public func accept(_ element: Element) { core.onNext(element) }
 
@@ -27,7 +27,7 @@ public final class BehaviorRelay<Element: Sendable>: ObservableType {
   ///
   /// If another element is accepted while `change` runs, `change` runs again with that element, so that no update is
   /// lost. Therefore `change` must have no side effects and must not accept elements on this relay. No lock is held
-  /// while it runs. If it throws, the value stays the same.
+  /// while it runs. If `change` throws, the value stays the same.
   ///
   ///     state.update { $0.cart += 1 }
   ///

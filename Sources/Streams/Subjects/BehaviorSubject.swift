@@ -1,11 +1,11 @@
-/// A subject that stores its last element: each observer receives that element first, then the elements sent later.
+/// A subject that stores its last element. Each observer receives that element first, then the elements sent later.
 ///
 /// The stored element is delivered inside `subscribe`, outside any lock and before all live elements, with no loss or
-/// duplicate (contract, law 25). The subject accepts events from several threads concurrently, and reentrant ones
+/// duplicate (contract, law 25). The subject accepts events from several threads concurrently, and reentrant events
 /// (contract, laws 2 and 3). After it has terminated, new observers receive only the terminal event (contract, law 26).
 ///
-/// A call that delivers an event also delivers those that other threads send meanwhile. `PublishSubject` describes the
-/// consequences for the main thread.
+/// A call that delivers an event also delivers the events that other threads send meanwhile. `PublishSubject` describes
+/// the consequences for the main thread.
 public final class BehaviorSubject<Element: Sendable>: SubjectType {
   @usableFromInline let core: SubjectCore<Element>
   private let initial: Element
@@ -21,7 +21,7 @@ public final class BehaviorSubject<Element: Sendable>: SubjectType {
 
   /// The last accepted element, even if it has not been delivered yet (contract, law 32).
   ///
-  /// - Throws: The error with which the subject failed, if it did.
+  /// - Throws: The error of the subject, if it has failed.
   public func value() throws -> Element {
     let (element, _, end) = core.latest
     if case .some(.some(let error)) = end { throw error }

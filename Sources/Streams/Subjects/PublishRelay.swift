@@ -1,7 +1,7 @@
 /// A `PublishSubject` that never terminates, for events of a user interface.
 ///
-/// A call that delivers an element also delivers those that other threads accept meanwhile. `PublishSubject` describes
-/// the consequences for the main thread.
+/// A call that delivers an element also delivers the elements that other threads accept meanwhile. `PublishSubject`
+/// describes the consequences for the main thread.
 public final class PublishRelay<Element: Sendable>: ObservableType {
   @usableFromInline let subject = PublishSubject<Element>()
 

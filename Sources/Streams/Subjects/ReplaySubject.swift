@@ -1,13 +1,13 @@
-/// A subject that stores its last elements, or all of them: each observer receives those first, then the elements sent
-/// later.
+/// A subject that stores its last elements, or all elements. Each observer receives the stored elements first, then the
+/// elements sent later.
 ///
 /// The stored elements are delivered inside `subscribe`, outside any lock and before all live elements, with no loss or
-/// duplicate (contract, law 25). The subject accepts events from several threads concurrently, and reentrant ones
+/// duplicate (contract, law 25). The subject accepts events from several threads concurrently, and reentrant events
 /// (contract, laws 2 and 3). After it has terminated, new observers receive the stored elements and the terminal event
 /// (contract, law 26).
 ///
-/// A call that delivers an event also delivers those that other threads send meanwhile. `PublishSubject` describes the
-/// consequences for the main thread.
+/// A call that delivers an event also delivers the events that other threads send meanwhile. `PublishSubject` describes
+/// the consequences for the main thread.
 public final class ReplaySubject<Element: Sendable>: SubjectType {
   @usableFromInline let core: SubjectCore<Element>
 

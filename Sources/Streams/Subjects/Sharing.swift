@@ -22,7 +22,7 @@ final class Sharing<Element: Sendable>: Sendable {
     self.makeHub = makeHub
   }
 
-  /// Returns the hub of the current connection, or of the next one.
+  /// Returns the hub of the current or the next connection.
   @usableFromInline
   func hub() -> Hub<Element> {
     if let hub = state.withLock({ $0.hub }) { return hub }
@@ -60,19 +60,19 @@ final class Sharing<Element: Sendable>: Sendable {
     let isLast = state.withLock { state in
       guard state.connection === connection else { return false }
       state.observers -= 1
-      // In one step, so that an observer that arrives later gets a new connection.
+      // Under one lock, so that an observer that arrives later receives a new connection.
       if state.observers == 0 { forget(&state) }
       return state.observers == 0
     }
     if isLast { connection.dispose() }
   }
 
-  /// Disposes the connection; a later one subscribes to the source again.
+  /// Disposes the connection; a later connection subscribes to the source again.
   func disconnect(_ connection: Connection<Element>) {
     if forget(connection) { connection.dispose() }
   }
 
-  /// Makes room for the next connection; returns `false` if the connection was removed already.
+  /// Removes the connection, so that another can be created; returns `false` if it has already been removed.
   @discardableResult
   func forget(_ connection: Connection<Element>) -> Bool {
     state.withLock { state in
@@ -89,7 +89,7 @@ final class Sharing<Element: Sendable>: Sendable {
   }
 }
 
-/// One subscription to a shared source. An object, so that a terminated connection is never mistaken for the next
+/// One subscription to a shared source. It is a class, so that a terminated connection is never mistaken for the next
 /// (contract, law 24).
 @usableFromInline
 final class Connection<Element: Sendable>: Subscription, @unchecked Sendable {  // safe: adds two constants
@@ -126,7 +126,7 @@ extension Sharing {
 /// The subject behind a shared stream.
 @usableFromInline
 struct Hub<Element: Sendable>: Sendable {
-  // The common case, called without a witness table.
+  // A subject of this package: the common case, which needs no witness table.
   @usableFromInline let core: SubjectCore<Element>?
   @usableFromInline let other: (any SubjectType<Element>)?
 
@@ -143,7 +143,7 @@ struct Hub<Element: Sendable>: Sendable {
 
   @inlinable
   func onNext(_ element: Element) {
-    // Unretained, because the caller holds the hub.
+    // Unretained, because the caller retains the hub.
     if let core = core.map({ Unmanaged.passUnretained($0) }) {
       core._withUnsafeGuaranteedRef { $0.onNext(element) }
     } else {

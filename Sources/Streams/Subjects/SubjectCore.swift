@@ -2,10 +2,10 @@ import Synchronization
 
 /// The implementation of the subjects: the accepted events, the observers, and the choice of the delivering thread.
 ///
-/// One lock orders everything: an accepted element enters the buffer and gets a number. One thread at a time sends,
-/// outside the lock; events accepted meanwhile wait for it in `queued`. A new listener receives the buffer as of its
-/// subscription, then, on its own thread, all events accepted until it has caught up. From then on it is live, and the
-/// sender delivers the events with later numbers to it (contract, law 25).
+/// One lock orders all events: an accepted element enters the buffer and receives a number. One thread at a time sends,
+/// outside the lock; events accepted meanwhile wait for that thread in `queued`. A new listener receives the buffer as
+/// it was at its subscription, then, on its own thread, all events accepted until it has caught up. From then on it is
+/// live, and the sender delivers the events with later numbers to it (contract, law 25).
 @usableFromInline
 final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only the sending thread uses `audience`
   @usableFromInline
@@ -18,7 +18,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     @usableFromInline var queued = Queue<Event<Element>>()
     // The number of the last accepted event.
     @usableFromInline var accepted = 0
-    // The terminal event as accepted; the roster records it when it is sent.
+    // The accepted terminal event; the roster records it when it is sent.
     @usableFromInline var end: (any Error)??
 
     @inlinable init() {}
@@ -55,7 +55,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     }
   }
 
-  /// A snapshot of the roster. An object, so that sending changes no reference counts.
+  /// A snapshot of the roster. It is a class, so that sending changes no reference counts.
   @usableFromInline
   final class Audience: Sendable {
     @usableFromInline let members: [(id: UInt64, value: Listener)]
@@ -64,7 +64,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     init(_ members: [(id: UInt64, value: Listener)]) { self.members = members }
   }
 
-  /// The task that remains for the caller after its event has been accepted.
+  /// The task of the caller after its event has been accepted.
   @usableFromInline
   enum Turn {
     case nothing
@@ -76,8 +76,8 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
 
   // Guards the state and the `waiting` of the listeners; events are sent outside the lock.
   @usableFromInline let state = Locked(State())
-  // The number of events being sent or queued, plus removals meanwhile; the thread that raises it from 0 is the sender.
-  // If there is a buffer, it is raised only under the lock.
+  // The number of events being sent or queued, plus removals meanwhile; the thread that increments it from 0 is the
+  // sender. If there is a buffer, it is incremented only under the lock.
   @usableFromInline let pending = Atomic<Int>(0)
   // Whether the roster has changed since the audience was copied from it; set under the lock, cleared by the sender.
   @usableFromInline let isStale = Atomic<Bool>(false)
@@ -125,7 +125,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     leave()
   }
 
-  /// Accepts `element` if the last event has the number `number`; `nil` accepts it in any case.
+  /// Accepts `element` if the last event has the number `number`; `nil` accepts it unconditionally.
   @inlinable
   func accept(_ element: Element, after number: Int?) -> Bool {
     let (isAccepted, turn, accepted, dropped) = state.withLock { state -> (Bool, Turn, Int, Element?) in
@@ -269,7 +269,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     if capacity > 0 { catchUp(listener) }
   }
 
-  /// Delivers the events accepted during the replay; when none is left, the listener is live.
+  /// Delivers the events accepted during the replay. When none are left, the listener is live.
   @usableFromInline
   func catchUp(_ listener: Listener) {
     while !listener.subscription.isStopped {
@@ -314,7 +314,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
 /// The reference is weak: a subject that is deallocated releases its observers. The class is not generic but holds a
 /// generic closure: the compiler specializes the closure, but not a method of a generic class.
 @usableFromInline
-final class Departure: Disposable, @unchecked Sendable {  // safe: a weak reference is read atomically
+final class Departure: Disposable, @unchecked Sendable {  // safe: weak references are read atomically
   private weak var core: AnyObject?
   private let leave: @Sendable (AnyObject) -> Void
 

@@ -80,7 +80,7 @@ final class ObserveOnTests: OperatorTestCase {
     }
   }
 
-  private struct Weak: @unchecked Sendable {  // safe: a weak reference is read atomically
+  private struct Weak: @unchecked Sendable {  // safe: weak references are read atomically
     weak var token: Token?
 
     init(_ token: Token) { self.token = token }
