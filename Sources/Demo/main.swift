@@ -1,6 +1,6 @@
 import PortableFoundation
 
-// Replace a closed standard stream, so that no socket gets its descriptor and thus the output. Writing still fails.
+// Replace a closed standard stream, so that no socket receives its descriptor and thus the output. Writing still fails.
 for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
   _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
 }

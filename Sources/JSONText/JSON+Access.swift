@@ -19,8 +19,8 @@ extension JSON {
     return at(found ?? nil)
   }
 
-  /// Returns the value at a path such as `data.items[0].name`; the result is missing if a step is, or if the path is
-  /// malformed.
+  /// Returns the value at a path such as `data.items[0].name`; the result is missing if the value at a step is missing
+  /// or the path is malformed.
   public subscript(path path: String) -> JSON {
     guard let steps = JSONPath(path) else { return missing }
     return self[steps]
@@ -77,7 +77,8 @@ extension JSON {
     }
   }
 
-  /// The members of an object in the order of the text, with the first of each name; `nil` if this is not an object.
+  /// The members of an object in the order of the text, with the first member of each name; `nil` if this is not an
+  /// object.
   ///
   /// Invalid characters in a key are replaced by U+FFFD.
   public var members: [(key: String, value: JSON)]? {
@@ -111,7 +112,7 @@ extension JSON {
 
   private func at(_ position: Int?) -> JSON { JSON(document: document, position: position) }
 
-  /// Returns the result of `body` for a value of this kind; `nil` for others.
+  /// Returns the result of `body` for a value of this kind; `nil` for other values.
   @inline(__always)
   private func read<Result>(_ kind: JSONWord.Kind, _ body: (JSONReader, Int) -> Result) -> Result? {
     guard let position else { return nil }

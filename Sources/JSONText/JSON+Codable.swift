@@ -4,7 +4,7 @@ extension JSON: Encodable {
   /// Encodes this value and keeps the order of members.
   ///
   /// Integers up to `UInt64` are encoded exactly. Other numbers are encoded as `Double` if its shortest text is the
-  /// same number, otherwise as `Decimal` if that is exact, otherwise as the nearest `Double`.
+  /// same number, otherwise as `Decimal` if that type is exact, otherwise as the nearest `Double`.
   ///
   /// The encoder treats members like properties of a model: a `keyEncodingStrategy` renames them.
   ///
@@ -62,9 +62,9 @@ extension JSON: Encodable {
 extension JSON: Decodable {
   /// Decodes any value.
   ///
-  /// ``JSONModelDecoder`` returns the value exactly as in the text, to the byte; the result keeps the whole text in
-  /// memory. Other decoders do not expose the text, so the value is serialized again: integers up to `UInt64` are
-  /// exact, other numbers are `Decimal`, and a `keyDecodingStrategy` of `JSONDecoder` renames keys.
+  /// ``JSONModelDecoder`` returns the value byte for byte; the result keeps the whole text in memory. Other decoders do
+  /// not expose the text, so the value is serialized again: integers up to `UInt64` are exact, other numbers are
+  /// `Decimal`, and a `keyDecodingStrategy` of `JSONDecoder` renames keys.
   ///
   /// - Throws: The errors of the decoder, or `DecodingError.dataCorrupted` beyond ``maximumDepth`` levels.
   public init(from decoder: any Decoder) throws {

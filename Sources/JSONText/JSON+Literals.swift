@@ -3,7 +3,7 @@ import PortableFoundation
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-  /// Creates an object with the members of the literal, in order; of duplicate keys, the first wins.
+  /// Creates an object with the members of the literal, in order; of duplicate keys, the first is used.
   ///
   /// The result is missing if it exceeds ``JSON/maximumDepth`` levels, including the levels of nested values.
   public init(dictionaryLiteral elements: (String, JSON)...) {
@@ -24,7 +24,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   /// Creates a number.
   public init(integerLiteral value: Int) { self.init(written: String(value)) }
 
-  /// Creates a number, or `null` if `value` is not finite, because JSON has no such numbers.
+  /// Creates a number, or `null` if `value` is not finite, because JSON cannot represent such numbers.
   public init(floatLiteral value: Double) { self.init(written: value.isFinite ? value.description : "null") }
 
   /// Creates `true` or `false`.
@@ -44,7 +44,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
 }
 
 extension JSON {
-  /// Returns the string as a JSON string literal, escaping only the characters that require it.
+  /// Returns the string as a JSON string literal, escaping only the characters that must be escaped.
   package static func quoted(_ string: String) -> String {
     var text = "\""
     for scalar in string.unicodeScalars {

@@ -2,9 +2,9 @@ import PortableFoundation
 
 /// A JSON value that keeps its bytes and parses them on demand (RFC 8259).
 ///
-/// Creating one takes a single pass that builds an index of the values instead of a tree; getters and decoders use the
-/// index, and nothing is parsed twice. A missing value has `exists == false` and returns `nil` from every getter, so
-/// chains such as `json["data"]["items"][0]` need no `?`. Of duplicate keys, the first wins.
+/// Creating a value takes a single pass that builds an index of the values instead of a tree; getters and decoders use
+/// the index, and nothing is parsed twice. A missing value has `exists == false` and returns `nil` from every getter,
+/// so chains such as `json["data"]["items"][0]` need no `?`. Of duplicate keys, the first is used.
 public struct JSON: Sendable {
   /// The kind of a JSON value.
   public enum Kind: String, Sendable {

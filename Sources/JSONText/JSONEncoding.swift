@@ -6,8 +6,8 @@ enum JSONEncoding {
 }
 
 extension JSONEncoding: Equatable {
-  /// Detects the encoding by the byte order mark, or else by the positions of zeros, as JSON begins with ASCII (RFC
-  /// 4627 §3).
+  /// Detects the encoding by the byte order mark, or else by the positions of zeros, because JSON begins with ASCII
+  /// (RFC 4627 §3).
   init(of bytes: UnsafeRawBufferPointer) {
     func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
     switch (byte(0), byte(1), byte(2), byte(3)) {

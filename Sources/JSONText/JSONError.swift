@@ -1,4 +1,4 @@
-/// An error that describes why a text is not JSON, and at which byte (RFC 8259).
+/// An error that describes why a text is not valid JSON (RFC 8259), and the offset of the first invalid byte.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of an error; a struct, so that new kinds do not break `switch` statements.
   public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -40,7 +40,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of the error.
   public let kind: Kind
-  /// The offset of the error in bytes from the start of the text; UTF-16 and UTF-32 count as converted to UTF-8.
+  /// The offset of the error in bytes from the start of the text; for UTF-16 and UTF-32, in the text converted to
+  /// UTF-8.
   public let offset: Int
   /// The invalid byte, if a single byte causes the error.
   public let byte: UInt8?

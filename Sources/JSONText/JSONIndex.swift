@@ -3,8 +3,8 @@ import PortableFoundation
 /// A valid JSON text and the index that the scanner wrote in one pass; readers use the index, and nothing is parsed
 /// twice.
 ///
-/// A key takes one word, a scalar one, and a container three, in the order of the text. In an object, each value
-/// follows its key:
+/// A key and a scalar take one word each, and a container takes three, in the order of the text. In an object, each
+/// value follows its key:
 ///
 /// | word | of | contents |
 /// |---|---|---|
@@ -12,11 +12,11 @@ import PortableFoundation
 /// | 1 | containers | position of the enclosing container (`none` for the root), index among its values |
 /// | 2 | containers | position after its contents, number of elements or members |
 ///
-/// A sibling is therefore one step away, and the way up, which error paths need, takes one step per level.
+/// A sibling is therefore one step away. The path to the root, which error paths need, takes one step per level.
 ///
-/// The text is copied, so that no pointer depends on how long a `Data` keeps its bytes in place. The index takes about
-/// as much memory as the text, at most 8 bytes per byte (`[[],[],…]`). Both are freed with this object, and pointers to
-/// them do not escape `read`.
+/// The text is copied, so that no pointer depends on the storage of a `Data`. The index takes about as much memory as
+/// the text, at most 8 bytes per byte (`[[],[],…]`). Both are freed with this object, and pointers to them do not
+/// escape `read`.
 // Safe: immutable after `init`.
 final class JSONIndex: @unchecked Sendable {
   /// The position that represents a missing value.
@@ -32,7 +32,7 @@ final class JSONIndex: @unchecked Sendable {
   /// - Throws: `JSONError` with the offset of the first invalid byte.
   convenience init(_ data: Data) throws { try self.init(copy: data.withUnsafeBytes { try Self.copy($0) }) }
 
-  /// Indexes characters, whose encoding is known.
+  /// Indexes a string, whose encoding is known.
   ///
   /// - Throws: As above.
   convenience init(_ text: String) throws {

@@ -2,7 +2,7 @@ import PortableFoundation
 
 /// The default decoder: creates models from a `JSON` value without parsing it again.
 ///
-/// It supports the strategies of `JSONDecoder` and is several times as fast. The results differ only for malformed JSON
+/// It supports the strategies of `JSONDecoder` and is several times faster. The results differ only for malformed JSON
 /// and for numbers or dates out of range; `docs/decisions/0007-own-json-decoder.md` lists the differences.
 public struct JSONModelDecoder: ModelDecoder {
   /// A decoder with Foundation's defaults: keys unchanged, dates as seconds since 2001, data in base64.
@@ -40,7 +40,7 @@ final class DecodingOptions: Sendable {
   let dates: JSONDecoder.DateDecodingStrategy
   let data: JSONDecoder.DataDecodingStrategy
   let floats: JSONDecoder.NonConformingFloatDecodingStrategy
-  // Safe: a constant, whose values are `Sendable` in newer Foundations; older ones declare them as `Any`.
+  // Safe: a constant, whose values are `Sendable` in newer Foundations; older versions declare them as `Any`.
   nonisolated(unsafe) let userInfo: [CodingUserInfoKey: Any]
   /// Whether the strategy converts keys.
   let convertsKeys: Bool

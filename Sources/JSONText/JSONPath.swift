@@ -1,6 +1,6 @@
 /// A path into a value, written `data.items[0].name`.
 ///
-/// Dots and brackets separate keys, so a key that contains one of them cannot be reached by a path.
+/// Dots and brackets separate keys, so a path cannot refer to a key that contains one of them.
 package struct JSONPath: Sendable, Hashable {
   package enum Step: Sendable, Hashable {
     case key(String)
@@ -20,7 +20,7 @@ package struct JSONPath: Sendable, Hashable {
         return nil
       }
       var rest = part[key.endIndex...]
-      // A path may begin with an index, as `[0].name` does; a later part may not.
+      // A path may begin with an index, such as `[0].name`; a later part may not.
       guard !key.isEmpty || (steps.isEmpty && !rest.isEmpty), !key.contains("]") else { return nil }
       if !key.isEmpty { steps.append(.key(String(key))) }
       while !rest.isEmpty {

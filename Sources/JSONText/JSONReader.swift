@@ -100,7 +100,7 @@ struct JSONReader {
   ///
   /// A zero byte is a control character, so the search ends in the padding at the latest. It tests eight bytes at a
   /// time: each term sets the high bit of the bytes that meet its condition. A borrow can set false bits, but only
-  /// above the first hit, and only the first hit is used.
+  /// above the first match, and only the first match is used.
   @inline(__always)
   static func plainEnd(_ text: UnsafePointer<UInt8>, from start: Int) -> Int {
     let bytes = UnsafeRawPointer(text)

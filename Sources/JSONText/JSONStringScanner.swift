@@ -29,7 +29,7 @@ struct JSONStringScanner {
       case 0x80...:
         scanMultibyte(&at)
       default:
-        // A control character, because nothing else ends a plain run; after the text, the first zero.
+        // This is a control character, because nothing else ends a plain run, or the first zero after the text.
         throw at < end ? JSONError(.controlCharacter, at: at, byte: next) : JSONError(.unexpectedEnd, at: end)
       }
       at = JSONReader.plainEnd(text, from: at)

@@ -2,9 +2,9 @@ import PortableFoundation
 
 /// A stack that is large enough for recursion through deep JSON, on any thread.
 ///
-/// Scanning does not recurse. Decoding does, through the code of the models, and so do equality, encoding and
-/// pretty-printing. JSON of up to 32 levels is processed in place: on the 512 KB stacks of Dispatch that leaves 16 KB
-/// per level. This module needs 3.5 KB of it without optimization.
+/// Scanning is not recursive. Decoding (through the code of the models), equality, encoding and pretty-printing are
+/// recursive. JSON of up to 32 levels is processed in place: on the 512 KB stacks of Dispatch that leaves 16 KB per
+/// level. This module needs 3.5 KB of it without optimization.
 ///
 /// Deeper JSON, which is rare, is processed on a separate thread with 32 KB for each of the 512 levels that the scanner
 /// accepts; unused parts take no memory. Work that begins on such a thread stays there as long as there is room.

@@ -1,15 +1,15 @@
 import PortableFoundation
 
-/// A type that decodes models from JSON; conform to it to use another parser.
+/// A type that decodes models from JSON; to use another parser, conform to this protocol.
 ///
 /// ``JSONModelDecoder`` is the default. Foundation's `JSONDecoder` conforms, too: `Backend(…, decoder: JSONDecoder())`,
 /// `.map(User.self, decoder: JSONDecoder())`.
 public protocol ModelDecoder: Sendable {
   /// Decodes a model from `json`.
   ///
-  /// It is called on a thread that may have as little as 512 KB of stack, never on the main thread. `json` is valid and
-  /// at most ``JSON/maximumDepth`` levels deep. The decoders of this module decode values with more than 32 levels on a
-  /// separate thread, without the task-local values of the caller.
+  /// This method is called on a thread that may have as little as 512 KB of stack, never on the main thread. `json` is
+  /// valid and at most ``JSON/maximumDepth`` levels deep. The decoders of this module decode values with more than 32
+  /// levels on a separate thread, without the task-local values of the caller.
   ///
   /// - Throws: `DecodingError`, whose coding path the resulting error includes, or any other error.
   func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model
@@ -25,7 +25,7 @@ extension JSONDecoder: ModelDecoder {
 extension JSON {
   /// Decodes a model from this value.
   ///
-  /// - Throws: The errors of the decoder. With the default decoder, that is `DecodingError`, also if there is no value.
+  /// - Throws: The errors of the decoder. The default decoder throws `DecodingError`, even if there is no value.
   public func decode<Model: Decodable>(
     _ type: Model.Type = Model.self, using decoder: any ModelDecoder = JSONModelDecoder.default
   ) throws -> Model {

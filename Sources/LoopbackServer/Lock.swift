@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A lock that Thread Sanitizer understands. It misreads a contended `Mutex` on Linux.
+/// A lock that Thread Sanitizer supports. It reports false races for a contended `Mutex` on Linux.
 // @unchecked Sendable: the mutex is designed for several threads, and its address never changes.
 final class Lock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

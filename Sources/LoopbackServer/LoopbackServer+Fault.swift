@@ -21,7 +21,7 @@ extension LoopbackServer {
     case malformedStatusLine
     /// A line of the head has no colon.
     case headerWithoutColon
-    /// The first field of the head begins with a blank, as if it continued another field.
+    /// The first field of the head begins with a space, as if it continued another field.
     case foldedFirstField
     /// A field of 1 MB.
     case hugeHeader
@@ -41,7 +41,7 @@ extension LoopbackServer {
     case brokenChunkSize
     /// A chunk is shorter than its size, and the connection is closed in order.
     case chunkCutShort
-    /// An endless body, as fast as the client reads it.
+    /// An endless body, sent as fast as the client reads it.
     case endlessBody
     /// A body of one byte every 100 ms.
     case dripping
@@ -132,7 +132,7 @@ extension LoopbackServer {
     package static let seed =
       ProcessInfo.processInfo.environment["LOOPBACK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9_999_999)
 
-    /// The number of draws so far, by all loops.
+    /// The number of random numbers generated so far, by all servers.
     private static let draws = Atomic<UInt64>(0)
 
     /// Returns a random number (SplitMix64, which mixes consecutive numbers well).

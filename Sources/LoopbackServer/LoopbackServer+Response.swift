@@ -1,7 +1,7 @@
 import PortableFoundation
 
 extension LoopbackServer {
-  /// A response of the server: content, delays, and the end of the connection.
+  /// A response from the server: its content and delays, and what happens to the connection.
   public struct Response: Sendable {
     /// Bytes, and the time to wait before they are sent.
     public struct Chunk: Sendable {
@@ -40,7 +40,7 @@ extension LoopbackServer {
       case keepAlive
       /// The connection is closed in order.
       case close
-      /// The connection is reset: the client gets ECONNRESET.
+      /// The connection is reset: the client receives ECONNRESET.
       case reset
       /// The connection stays open without further data, until the client closes it.
       case hang
@@ -60,7 +60,7 @@ extension LoopbackServer {
     /// receives status 426.
     public var socket: SocketScript?
 
-    /// Creates a response. By default, it is empty and immediate, and the connection is kept.
+    /// Creates a response. By default, it is empty and immediate, and the connection is kept open.
     public init(
       status: Int = 200, headers: [(name: String, value: String)] = [], body: Body = .bytes([]), delay: Double = 0,
       ending: Ending = .keepAlive

@@ -36,12 +36,12 @@ extension LoopbackServer {
 
     /// The steps after the socket has opened.
     public var onOpen: [Action]
-    /// Fault: the `Sec-WebSocket-Accept` of the response; `nil` for the correct one.
+    /// Fault: the `Sec-WebSocket-Accept` of the response; `nil` for the correct value.
     public var accept: String?
-    /// The steps for each message of the client. Called on the server's only thread.
+    /// The steps for each message from the client. The closure is called on the server's only thread.
     public var onMessage: @Sendable (Message) -> [Action]
-    /// The steps for each control frame of the client, by opcode (8 close, 9 ping, 10 pong) and payload; `nil` for the
-    /// standard behavior.
+    /// The steps for each control frame from the client, by opcode (8 close, 9 ping, 10 pong) and payload; `nil` for
+    /// the standard behavior.
     public var onControl: @Sendable (UInt8, [UInt8]) -> [Action]?
 
     /// Creates a script. By default, the server opens the socket and sends nothing.

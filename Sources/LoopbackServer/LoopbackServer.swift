@@ -54,7 +54,7 @@ public final class LoopbackServer: Sendable {
     }
   }
 
-  /// Starts a server with a table of routes. Requests without a matching route get 404.
+  /// Starts a server with a table of routes. Requests without a matching route receive status 404.
   ///
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(logLimit: Int = 256, routes: Routes) throws {
@@ -88,7 +88,7 @@ public final class LoopbackServer: Sendable {
   /// A call within a handler can't wait, and returns immediately.
   public func stop() { loop.stop() }
 
-  /// An error of a system call that the server needs.
+  /// An error of a system call made by the server.
   public struct Failure: Error, CustomStringConvertible, Sendable {
     /// The failed call, and the system's error message.
     public let description: String
@@ -110,7 +110,8 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
   // As above.
   let sentByteCount = Atomic<Int>(0)
   private let limit: Int
-  // Not a Mutex: Thread Sanitizer misreads its contended path on Linux, and tests read from other threads.
+  // Not a `Mutex`, because tests read from other threads, and Thread Sanitizer reports false races for its contended
+  // path on Linux.
   private let lock = Lock()
   private var entries = Entries()
 
@@ -119,7 +120,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
     var bodyBytes = 0
   }
 
-  /// The maximum number of bytes of all logged bodies. Beyond it, the oldest requests are removed.
+  /// The maximum number of bytes of all logged bodies. If it is exceeded, the oldest requests are removed.
   private static let maxBodyBytes = 64 << 20
 
   init(limit: Int) { self.limit = Swift.max(0, limit) }

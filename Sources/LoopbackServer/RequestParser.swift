@@ -1,9 +1,9 @@
 /// An incremental parser for requests: heads, bodies of known length, chunked bodies (RFC 9112).
 struct RequestParser {
   enum Step {
-    /// The request is incomplete so far.
+    /// The request is not yet complete.
     case incomplete
-    /// The client waits for permission to send the body (RFC 9110 §10.1.1).
+    /// The client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     case awaitsContinue(LoopbackServer.Request)
     /// A complete request, and whether the connection is kept.
     case request(LoopbackServer.Request, keepAlive: Bool)
@@ -11,9 +11,9 @@ struct RequestParser {
     case malformed(status: Int)
   }
 
-  /// The maximum number of bytes of a head. Heads of real clients have less than 8 KB.
+  /// The maximum number of bytes of a head. Real clients send heads of less than 8 KB.
   static let maxHead = 65_536
-  /// The maximum number of bytes of a body. The bodies of tests have a few MB.
+  /// The maximum number of bytes of a body. Tests send bodies of a few MB.
   static let maxBody = 1 << 30
 
   private struct Head {
@@ -50,7 +50,7 @@ struct RequestParser {
   mutating func next(connection: Int) -> Step {
     if head == nil {
       guard let end = endOfHead() else {
-        // For example a TLS handshake, which may never contain an empty line.
+        // The bytes may be, for example, a TLS handshake, which may never contain an empty line.
         if position < bytes.count, bytes[position] <= 0x20 || bytes[position] >= 0x7f, bytes[position] != 13 {
           return .malformed(status: 400)
         }
@@ -147,7 +147,7 @@ struct RequestParser {
     }
   }
 
-  /// Reads the framing fields. The first byte of a line excludes nearly all others.
+  /// Reads the framing fields. The first byte of a line rules out nearly all other fields.
   private static func apply(_ line: UnsafeBufferPointer<UInt8>, to head: inout Head) -> Bool {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
     switch line[0] | 0x20 {

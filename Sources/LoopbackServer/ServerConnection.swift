@@ -16,7 +16,8 @@ final class ServerConnection {
   /// The uptime in nanoseconds at which the next part is due; `nil` without a delay.
   private(set) var due: UInt64?
 
-  /// The maximum number of queued bytes before the socket must accept some, so that a slow client uses little memory.
+  /// The maximum number of queued bytes; the script waits until the socket accepts some of them, so that a slow client
+  /// uses little memory.
   private static let outputLimit = 1 << 18
 
   init(_ socket: Socket, number: Int, log: RequestLog) {
@@ -51,7 +52,7 @@ final class ServerConnection {
     Int16((webSocket?.reads == false ? 0 : POLLIN) | (written < output.count ? POLLOUT : 0))
   }
 
-  /// Responds to complete requests in order and writes, as long as input, time and room permit.
+  /// Responds to complete requests in order and writes, as long as input, delays and buffer space permit.
   func drive(
     _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
   ) {
@@ -121,7 +122,7 @@ final class ServerConnection {
     due = DispatchTime.now().uptimeNanoseconds + UInt64(delay * 1e9)
   }
 
-  /// Runs the script of a WebSocket, as long as input, time and room permit.
+  /// Runs the script of a WebSocket, as long as input, delays and buffer space permit.
   private func driveSocket() {
     while !isClosed {
       if let due {

@@ -2,7 +2,7 @@ import Dispatch
 import PortableFoundation
 import Synchronization
 
-/// The server's thread: waits with `poll`, reads, calls the handler, writes.
+/// The server's thread, which waits with `poll`, reads requests, calls the handler and writes responses.
 ///
 /// `poll` is available on every platform, unlike `epoll`. Up to 256 connections, its cost is negligible compared with
 /// the other system calls of a request.
@@ -70,7 +70,7 @@ final class ServerLoop: @unchecked Sendable {
       var byte: UInt8 = 0
       _ = write(wakeWriter, &byte, 1)
     }
-    // A handler runs on the loop's thread, where waiting for the loop would never end.
+    // A handler runs on the loop's thread, where waiting for the loop would deadlock.
     if Self.running.value != Unmanaged.passUnretained(self).toOpaque() { finished.wait() }
   }
 
@@ -146,7 +146,7 @@ final class ServerLoop: @unchecked Sendable {
   private func acceptAll() {
     while true {
       guard let socket = listener.acceptNext() else {
-        // Without free descriptors, the connection stays in the backlog until another one closes.
+        // Without free descriptors, the connection stays in the backlog until another connection closes.
         if errno == EMFILE || errno == ENFILE { acceptsMore = false }
         return
       }

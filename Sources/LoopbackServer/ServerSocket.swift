@@ -69,7 +69,7 @@ struct ServerSocket {
     }
   }
 
-  /// Returns the next complete frame of the client, unmasked.
+  /// Returns the next complete frame from the client, unmasked.
   private mutating func nextFrame() -> (opcode: UInt8, isFinal: Bool, payload: [UInt8])? {
     let count = input.count - start
     guard count >= 2 else { return nil }

@@ -1,4 +1,5 @@
-/// Writes all of `bytes` to `descriptor`, waiting where it is non-blocking and full; `false` on an error, with its `errno`.
+/// Writes all of `bytes` to `descriptor`, and waits if it is nonblocking and full. Returns `false` on an error, with
+/// `errno` set.
 @discardableResult
 package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
   bytes.withUnsafeBytes { buffer in
@@ -8,7 +9,7 @@ package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
       if count > 0 {
         done += count
       } else if count < 0 && errno == EAGAIN {
-        // A pipe may be set to non-blocking by another process that shares it.
+        // Another process that shares a pipe may have set it to nonblocking.
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&wait, 1, -1)
       } else if !(count < 0 && errno == EINTR) {
@@ -19,7 +20,7 @@ package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
   }
 }
 
-/// The size of the file at `path` in bytes; `nil` where there is none.
+/// The size of the file at `path` in bytes; `nil` if there is no file.
 package func fileSize(_ path: String) -> Int64? {
   var info = stat()
   return stat(path, &info) == 0 ? Int64(info.st_size) : nil
@@ -34,7 +35,7 @@ package func isDirectory(_ path: String) -> Bool {
 /// The standard error stream.
 @usableFromInline
 package enum StandardError {
-  /// Writes `line` and a line feed; an error is ignored, as there is nowhere to report it.
+  /// Writes `line` and a line feed; errors are ignored, because there is nowhere to report them.
   @usableFromInline
   package static func print(_ line: String) { writeAll(Data("\(line)\n".utf8), to: STDERR_FILENO) }
 }

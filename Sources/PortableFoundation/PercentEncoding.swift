@@ -1,5 +1,5 @@
 extension StringProtocol {
-  /// The text with its escapes (`%41`) decoded (RFC 3986 §2.1); `nil` where one is malformed, or the bytes are not UTF-8.
+  /// The text with its escapes (`%41`) decoded (RFC 3986 §2.1); `nil` if one is malformed or the bytes are not UTF-8.
   package var decodingPercent: String? {
     var bytes: [UInt8] = []
     var rest = Substring(self).utf8[...]

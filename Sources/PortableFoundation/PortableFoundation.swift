@@ -1,5 +1,5 @@
-// The part of Foundation that the sources use. Where the platform has FoundationEssentials, a static program then needs neither
-// Foundation nor its 37 MB of ICU data; docs/deployment.md has the numbers.
+// The part of Foundation that the sources use. If the platform has FoundationEssentials, a static program needs neither
+// Foundation nor its 37 MB of ICU data; see docs/deployment.md.
 #if canImport(FoundationEssentials)
   @_exported import Dispatch
   @_exported import FoundationEssentials

@@ -1,7 +1,7 @@
-/// A pointer of each thread's own, `nil` at first.
+/// A thread-local pointer, initially `nil`.
 // Foundation's `Thread.threadDictionary` is not part of FoundationEssentials.
 package struct ThreadPointer: Sendable {
-  /// `nil` where the process has no key left (1,024 on Linux): then the pointer stays `nil`.
+  /// `nil` if the process has no key left (Linux allows 1,024); the pointer then stays `nil`.
   private let key: pthread_key_t?
 
   package init() {
@@ -16,7 +16,7 @@ package struct ThreadPointer: Sendable {
   }
 }
 
-/// Threads that run until their work is done, and are not waited for.
+/// Threads that run until their work is done and are never joined.
 package enum DetachedThread {
   private final class Start: Sendable {
     let name: String
@@ -28,7 +28,7 @@ package enum DetachedThread {
       #if canImport(Darwin)
         pthread_setname_np(name)
       #else
-        // `pthread_setname_np` is hidden from Swift here. Linux keeps 15 bytes.
+        // `pthread_setname_np` is not available in Swift here. Linux keeps 15 bytes of a name.
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         if file >= 0 {
           writeAll(Data(name.utf8), to: file)
@@ -39,9 +39,9 @@ package enum DetachedThread {
     }
   }
 
-  /// Runs `work` on a thread of its own that debuggers show as `name`.
+  /// Runs `work` on a new thread that debuggers show as `name`.
   ///
-  /// - Throws: `POSIXError` where the system has no thread left.
+  /// - Throws: `POSIXError` if the system can't create a thread.
   package static func start(_ name: String, _ work: @escaping @Sendable () -> Void) throws {
     let start = Unmanaged.passRetained(Start(name, work))
     let code: Int32

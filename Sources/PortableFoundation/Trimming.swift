@@ -1,5 +1,5 @@
 extension StringProtocol {
-  /// The text without the scalars at both ends that `isLeftOut` accepts.
+  /// Returns the text without the scalars at both ends for which `isLeftOut` returns `true`.
   package func trimming(where isLeftOut: (Unicode.Scalar) -> Bool) -> String {
     var rest = Substring(self).unicodeScalars[...]
     while let first = rest.first, isLeftOut(first) { rest.removeFirst() }
@@ -7,6 +7,6 @@ extension StringProtocol {
     return String(Substring(rest))
   }
 
-  /// The text without the blanks at both ends: spaces of any kind, and tabs.
+  /// The text without whitespace at both ends: spaces of any kind, and tabs.
   package var trimmingBlanks: String { trimming { $0 == "\t" || $0.properties.generalCategory == .spaceSeparator } }
 }

@@ -42,17 +42,17 @@ public struct BlockingObservable<Element: Sendable>: Sendable {
 }
 
 extension BlockingObservable {
-  /// The main thread's way to wait; `nil` on other threads.
+  /// A function that waits on the main thread; `nil` on other threads.
   private static var mainLoop: ((DispatchSemaphore) -> Void)? {
     guard Thread.isMainThread else { return nil }
     return { done in runMainLoop(until: done) }
   }
 
-  /// Waits for `done` on the main thread, and runs what is on the main queue meanwhile.
+  /// Waits for `done` on the main thread, and runs the items of the main queue meanwhile.
   private static func runMainLoop(until done: DispatchSemaphore) {
     while done.wait(timeout: .now()) != .success {
       let ran = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      // It runs nothing inside an item of the main queue: then only another thread can end the stream.
+      // Inside an item of the main queue, the run loop runs nothing, so only another thread can end the stream.
       if !ran, done.wait(timeout: .now() + .milliseconds(1)) == .success { return }
     }
   }
@@ -61,9 +61,9 @@ extension BlockingObservable {
 extension ObservableConvertibleType {
   /// Converts the stream to blocking calls that wait for at most `timeout`; pass `nil` for no limit.
   ///
-  /// The stream must not depend on the calling thread, unless that is the main thread: there, the main run loop runs
-  /// during the call, so that streams on `MainScheduler` terminate. It cannot run if the call comes from inside an item
-  /// of the main queue.
+  /// The stream must not depend on the calling thread, except on the main thread, where the main run loop runs during
+  /// the call, so that streams on `MainScheduler` terminate. The run loop cannot run if the call comes from inside an
+  /// item of the main queue.
   public func toBlocking(timeout: Duration? = nil) -> BlockingObservable<Element> {
     BlockingObservable(source: asObservable(), timeout: timeout)
   }

@@ -9,7 +9,7 @@ import Streams
 /// - `|` completes the stream.
 /// - `#` fails the stream with `TestError()`.
 /// - Events in parentheses share the time of the opening parenthesis; the group takes one unit.
-/// - Spaces are ignored and serve for alignment.
+/// - Spaces are ignored; use them for alignment.
 public enum Marbles {
   /// Returns the events that `marbles` describes, starting at time `start`.
   ///

@@ -55,7 +55,7 @@ public final class TestScheduler: SchedulerType {
   /// The virtual time as a duration: `clock` units.
   public var uptime: Duration {
     let clock = self.clock
-    // Times beyond the range of `Duration` become the longest value that allows adding two of them.
+    // Times beyond the range of `Duration` become `Int64.max` seconds, so that two of them can be added.
     return Double(clock) < Duration.seconds(Int64.max) / resolution ? resolution * clock : .seconds(Int64.max)
   }
 
@@ -69,7 +69,7 @@ public final class TestScheduler: SchedulerType {
     scheduleAt(Self.sum(clock, units(dueTime)), action: action)
   }
 
-  /// Runs `action` at the virtual time `time`, or as soon as possible if that has passed.
+  /// Runs `action` at the virtual time `time`, or as soon as possible if `time` has passed.
   @discardableResult
   public func scheduleAt(_ time: TestTime, action: @escaping @Sendable () -> Void) -> any Disposable {
     let id = state.withLock { state in
@@ -86,7 +86,7 @@ public final class TestScheduler: SchedulerType {
     }
   }
 
-  /// Runs all scheduled items, including those that they schedule, and advances the clock.
+  /// Runs all scheduled items, including items that they schedule, and advances the clock.
   public func start() { run(until: .max) }
 
   /// Runs the items that are due up to and including `time`, then sets the clock to `time`.
@@ -129,7 +129,7 @@ public final class TestScheduler: SchedulerType {
   private func units(_ duration: Duration) -> Int {
     guard duration > .zero else { return 0 }
     let exact = duration / resolution
-    // Values computed from dates are off by about 1e-10, which must not add a unit.
+    // Values computed from dates have an error of about 1e-10, which must not add a unit.
     let nearest = exact.rounded()
     let whole = nearest >= 1 && abs(exact - nearest) < 1e-6 ? nearest : exact.rounded(.up)
     return whole < 0x1p62 ? Int(whole) : .max
@@ -145,7 +145,7 @@ public final class TestScheduler: SchedulerType {
       defer { state.running = true }
       return !state.running
     }
-    // Moving the clock from inside an item would run later items before earlier ones.
+    // Moving the clock from inside an item would run later items before earlier items.
     precondition(entered, "virtual time cannot be advanced from inside one of its items")
     while let action = next(until: limit) { action() }
     state.withLock { $0.running = false }

@@ -21,7 +21,7 @@ public final class TestableObservable<Element: Sendable>: ObservableType {
   /// The time spans of all subscriptions so far.
   public var subscriptions: [TestSubscription] { spans.withLock { $0 } }
 
-  /// Returns the source as a stream; hot sources follow the clock, cold ones start with each subscription.
+  /// Returns the source as a stream; hot sources follow the clock, and cold sources start with each subscription.
   public func asObservable() -> Observable<Element> {
     Observable.create { [self] observer in
       let index = spans.withLock { spans in

@@ -4,7 +4,7 @@ import Synchronization
 /// Returns the result of `body`, or throws `StreamError.timeout` after `limit`; `body` is then cancelled but not
 /// awaited.
 ///
-/// Use it for tests that await: a wait that is never resumed fails one test instead of blocking the run.
+/// Use it in tests that await a result: a wait that is never resumed fails one test instead of blocking the run.
 package func withTimeLimit<Result: Sendable>(
   _ limit: Duration = .seconds(60), _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

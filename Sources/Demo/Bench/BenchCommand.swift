@@ -41,7 +41,7 @@ enum BenchCommand {
     let network = try options.request.network(concurrency: options.concurrency, console)
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
-    // The mapping threads add to it, and the main thread reads it at the end.
+    // The mapping threads add samples, and the main thread reads them at the end.
     let figures = Locked(BenchFigures())
     let (start, cpu) = (ContinuousClock.now, processTime())
     let ending = Observable.range(start: 0, count: options.count)

@@ -37,7 +37,7 @@ struct BenchFigures {
 }
 
 extension [Double] {
-  /// Returns the smallest of these sorted numbers that a `share` of all, 0 to 1, do not exceed.
+  /// Returns the percentile of these sorted numbers at `share`, from 0 to 1.
   func percentile(_ share: Double) -> Double {
     guard !isEmpty else { return 0 }
     return self[Swift.min(count - 1, Swift.max(0, Int((share * Double(count)).rounded(.up)) - 1))]

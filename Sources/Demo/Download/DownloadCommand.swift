@@ -60,13 +60,13 @@ enum DownloadCommand {
   }
 
   static func run(_ options: DownloadOptions, _ console: Console) throws -> Int32 {
-    // The idle limit applies to a download, but not a limit for its whole duration.
+    // Only the idle limit applies to a download, not a limit for its whole duration.
     let network = try options.request.network(console).with { $0.timeouts.total = .infinity }
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
     let start = ContinuousClock.now
     let before = partSize(options.destination)
-    // The thread of the stream writes it, and the main thread reads it at the end.
+    // The thread of the stream writes the state, and the main thread reads it at the end.
     let course = Locked(Course())
     let ending = network.download(to: options.destination, sha256: options.sha256) { target }.wait { transfer in
       if case .progress(let progress) = transfer {

@@ -45,8 +45,8 @@ enum GetCommand {
     Interrupt.handle {
       fetcher.stop()
       console.progress("")
-      // Lines are written complete and unbuffered, so every result so far is printed. `exit` could wait forever for the
-      // thread that reads standard input.
+      // Lines are written whole and unbuffered, so all results so far have been printed. `exit` could wait forever for
+      // the thread that reads standard input, so this calls `_exit`.
       _exit(130)
     }
     // `fetch` takes a slot before the next line is read, so the input is read only as fast as requests complete.

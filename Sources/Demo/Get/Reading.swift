@@ -12,7 +12,7 @@ struct Reading: Sendable {
 
   var status: Int
   var byteCount: Int
-  /// The header fields of the response; `nil` unless they are to be printed.
+  /// The header fields of the response; `nil` unless they are printed.
   var headers: HTTPHeaders?
   var content: Content
   /// The unchanged bytes of the body, or of the selected value.
@@ -20,7 +20,7 @@ struct Reading: Sendable {
   /// The cursor of the next page.
   var cursor: String?
 
-  /// - Throws: `NetworkError` if the response has no envelope, one with an error code, or no value at the path.
+  /// - Throws: `NetworkError` if the response has no envelope, an envelope with an error code, or no value at the path.
   init(_ response: Response, _ options: GetOptions) throws {
     status = response.status
     byteCount = response.body.count
@@ -62,7 +62,7 @@ struct Reading: Sendable {
     return .bytes(response.body)
   }
 
-  /// Returns JSON without white space between its tokens, because a line of NDJSON must not contain line breaks.
+  /// Returns JSON without whitespace between its tokens, because a line of NDJSON must not contain line breaks.
   static func compact(_ json: Data) -> Data {
     var result = Data(capacity: json.count)
     var inString = false

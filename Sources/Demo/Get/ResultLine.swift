@@ -37,7 +37,8 @@ struct ResultLine {
   ) -> JSONLine {
     let line = JSONLine().adding("url", url).adding("status", status).adding("ms", milliseconds).adding("bytes", bytes)
     guard let headers else { return line }
-    // Like curl: names in lower case, each with a list of values, because a field such as `Set-Cookie` may be repeated.
+    // As in curl's output, names are in lowercase, each with a list of values, because a field such as `Set-Cookie` may
+    // be repeated.
     var names: [String] = []
     for field in headers where !names.contains(field.name.lowercased()) { names.append(field.name.lowercased()) }
     let members = names.reduce(JSONLine()) { line, name in

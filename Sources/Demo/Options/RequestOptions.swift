@@ -22,7 +22,7 @@ struct RequestOptions: Sendable {
   var curl = false
   var help = false
 
-  /// Reads the option `name`, and returns `false` if it is another.
+  /// Reads the option `name`, and returns `false` if it is not one of these options.
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
     switch name {
     case "-h", "--help": help = try arguments.flag()
@@ -47,7 +47,7 @@ struct RequestOptions: Sendable {
     var interceptors: [any Interceptor] = []
     if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
     if retries > 0 {
-      // No budget, which is meant for services: the user has set the number of retries.
+      // A budget is meant for services. Here, the user has set the number of retries.
       let policy = RetryPolicy(attempts: retries + 1, initialDelay: .milliseconds(100))
       interceptors.append(RetryInterceptor(policy: policy, budget: RetryBudget(capacity: .infinity)))
     }

@@ -9,9 +9,9 @@ enum PlayRoutes {
     routes.on("GET", "/events") { events(after: $0) }
   }
 
-  /// 8 MB that never change. `?ms=` sets the milliseconds between two chunks of 64 KB.
+  /// 8 MB of constant content. `?ms=` sets the milliseconds between two chunks of 64 KB.
   private static let content: [UInt8] = {
-    // In chunks, so that the first request does not wait for a loop over every byte.
+    // Built from chunks, so that the first request does not wait for a loop over every byte.
     let chunk = [UInt8](repeating: 120, count: (64 << 10) - 1)
     return (0..<128).reduce(into: []) { content, number in content += [UInt8(number)] + chunk }
   }()

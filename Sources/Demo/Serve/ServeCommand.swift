@@ -8,7 +8,7 @@ struct ServeOptions: CommandOptions {
     throw UsageError("serve takes no arguments, but got \(word.debugDescription)")
   }
 
-  // This command sends no requests, so the options of requests do not apply.
+  // This command sends no requests, so the request options do not apply.
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
     guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
     return false

@@ -1,18 +1,18 @@
 import PortableFoundation
 import Streams
 
-/// Standard output and standard error. Lines are written complete and unbuffered, in the order of the calls.
+/// Standard output and standard error. Lines are written whole and unbuffered, in the order of the calls.
 ///
 /// If standard error is a terminal, it shows a progress line below the output.
 final class Console: Sendable {
   private struct State {
     var progress = ""
     var closed = false
-    /// The error number of a failed write; 0 if none failed, and for a pipe that its reader closed.
+    /// The error number of a failed write; 0 if none failed or the reader has closed the pipe.
     var failure: Int32 = 0
   }
 
-  /// Guards the terminal. Writes happen inside the lock, so that lines are not mixed. A blocked write blocks all.
+  /// Guards the terminal. Writes happen under the lock, so that lines are not mixed. A blocked write blocks all others.
   private let state = Locked(State())
   private let errorStyle = Style(descriptor: STDERR_FILENO)
   /// The style of standard output.
@@ -53,7 +53,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Replaces the progress line; an empty one removes it.
+  /// Replaces the progress line; an empty text removes it.
   func progress(_ text: String) {
     guard showsProgress else { return }
     state.withLock { state in

@@ -10,8 +10,8 @@ enum Interrupt {
     pthread_sigmask(SIG_BLOCK, &interrupt, nil)
   }
 
-  /// Calls `action` once, on its own thread, when the process is interrupted, or immediately if it has been. A second
-  /// interrupt ends the process, in case `action` hangs.
+  /// Calls `action` once, on its own thread, when the process is interrupted, or immediately if it has already been
+  /// interrupted. A second interrupt ends the process, in case `action` hangs.
   static func handle(_ action: @escaping @Sendable () -> Void) {
     do {
       try DetachedThread.start("Interrupt") {
@@ -22,7 +22,7 @@ enum Interrupt {
         action()
       }
     } catch {
-      // Without this thread, the signal ends the process.
+      // If the thread can't be started, the signal ends the process.
       release()
     }
   }

@@ -3,7 +3,7 @@ import NetLayer
 import PortableFoundation
 import Streams
 
-/// The stops of the tour. Each is a stream of lines and starts when the one before has completed.
+/// The stops of the tour. Each stop is a stream of lines and starts when the previous stop has completed.
 struct Stops: Sendable {
   private let forge: Network
   private let photos: Network

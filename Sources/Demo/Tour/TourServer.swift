@@ -2,7 +2,7 @@ import LoopbackServer
 import PortableFoundation
 
 /// The backends of the tour: a plain API and, like those of the articles, a photo feed with cursor paging, users,
-/// movies, and a shop with other names in its envelope.
+/// movies, and a shop with different names in its envelope.
 enum TourServer {
   /// Starts the server.
   ///
@@ -20,7 +20,7 @@ enum TourServer {
     return try LoopbackServer(routes: routes)
   }
 
-  /// Adds a plain API: no envelope, snake_case, one list with links to its pages, and one with cursors.
+  /// Adds a plain API: no envelope, snake_case, a list with links to its pages, and a list with cursors.
   private static func plain(_ routes: inout LoopbackServer.Routes) {
     routes.on("GET", "/api/users/ada") { _ in .json(#"{"login":"ada","name":"Ada","public_repos":3}"#) }
     routes.on("POST", "/api/repos") { request in
@@ -55,7 +55,7 @@ enum TourServer {
       }
       let name = names[id % names.count]
       let user = #"{"code":200,"message":"ok","data":{"userid":\#(id),"name":"\#(name)","followers":\#(id * 100)}}"#
-      // A higher id has a shorter delay, so that the tour shows results in order of arrival.
+      // A higher ID has a shorter delay, so that the tour shows results in order of arrival.
       return .json(user).delayed(by: max(0, 0.25 - 0.05 * Double(id)))
     }
     routes.on("POST", "/like") { _ in .json(#"{"code":200,"message":"ok","data":true}"#) }

@@ -1,10 +1,10 @@
-/// An array type, which is decoded with the right capacity and without a container for its elements.
+/// An array type, which is decoded with the exact capacity and without a container for its elements.
 protocol DecodableList {
   /// Decodes the array at a place; `Model` must be this type.
   static func list<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model
 }
 
-/// A dictionary type with string keys: these are data, so a key strategy does not convert them.
+/// A dictionary type with string keys. The keys are data, so a key strategy does not convert them.
 protocol DecodableDictionary {
   /// Decodes the dictionary at a place; `Model` must be this type.
   static func dictionary<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model

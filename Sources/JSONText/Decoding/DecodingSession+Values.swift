@@ -48,12 +48,12 @@ extension DecodingSession {
     switch word(place).kind {
     case .true: return true
     case .false: return false
-    // A mismatch for null as well, as in Foundation.
+    // Null is also a mismatch, as in Foundation.
     default: throw mismatch(Bool.self, at: place, takesNull: true)
     }
   }
 
-  /// Decodes any model: JSON types and those with strategies directly, all others through their own initializers.
+  /// Decodes any model: JSON types and types with strategies directly, all others through their own initializers.
   func decode<Model: Decodable>(_ type: Model.Type, at place: DecodingPlace) throws -> Model {
     if type == String.self { return try same(string(at: place)) }
     if type == Int.self { return try same(integer(Int.self, at: place)) }
@@ -86,9 +86,9 @@ extension DecodingSession {
   private static let noLists = PlainTypes()
   private static let noDictionaries = PlainTypes()
 
-  /// Returns a value as `Model`, which the caller has found to be the same type as `Value`.
+  /// Returns a value as `Model`, which the caller has verified to be the same type as `Value`.
   ///
-  /// A cast would compare the types again, which takes half of the time of decoding an integer.
+  /// A cast would compare the types again, which takes half as long as decoding an integer.
   @inline(__always)
   func same<Value, Model>(_ value: Value) -> Model {
     assert(Value.self == Model.self)

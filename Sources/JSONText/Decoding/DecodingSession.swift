@@ -28,8 +28,8 @@ struct DecodingPlace {
   }
 }
 
-/// The state shared by all decoders and containers of one decode: the document, which lives as long as any of them, and
-/// the options.
+/// The state shared by all decoders and containers of one decode: the document, which any of them keeps alive, and the
+/// options.
 ///
 /// A part of a decode that converts keys differently, or represents a missing member, has a separate session.
 final class DecodingSession {
@@ -39,12 +39,13 @@ final class DecodingSession {
   let root: Int
   /// The path of the root, if this session is a part of another decode.
   let prefix: [any CodingKey]
-  /// The object that is a dictionary, whose keys are not converted; at most one per session, with others in `outer`.
+  /// The object that is decoded as a dictionary, whose keys are not converted. There is at most one per session;
+  /// `outer` has the others.
   let dictionary: UInt32
   let outer: DecodingSession?
   /// The positions at which to search for the next key: per level, an object in the upper half and one of its keys in
-  /// the lower. Atomic, since user code may use decoders on other threads; a lost or wrong entry only makes a search
-  /// longer.
+  /// the lower half. They are atomic, because user code may use decoders on other threads. A lost or wrong entry only
+  /// makes a search longer.
   private let cursors: UnsafeMutablePointer<Atomic<UInt64>>
   private static let cursorCount = 8
 

@@ -3,8 +3,8 @@ import PortableFoundation
 extension Date {
   /// Parses a date in the format of RFC 3339 §5.6, `2019-12-28T01:02:03.456+08:00`, also with `+0800` or `+08`.
   ///
-  /// Returns `nil` for any other text, including days that the month does not have, hours from 24 and minutes from 60.
-  /// Second 60 is valid only at the end of a day in UTC, where leap seconds occur. All years are Gregorian.
+  /// Returns `nil` for any other text, including days that the month does not have, hours above 23 and minutes above
+  /// 59. Second 60 is valid only at the end of a day in UTC, where leap seconds occur. All years are Gregorian.
   init?(iso8601 text: String) {
     var text = text
     guard let date = text.withUTF8({ Date(iso8601: $0) }) else { return nil }

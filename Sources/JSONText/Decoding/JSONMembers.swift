@@ -10,7 +10,7 @@ struct JSONMembers {
   private enum Search {
     /// Continues from the last member found.
     case cursor
-    /// Starts from the first member, because two may have the same name.
+    /// Starts from the first member, because two members may have the same name.
     case start
     /// Starts from the first member, converting names from snake case.
     case snakeCase

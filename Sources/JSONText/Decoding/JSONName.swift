@@ -1,8 +1,8 @@
-/// The name of a member as a hash key. Names are equal only if their bytes are, unlike strings, which also compare
-/// canonically equivalent text as equal.
+/// The name of a member as a hash key. Names are equal only if their bytes are equal. Strings, in contrast, also
+/// compare canonically equivalent text as equal.
 struct JSONName: Hashable {
   let text: String
-  /// The bytes of a name with invalid characters, which distinguish it from others with the same `text`.
+  /// The bytes of a name with invalid characters, which distinguish it from other names with the same `text`.
   private let badBytes: [UInt8]?
 
   init(_ text: String) { self.init(text, badBytes: nil) }

@@ -1,4 +1,4 @@
-/// The elements of an array, one after another. An element that cannot be decoded stays the current one.
+/// The elements of an array, one after another. An element that cannot be decoded stays the current element.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
   private let session: DecodingSession
   private let array: DecodingPlace

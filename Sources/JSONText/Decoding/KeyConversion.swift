@@ -14,7 +14,7 @@ struct JSONKey: CodingKey {
 enum SnakeCase {
   /// Converts `first_name` to `firstName`, as Foundation's `convertFromSnakeCase` does.
   ///
-  /// Leading and trailing underscores stay. If there is more than one word, letters after the first one of each word
+  /// Leading and trailing underscores stay. If there is more than one word, all letters except the first of each word
   /// become lowercase.
   static func converted(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
@@ -87,7 +87,8 @@ enum SnakeCase {
       return true
     }
     for index in 0..<first where !takes(key[index]) { return false }
-    // In the first word no letter becomes uppercase; in the others, those at the start or after a digit do.
+    // In the first word, no letter becomes uppercase. In the other words, letters at the start or after a digit become
+    // uppercase.
     var isFirstWord = true
     var isStart = false
     for index in first..<last {
@@ -106,7 +107,7 @@ enum SnakeCase {
     return at == wanted.count
   }
 
-  /// Returns whether a character that begins with `byte` may become, in lowercase, one that begins with `wanted`.
+  /// Returns whether the lowercase form of a character that begins with `byte` may begin with `wanted`.
   @inline(__always)
   private static func mayBegin(_ byte: UInt8, _ wanted: UInt8) -> Bool {
     if byte < 0x80 { return byte | 0x20 == wanted | 0x20 }

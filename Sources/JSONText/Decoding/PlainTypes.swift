@@ -3,7 +3,7 @@ import Synchronization
 /// A cache of types that are known not to conform to a protocol.
 ///
 /// A failed conformance check takes longer than decoding a small model. The table has a fixed size: two types in one
-/// slot replace each other, and cost as much as without the cache.
+/// slot replace each other, and are then as slow as without the cache.
 package final class PlainTypes: @unchecked Sendable {  // safe: the pointer never changes, the slots are atomic
   // Every decoding thread reads and writes slots; a lost entry is checked again.
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
@@ -20,7 +20,7 @@ package final class PlainTypes: @unchecked Sendable {  // safe: the pointer neve
     slots.deallocate()
   }
 
-  /// Returns whether `type` conforms, according to the cache or else to `ask`.
+  /// Returns whether `type` conforms, according to the cache, or else to `ask`.
   @inline(__always)
   package func conforms(_ type: Any.Type, _ ask: () -> Bool) -> Bool {
     // A type keeps its address while the program runs.
