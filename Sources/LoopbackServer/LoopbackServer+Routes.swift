@@ -27,7 +27,8 @@ extension LoopbackServer {
           method: method, parts: pattern.split(separator: "/", omittingEmptySubsequences: false), handler: handler))
     }
 
-    /// Returns the response of the first matching route; otherwise 404, or 405 if only the method differs.
+    /// Returns the response of the first matching route. Without one, returns status 404, or 405 if only the method
+    /// differs.
     public func respond(to request: Request) -> Response {
       let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
       var pathKnown = false

@@ -73,7 +73,7 @@ final class BodySource: @unchecked Sendable {
     while current < segments.count {
       let segment = segments[current]
       let position = offset - segment.start
-      // Bytes added to a file after it was opened would contradict the Content-Length already sent.
+      // Ignores bytes added to a file after it was opened, because they would contradict the Content-Length.
       let length = Int(clamping: Swift.min(Int64(buffer.count), segment.count - position))
       guard length > 0 else {
         if buffer.isEmpty { return 0 }

@@ -27,8 +27,8 @@ extension Request {
 
     /// The length in bytes; `nil` sends the body with the chunked transfer coding, which HTTP/2 does not need.
     ///
-    /// The request fails if the source produces fewer bytes, or if it produces more before the last of these bytes has
-    /// been sent. After that byte, the source is not called again.
+    /// The request fails if the source produces fewer bytes, or if it has produced more when the last of these bytes is
+    /// sent. After that byte, the source is not called again.
     public let count: Int64?
     /// Whether the body can be sent again, for redirects (307, 308), retries and lost connections.
     public let isRepeatable: Bool

@@ -84,7 +84,7 @@
     private func setUpProtocols() {
       let name = "the restriction to http and https"
       if CurlLibrary.isAtLeast(0x07_5500) {
-        // The option accepts only protocols that libcurl was built with.
+        // The option accepts only protocols that libcurl supports.
         let names = CurlLibrary.speaksTLS ? "http,https" : "http"
         demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
       } else {

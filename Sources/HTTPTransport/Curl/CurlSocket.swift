@@ -234,7 +234,7 @@
       }
     }
 
-    /// Whether reading is paused by the caller. Messages that arrive while the socket closes are read and dropped.
+    /// Whether the caller has paused reading. Messages that arrive while the socket closes are read and dropped.
     var isPaused: Bool { phase == .open && gate.isPaused && socket?.isOpen == true }
 
     /// Continues after a pause.

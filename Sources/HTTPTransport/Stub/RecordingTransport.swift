@@ -70,7 +70,7 @@ public final class RecordingTransport: Transport {
 
   deinit { if let file, file >= 0 { _ = close(file) } }
 
-  /// Returns whether `request` is played back: it is in the recording, or recording has ended.
+  /// Returns whether `request` is played back, because it is in the recording or recording has ended.
   private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?[request] != nil }
 
   /// Sends `request`; see `Transport.send`.

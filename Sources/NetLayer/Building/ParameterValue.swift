@@ -50,7 +50,7 @@ public enum KeyEncoding: Sendable {
   case asIs
   /// Snake case by the rules of `JSONEncoder.KeyEncodingStrategy.convertToSnakeCase`: `firstName` becomes `first_name`.
   case snakeCase
-  /// Kebab case by the same rules: `firstName` becomes `first-name`.
+  /// Kebab case by the rules of `snakeCase`: `firstName` becomes `first-name`.
   case kebabCase
   /// The name that the closure returns.
   case custom(@Sendable (String) -> String)

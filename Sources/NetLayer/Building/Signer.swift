@@ -59,8 +59,8 @@ public struct SignedContent: Sendable {
 
 /// The parameters and header fields that a signer adds to a request.
 public struct Signature: Sendable {
-  /// The parameters of the signature, sent in the same place as the call's own. In a body, they are added to the call's
-  /// own body, even if an interceptor has replaced it.
+  /// The parameters of the signature, sent in the same place as the call's own parameters. In a body, they are added to
+  /// the call's own body, even if an interceptor has replaced it.
   public var parameters: Parameters
   /// The header fields of the signature, which replace fields of the same name.
   public var headers: HTTPHeaders

@@ -17,7 +17,7 @@
     /// The image.
     public let image: PlatformImage
 
-    /// `image/*`
+    /// The media type of images.
     public static var accept: String? { "image/*" }
 
     /// Decodes the image in the body.

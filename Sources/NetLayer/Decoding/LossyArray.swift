@@ -1,4 +1,4 @@
-/// An array that keeps the items that can be decoded, and the errors of the others.
+/// An array that keeps the items that can be decoded, and the errors of all other items.
 ///
 /// ```swift
 /// struct Feed: Decodable { var posts: LossyArray<Post> }

@@ -33,7 +33,7 @@ extension Network {
     } catch let error as NetworkError
       where error.kind != .cancelled && error.request?.url == streamed.response.request.url
     {
-      // The body was cut off. Errors of other calls within the scope have already been reported.
+      // The body was truncated. Errors of other calls within the scope have already been reported.
       throw reading.report(error)
     }
   }
@@ -87,7 +87,7 @@ extension Network {
   func explained(
     _ streamed: StreamedResponse, _ patience: (any SchedulerType)? = nil
   ) -> Observable<Response> {
-    // A body that is cut off or never ends is used as far as it has arrived.
+    // If a body is truncated or never ends, uses the part that has arrived.
     var body = streamed.body.catchError { _ in .empty() }
     if let patience { body = body.timeout(.seconds(10), other: .empty(), scheduler: patience) }
     return body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)

@@ -21,9 +21,9 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// Emits the first of the streams that does not fail.
+  /// Emits the first stream that does not fail.
   ///
-  /// Each stream is subscribed when the previous one has failed; the last error is forwarded.
+  /// Each stream is subscribed when the previous stream has failed; the last error is forwarded.
   public static func catchError<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
   where S.Element == Observable<Element> {
     Observable(push: { subscription, next in

@@ -15,8 +15,8 @@ public final class CurrentThreadScheduler: ImmediateSchedulerType {
 
   private init() {}
 
-  /// Runs `action` on this thread: before returning if no item of this scheduler is running on it, otherwise after the
-  /// items scheduled before.
+  /// Runs `action` on this thread: before returning if no item of this scheduler is running on it, otherwise after all
+  /// items scheduled earlier.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let item = ScheduledItem(action)
     if let items = Self.running.value {

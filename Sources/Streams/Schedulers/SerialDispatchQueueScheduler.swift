@@ -26,7 +26,7 @@ public final class SerialDispatchQueueScheduler: SchedulerType {
   /// The time of the system's monotonic clock, which Dispatch timers use; it does not advance while the machine sleeps.
   public var uptime: Duration { DispatchQueueScheduler.uptime }
 
-  /// Runs `action` on the queue, after the items scheduled before.
+  /// Runs `action` on the queue, after all items scheduled earlier.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { base.schedule(action) }
 
   /// Runs `action` on the queue after `dueTime`.

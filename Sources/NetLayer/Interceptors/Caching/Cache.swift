@@ -13,9 +13,9 @@ import Streams
 /// An entry that can't be written or read is a cache miss, and `onProblem` is called once. After a full disk, a lack of
 /// file descriptors or the removal of the directory, the cache uses the directory again as soon as possible.
 ///
-/// Only one cache at a time uses a directory. A second one, in this process or another, caches only in memory until the
-/// first one is released. Only the owner can read the files. File names are digests, and a file contains its URL only
-/// after a redirect.
+/// Only one cache at a time uses a directory. A second cache, in this process or another, caches only in memory until
+/// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL
+/// only after a redirect.
 public final class Cache: Sendable {
   /// A cache entry and its key.
   typealias Match = (entry: CacheEntry, key: String)
@@ -103,7 +103,7 @@ extension Cache {
       return (found, memory.changes, memory.hits)
     }
     if let found {
-      // Entries with many hits in memory must not look unused on disk. A sample of the hits is enough.
+      // Entries with many hits in memory must not seem unused on disk. A sample of the hits is enough.
       if hits % 64 == 0 { onDisk { $0.touch(DiskStore.Name(key: found.key)) } }
       return .now(live(found))
     }

@@ -22,7 +22,7 @@ import Streams
 public struct CacheInterceptor: Interceptor {
   /// The cache.
   public let cache: Cache
-  /// The policy of calls and endpoints that set none.
+  /// The policy of calls and endpoints without their own.
   public var policy: CachePolicy
   let account: (@Sendable (Request) -> String?)?
   let allowsStorage: @Sendable (Response) -> Bool
@@ -42,7 +42,7 @@ public struct CacheInterceptor: Interceptor {
   ///
   /// - Parameters:
   ///   - cache: The cache.
-  ///   - policy: The policy of calls and endpoints that set none.
+  ///   - policy: The policy of calls and endpoints without their own.
   ///   - account: Returns the signed-in user, so that users never see each other's responses. It is called on the
   ///     subscribing thread, and again where the response arrives, which is only stored if both results are equal.
   ///   - allowsStorage: Decides whether to store a storable response. By default, the cache stores neither failures by

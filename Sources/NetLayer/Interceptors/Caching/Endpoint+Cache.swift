@@ -44,7 +44,7 @@ extension Network {
       .invalidRequest, "this network has no cache: add a CacheInterceptor to the backend's interceptors")
   }
 
-  /// Returns the same network with another cache policy for calls and endpoints that set none.
+  /// Returns the same network with another cache policy for calls and endpoints without their own.
   public func caching(_ policy: CachePolicy) -> Network {
     with { backend in
       backend.interceptors = backend.interceptors.map { interceptor in

@@ -35,7 +35,7 @@ public final class RetryBudget: Sendable {
       let lack = missing[origin, default: 0]
       // Allow for rounding errors: a sum of ten tenths may be slightly less than one.
       guard lack + 1 <= capacity + 1e-9 else { return false }
-      // A client of very many origins must not grow without limit.
+      // The table must not grow without limit for a client of very many origins.
       if missing.count >= 4096 { missing = [:] }
       missing[origin] = lack + 1
       return true

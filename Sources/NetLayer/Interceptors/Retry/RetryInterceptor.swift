@@ -6,9 +6,9 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor()])
 /// ```
-/// Only requests that are safe to send twice are retried: those with an idempotent method (GET, HEAD, OPTIONS, TRACE,
-/// QUERY, PUT, DELETE; RFC 9110 §9.2.2), and any other with an `Idempotency-Key`. The retried failures are errors of
-/// kind `connection`, `unknownHost` and `timeout`, and these statuses:
+/// Only requests that are safe to send twice are retried: requests with an idempotent method (GET, HEAD, OPTIONS,
+/// TRACE, QUERY, PUT, DELETE; RFC 9110 §9.2.2) or an `Idempotency-Key`. The retried failures are errors of kind
+/// `connection`, `unknownHost` and `timeout`, and these statuses:
 ///
 /// | status | reason |
 /// |---|---|
