@@ -62,11 +62,11 @@ extension Request {
 
   /// The priority of a request among those that wait for a connection.
   public enum Priority: Int, Sendable, Comparable, CaseIterable {
-    /// Runs after all others, for example a prefetch.
+    /// Runs after all other requests, for example a prefetch.
     case low
     /// The default.
     case normal
-    /// Runs before all others, for example a request that the user waits for.
+    /// Runs before all other requests, for example a request that the user waits for.
     case high
 
     /// Compares by urgency.

@@ -120,7 +120,7 @@ public struct Envelope: Sendable {
       switch (rule, code.kind) {
       case (.closure, _): true
       case (.flag, .bool): true
-      // Such backends use words for error codes: `"E1001"`.
+      // Backends with numeric success codes may use words for error codes: `"E1001"`.
       case (.numbers, .number), (.numbers, .string), (.word, .number), (.word, .string): true
       default: false
       }

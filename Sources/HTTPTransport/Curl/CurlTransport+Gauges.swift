@@ -12,7 +12,8 @@
         public internal(set) var connections = 0
         /// The number of open connections without a request.
         public internal(set) var idle = 0
-        /// The number of requests that have a connection or are connecting. With HTTP/2, several share one connection.
+        /// The number of requests that have a connection or are connecting. With HTTP/2, several requests share one
+        /// connection.
         public internal(set) var running = 0
         /// The number of requests that wait because `maxConnectionsPerHost` or `maxConnections` is reached.
         public internal(set) var waiting = 0

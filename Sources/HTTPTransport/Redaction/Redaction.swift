@@ -34,8 +34,8 @@ public struct Redaction: Sendable, Hashable {
 
   /// A redaction that hides the usual secrets of backends. It is the default.
   ///
-  /// A name is secret if one of its words is. A word ends at `-`, `_`, `.`, a digit, or a change from lowercase to
-  /// uppercase:
+  /// A name is secret if it contains one of the following words. A word ends at `-`, `_`, `.`, a digit, or a change
+  /// from lowercase to uppercase.
   /// - token, jwt, bearer, assertion, verifier
   /// - secret(s), password(s), passwd, pwd, passcode, passphrase, pin, otp, totp, cvv, cvc
   /// - key, but not in the names of sorting, storage and protocol keys such as `sort_key`, `primaryKey`, `Idempotency-Key`,

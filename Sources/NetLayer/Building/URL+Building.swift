@@ -154,7 +154,7 @@ enum URLPath {
     return decoded
   }
 
-  /// Returns the path without `.` components, also percent-encoded ones (RFC 3986 §5.2.4).
+  /// Returns the path without `.` components, including percent-encoded ones (RFC 3986 §5.2.4).
   static func withoutDots(_ path: String) -> String {
     // Most paths have none.
     guard path.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else { return path }

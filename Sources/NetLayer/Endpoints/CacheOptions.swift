@@ -16,8 +16,8 @@ public struct CacheOptions: Sendable {
   public var includesBody: Bool
   /// The maximum storage time in seconds; `nil` to keep the response until its space is needed.
   public var expiry: Double?
-  /// A rule that decides whether to store a response, in addition to the backend's own rule; `nil` for that rule only.
-  /// It is called on the `mapping` scheduler.
+  /// A rule that decides whether to store a response, in addition to the backend's own rule; `nil` to apply only that
+  /// rule. The closure is called on the `mapping` scheduler.
   public var allowsStorage: (@Sendable (Response) -> Bool)?
   /// The type of the endpoint that set the options. Closures of one endpoint type are treated as equal; other closures
   /// can't be compared.

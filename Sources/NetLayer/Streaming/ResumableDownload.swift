@@ -81,7 +81,7 @@ final class ResumableDownload: Disposable {
       try state.part.restart(nil)
       return .restart
     case 204, 205:
-      // An empty response to a request for the rest is not the file.
+      // An empty response to a range request does not contain the file.
       if isResumption { return .fail }
       fallthrough
     case _ where response.isSuccess:
