@@ -9,9 +9,9 @@ extension LoopbackServer {
   public enum Fault: String, CaseIterable, Sendable {
     /// The request is read, and no response is sent.
     case neverResponding
-    /// The connection is closed instead of a response.
+    /// The connection is closed without a response.
     case closeBeforeHead
-    /// The connection is reset instead of a response.
+    /// The connection is reset without a response.
     case resetBeforeHead
     /// The connection is closed in the middle of the head.
     case headCutShort

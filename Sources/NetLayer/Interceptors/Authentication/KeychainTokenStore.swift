@@ -17,7 +17,7 @@
     /// Creates a store for one token.
     ///
     /// - Parameters:
-    ///   - service: The name that groups the items of an app; the bundle's identifier by default.
+    ///   - service: The name that groups the items of an app; the bundle identifier by default.
     ///   - account: The name that distinguishes the tokens of a service.
     public init(service: String = Bundle.main.bundleIdentifier ?? "NetLayer", account: String = "token") {
       self.service = service

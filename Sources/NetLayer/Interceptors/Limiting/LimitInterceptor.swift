@@ -153,7 +153,7 @@ public final class LimitInterceptor: Interceptor {
         // The request has ended; processing the response does not count against the limits.
         leave(waiting)
       }
-      // A request that starts immediately costs nothing.
+      // Requests that start immediately skip the bookkeeping.
       guard waited >= 0.001 else { return try call.emit(response) }
       var response = response
       response.context[Waited.self] += waited
