@@ -27,7 +27,7 @@ extension LoopbackServer {
     case hugeHeader
     /// 10,000 fields.
     case tenThousandHeaders
-    /// The body is truncated: it ends before its Content-Length, and the connection is closed in order.
+    /// The body is truncated: it ends before its Content-Length, and the connection is closed gracefully.
     case lengthTooLong
     /// The body continues after its Content-Length.
     case lengthTooShort
@@ -39,7 +39,7 @@ extension LoopbackServer {
     case lengthAndChunks
     /// The size of a chunk is not a number.
     case brokenChunkSize
-    /// A chunk is shorter than its size, and the connection is closed in order.
+    /// A chunk is shorter than its size, and the connection is closed gracefully.
     case chunkCutShort
     /// An endless body, sent as fast as the client reads it.
     case endlessBody

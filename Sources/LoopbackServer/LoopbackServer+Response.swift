@@ -38,7 +38,7 @@ extension LoopbackServer {
     public enum Ending: Sendable {
       /// The connection is kept for further requests, unless the client sent `Connection: close`.
       case keepAlive
-      /// The connection is closed in order.
+      /// The connection is closed gracefully.
       case close
       /// The connection is reset: the client receives ECONNRESET.
       case reset
@@ -136,7 +136,7 @@ extension LoopbackServer.Response {
     Self(body: .promised(promised, [Chunk([UInt8](repeating: 120, count: sent))]), ending: .reset)
   }
 
-  /// Returns a fault: announces `promised` bytes, sends `sent` of them, then closes the connection in order.
+  /// Returns a fault: announces `promised` bytes, sends `sent` of them, then closes the connection gracefully.
   public static func truncatedBody(promised: Int = 1000, sent: Int = 100) -> Self {
     Self(body: .promised(promised, [Chunk([UInt8](repeating: 120, count: sent))]), ending: .close)
   }

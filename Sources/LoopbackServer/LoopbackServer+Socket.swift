@@ -28,7 +28,7 @@ extension LoopbackServer {
       case wait(Double)
       /// Fault: stops reading.
       case stopReading
-      /// Fault: closes the connection in order, without a close frame.
+      /// Fault: closes the connection gracefully, without a close frame.
       case end
       /// Fault: resets the connection.
       case reset

@@ -84,7 +84,7 @@ struct Socket: Sendable {
     send(descriptor, buffer.baseAddress, buffer.count, Self.sendFlags)
   }
 
-  /// Configures the socket so that `close` resets the connection (RFC 9293 §3.10.7.4) instead of closing it in order.
+  /// Configures the socket so that `close` resets the connection (RFC 9293 §3.10.7.4) instead of closing it gracefully.
   func resetOnClose() {
     var option = linger(l_onoff: 1, l_linger: 0)
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

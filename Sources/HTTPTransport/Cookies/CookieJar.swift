@@ -9,7 +9,7 @@ import Streams
 /// A cookie for a domain is accepted only from hosts in that domain, and never for a domain of one label. There is no
 /// list of public suffixes, so use a jar only for backends that trust their domain. These rules also apply:
 ///
-/// - A `Cookie` field that the caller sets replaces the jar's.
+/// - A `Cookie` field that the caller sets replaces the jar's cookies.
 /// - A response without TLS does not affect `Secure` cookies.
 /// - The name prefixes `__Host-` and `__Secure-` have the meaning of RFC 6265bis.
 /// - A cookie of more than 4,096 bytes is ignored.

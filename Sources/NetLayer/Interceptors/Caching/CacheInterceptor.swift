@@ -13,7 +13,7 @@ import Streams
 /// source of a response.
 ///
 /// Downloads to a file, streamed responses, conditional requests, range requests and requests with a body bypass the
-/// cache. A successful request with an unsafe method removes the entries of its URL, for all users and including those
+/// cache. A successful request with an unsafe method removes the entries of its URL for all users, including entries
 /// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, regardless of the
 /// policy. Use ``Cache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
@@ -194,7 +194,7 @@ extension Response {
   /// Whether the response is worth storing: its envelope reports no failure, and it is JSON if the request accepts
   /// JSON.
   ///
-  /// This is the default of `CacheInterceptor.allowsStorage`, for custom rules that extend it.
+  /// This property is the default rule of `CacheInterceptor.allowsStorage`. Custom rules can extend it.
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(body) else { return !wantsJSON || body.isEmpty }
