@@ -14,7 +14,7 @@
       case host(String, port: Int? = nil)
       /// The path of a Unix domain socket, of at most 107 bytes.
       ///
-      /// The connection uses no proxy and no name lookup, and TLS if the URL is `https`.
+      /// The connection bypasses proxies and name lookup, and uses TLS if the URL is `https`.
       /// `Configuration.maxRequestsPerConnection` is enforced while there is a single connection to the path.
       case unixSocket(path: String)
     }

@@ -46,7 +46,7 @@ extension Observable {
     .filter { !$0.items.isEmpty }
   }
 
-  /// Emits all pages as one stream, each returned by an `async` function, like the overload with streams.
+  /// Emits all pages as one stream, like the overload with streams, where `page` is an `async` function.
   ///
   /// ```swift
   /// Observable.pages(startingAt: nil) { cursor in try await network.fetch(.get("/feed", query: ["cursor": cursor])) }
@@ -57,7 +57,7 @@ extension Observable {
     pages(startingAt: cursor) { cursor in Single.from { try await page(cursor) }.asObservable() }
   }
 
-  /// Emits all pages by number, each returned by an `async` function, like the overload with streams.
+  /// Emits all pages by number, like the overload with streams, where `page` is an `async` function.
   public static func pages<Item: Sendable>(
     startingAt number: Int, _ page: @escaping @Sendable (Int) async throws -> Page<Item>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
