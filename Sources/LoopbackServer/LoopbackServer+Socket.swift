@@ -61,7 +61,7 @@ extension LoopbackServer {
       }
     }
 
-    /// Returns the bytes of a server frame. Arguments other than the defaults create invalid frames.
+    /// Returns the bytes of a server frame. Arguments other than the defaults can create invalid frames.
     ///
     /// `length` overrides the length in the frame header.
     public static func frame(

@@ -38,7 +38,7 @@ extension StubTransport {
       response(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8), after: delay)
     }
 
-    /// Returns an error of `kind`, delivered after `delay` seconds. It contains the request.
+    /// Returns an error of `kind`, delivered after `delay` seconds. The error contains the request.
     public static func failure(
       _ kind: NetworkError.Kind, reason: String = "stubbed failure", after delay: Double = 0
     ) -> StubbedResponse {
