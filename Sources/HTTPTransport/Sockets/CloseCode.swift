@@ -9,9 +9,9 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
   /// Creates a code from its number.
   public init(integerLiteral value: UInt16) { rawValue = value }
 
-  /// 1000: the purpose of the connection is fulfilled.
+  /// 1000: the connection has fulfilled its purpose.
   public static let normal: CloseCode = 1000
-  /// 1001: the server shuts down, or the app leaves.
+  /// 1001: the server shuts down or the client navigates away.
   public static let goingAway: CloseCode = 1001
   /// 1002: a frame violates the protocol.
   public static let protocolError: CloseCode = 1002
@@ -21,13 +21,13 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
   public static let noCode: CloseCode = 1005
   /// 1006: the connection ended without a close frame. Never sent.
   public static let abnormal: CloseCode = 1006
-  /// 1007: a text is not valid UTF-8, or data does not match its type.
+  /// 1007: a text message is not valid UTF-8, or data does not match its type.
   public static let invalidData: CloseCode = 1007
   /// 1008: a message violates a policy.
   public static let policyViolation: CloseCode = 1008
   /// 1009: a message is too large.
   public static let tooLarge: CloseCode = 1009
-  /// 1010: the server did not offer an extension that the client needs.
+  /// 1010: the server did not negotiate an extension that the client requires.
   public static let missingExtension: CloseCode = 1010
   /// 1011: the server encountered an internal error.
   public static let serverError: CloseCode = 1011
@@ -35,7 +35,7 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
   public static let serviceRestart: CloseCode = 1012
   /// 1013: the server is overloaded; try again later.
   public static let tryAgainLater: CloseCode = 1013
-  /// 1014: a gateway has received an invalid response.
+  /// 1014: a gateway received an invalid response.
   public static let badGateway: CloseCode = 1014
 
   /// The number.

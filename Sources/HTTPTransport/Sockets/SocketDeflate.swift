@@ -2,8 +2,8 @@
   import CCurl
   import PortableFoundation
 
-  /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. For the thread of one
-  /// socket.
+  /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. Used only on the
+  /// socket's thread.
   final class SocketDeflate: SocketCompressor {
     /// Whether zlib is available.
     static var isAvailable: Bool { cdeflate_available() }
@@ -15,7 +15,7 @@
     private let pair: OpaquePointer
     private let resets: Bool
 
-    /// - Parameter resets: `true` to compress each message independently of those before.
+    /// - Parameter resets: `true` to compress each message independently of earlier messages.
     init?(resets: Bool) {
       guard let pair = cdeflate_make() else { return nil }
       (self.pair, self.resets) = (pair, resets)
@@ -34,7 +34,7 @@
           return step
         }
         if step.is_broken {
-          // Reset the window: the server never receives this input, so later messages must not refer to it.
+          // Resets the window, because the server never receives this input and later messages must not refer to it.
           cdeflate_reset_compression(pair)
           return nil
         }
@@ -72,7 +72,7 @@
         guard message.count <= limit else { throw SocketProtocol.tooLarge(limit) }
         isFull = step.produced == Self.chunkSize
         guard !step.is_broken, step.consumed > 0 || step.produced > 0 || input.isEmpty else {
-          throw SocketFrame.Violation(code: .invalidData, reason: "a compressed message is not deflate")
+          throw SocketFrame.Violation(code: .invalidData, reason: "a compressed message is not valid deflate data")
         }
         input = UnsafeRawBufferPointer(rebasing: input[step.consumed...])
       }

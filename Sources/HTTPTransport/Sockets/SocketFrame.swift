@@ -1,4 +1,4 @@
-/// The frames of RFC 6455 §5.2: parsing of heads, serialization, masking.
+/// The frames of RFC 6455 §5.2: parsing headers, serialization and masking.
 enum SocketFrame {
   enum Opcode: UInt8 {
     case continuation = 0
@@ -21,7 +21,7 @@ enum SocketFrame {
     var opcode = Opcode.text
     var isMasked = false
     var length = 0
-    /// The number of bytes of the head itself.
+    /// The number of bytes of the frame header.
     var size = 2
   }
 
@@ -33,7 +33,7 @@ enum SocketFrame {
     static func breaksProtocol(_ reason: String) -> Violation { Violation(code: .protocolError, reason: reason) }
   }
 
-  /// Parses the head at the start of `bytes`. Returns `nil` if more bytes are needed.
+  /// Parses the frame header at the start of `bytes`. Returns `nil` if more bytes are needed.
   static func head(of bytes: UnsafeRawBufferPointer) throws(Violation) -> Head? {
     guard bytes.count >= 2 else { return nil }
     var head = Head()
@@ -47,7 +47,7 @@ enum SocketFrame {
     let short = Int(bytes[1] & 0x7F)
     if opcode.isControl {
       guard head.isFinal else { throw .breaksProtocol("a control frame is fragmented") }
-      guard short <= maxControl else { throw .breaksProtocol("a control frame has more than 125 bytes") }
+      guard short <= maxControl else { throw .breaksProtocol("a control frame has a payload of more than 125 bytes") }
       guard !head.isCompressed else { throw .breaksProtocol("a control frame is compressed") }
     }
     switch short {
@@ -67,8 +67,7 @@ enum SocketFrame {
     return head
   }
 
-  /// Appends a frame to `output`, masked with `mask`, the key in memory order. Pass `nil` for no mask, as a server
-  /// does.
+  /// Appends a frame to `output`, masked with `mask`, the key in memory order. Servers pass `nil` for no mask.
   static func append(
     _ opcode: Opcode, _ payload: UnsafeRawBufferPointer, isFinal: Bool = true, isCompressed: Bool = false,
     mask: UInt32?,

@@ -3,7 +3,7 @@ import PortableFoundation
 /// The opening handshake of a WebSocket over HTTP/1.1 (RFC 6455 §4.1).
 struct SocketHandshake {
   private static let guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-  /// The header fields that the handshake sets itself.
+  /// The header fields that the handshake sets.
   private static let ownFields = [
     "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
     "Sec-WebSocket-Protocol", "Content-Length", "Transfer-Encoding",
@@ -24,7 +24,7 @@ struct SocketHandshake {
     if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { return failure }
     var reason = options.problem
     if request.method != .get || !request.body.isEmpty {
-      reason = "a WebSocket needs a GET request without a body (RFC 6455 §4.1); change the \(request.method) request"
+      reason = "a WebSocket requires a GET request without a body (RFC 6455 §4.1); change the \(request.method) request"
     } else if let name = ownFields.first(where: { request.headers[$0] != nil }) {
       reason = "the header \(name) is set by the handshake; remove it, and pass subprotocols in SocketOptions"
     }
@@ -58,7 +58,7 @@ struct SocketHandshake {
   /// The result of the negotiation.
   struct Agreement: Equatable {
     var compresses = false
-    /// Whether the client compresses each message independently of those before (RFC 7692 §7.1.1.2).
+    /// Whether the client compresses each message independently of earlier messages (RFC 7692 §7.1.1.2).
     var resetsCompression = false
   }
 
@@ -68,18 +68,19 @@ struct SocketHandshake {
   ///   offer.
   func check(_ headers: HTTPHeaders) throws(SocketFrame.Violation) -> Agreement {
     guard headers.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
-      throw .breaksProtocol("the response 101 has no Upgrade: websocket")
+      throw .breaksProtocol("the 101 response has no header Upgrade: websocket")
     }
     guard Self.items(headers.values(of: "Connection"), ",").contains(where: { $0.lowercased() == "upgrade" }) else {
-      throw .breaksProtocol("the response 101 has no Connection: Upgrade")
+      throw .breaksProtocol("the 101 response has no header Connection: Upgrade")
     }
     guard headers.values(of: "Sec-WebSocket-Accept") == [accept] else {
       throw .breaksProtocol(
-        "the Sec-WebSocket-Accept of the response does not match the key; check for a cache or proxy in between")
+        "the response's Sec-WebSocket-Accept does not match the key; check for a cache or proxy in between")
     }
     let chosen = headers.values(of: "Sec-WebSocket-Protocol")
     guard chosen.isEmpty || (chosen.count == 1 && options.subprotocols.contains(chosen[0])) else {
-      throw .breaksProtocol("the server chose the subprotocol \(chosen.joined(separator: ", ")), which was not offered")
+      throw .breaksProtocol(
+        "the server selected the subprotocol \(chosen.joined(separator: ", ")), which was not offered")
     }
     return try agreement(Self.items(headers.values(of: "Sec-WebSocket-Extensions"), ","))
   }
@@ -89,19 +90,19 @@ struct SocketHandshake {
     let parts = Self.items([first], ";")
     guard offersCompression, extensions.count == 1, parts.first?.lowercased() == "permessage-deflate" else {
       throw SocketFrame.Violation(
-        code: .missingExtension, reason: "the server chose the extension \(first), which was not offered")
+        code: .missingExtension, reason: "the server selected the extension \(first), which was not offered")
     }
     var agreement = Agreement(compresses: true)
     for part in parts.dropFirst() {
       let pair = Self.items([part], "=")
       switch pair.first?.lowercased() {
       case "client_no_context_takeover" where pair.count == 1: agreement.resetsCompression = true
-      // The client's window has the maximum size, so it also decodes data of a smaller window.
+      // The client's window has the maximum size, so it can also decode data with a smaller window.
       case "server_no_context_takeover" where pair.count == 1: continue
       case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(pair[1]) ?? 0): continue
       default:
         throw SocketFrame.Violation(
-          code: .missingExtension, reason: "the server chose the parameter \(part), which was not offered")
+          code: .missingExtension, reason: "the server selected the parameter \(part), which was not offered")
       }
     }
     return agreement

@@ -10,7 +10,7 @@ public enum SocketMessage: Sendable, Hashable {
   /// The text; `nil` for a binary message.
   public var text: String? { if case .text(let text) = self { text } else { nil } }
 
-  /// The number of bytes of the message on the wire, without frame heads.
+  /// The number of bytes of the message on the wire, without frame headers.
   public var byteCount: Int {
     switch self {
     case .text(let text): text.utf8.count
@@ -18,7 +18,7 @@ public enum SocketMessage: Sendable, Hashable {
     }
   }
 
-  /// The bytes of the message; for a text, its UTF-8.
+  /// The bytes of the message; for text, its UTF-8.
   public var data: Data {
     switch self {
     case .text(let text): Data(text.utf8)

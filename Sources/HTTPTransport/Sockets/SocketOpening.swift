@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// The parser of the response to an opening request. It reads the body unless the status is 101.
+/// A parser for the response to an opening request. It reads the body unless the status is 101.
 struct SocketOpening {
   enum Step {
     case needsInput
@@ -11,23 +11,23 @@ struct SocketOpening {
 
   struct Failure: Error { let reason: String }
 
-  /// The maximum number of bytes of all heads together, 1xx responses included: far more than any server sends.
+  /// The maximum number of bytes of all heads together, including 1xx responses. Servers send far less.
   static let maxHead = 1 << 16
-  /// The maximum number of bytes of the body that explains a rejection. The rest is dropped.
+  /// The maximum number of bytes to keep of a body that explains a rejection.
   static let maxBody = 1 << 20
   /// The maximum number of bytes in the line with a chunk's size.
   private static let maxLine = 1024
 
   private var input: [UInt8] = []
-  /// The index of the first unread byte. Bytes before it are removed once for all steps, because removal moves all the
-  /// rest.
+  /// The index of the first unread byte. Bytes before it are removed in one step, because each removal moves all
+  /// following bytes.
   private var start = 0
   private var searched = 0
   private var headBytes = 0
   private var head: (status: Int, headers: HTTPHeaders)?
   private var end = End.connection
   private var body: [UInt8] = []
-  /// The number of bytes still missing from a chunk, including the end of its line.
+  /// The number of bytes still missing from a chunk, including its line break.
   private var missing = 0
 
   private enum End: Equatable {
@@ -52,7 +52,7 @@ struct SocketOpening {
     while head == nil {
       let end = headEnd()
       guard headBytes + (end ?? input.count) - start <= Self.maxHead else {
-        throw Failure(reason: "the head has more than 64 KB")
+        throw Failure(reason: "the response header is larger than 64 KB")
       }
       guard let end else { return .needsInput }
       let found = try Self.read(input[start..<end])
@@ -62,7 +62,7 @@ struct SocketOpening {
         defer { (input, start) = ([], 0) }
         return .open(found.headers, rest: Array(input[start...]))
       }
-      // Informational responses may precede the final one (RFC 9110 §15.2).
+      // Informational responses may precede the final response (RFC 9110 §15.2).
       if found.status < 200 { continue }
       head = found
       self.end = Self.end(found.status, found.headers)
@@ -72,7 +72,7 @@ struct SocketOpening {
 
   /// Returns the response with the body received so far, when no more bytes will follow; `nil` without a head.
   ///
-  /// The status is more useful than the end of the connection: it may, for example, request a token refresh.
+  /// The status is more useful than a connection error. It may, for example, trigger a token refresh.
   func ended() -> Step? { hasHead ? response() : nil }
 
   private func response() -> Step {
@@ -105,7 +105,7 @@ struct SocketOpening {
     for line in lines.dropFirst() where !line.isEmpty {
       guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex, line.first != 0x20, line.first != 0x09
       else {
-        throw Failure(reason: "a line of the head is not a field: \(String(decoding: line.prefix(100), as: UTF8.self))")
+        throw Failure(reason: "a header line is not valid: \(String(decoding: line.prefix(100), as: UTF8.self))")
       }
       fields += line
       fields.append(0x0A)

@@ -3,22 +3,22 @@ public struct SocketOptions: Sendable, Hashable {
   /// The subprotocols that the client offers, in order of preference (RFC 6455 §1.9). The server selects at most one.
   public var subprotocols: [String]
   /// The maximum number of bytes in a message after decompression. A larger message closes the socket with 1009 and
-  /// fails it with `tooLarge`. The default, 1 MB, is far above the messages of chats and feeds.
+  /// fails it with `tooLarge`. The default, 1 MB, is far larger than messages of chats and feeds.
   public var maxMessageSize: Int
-  /// The silence in seconds after which the client sends a ping; 0 disables pings. The default, 30 s, is below the 60 s
-  /// after which many proxies close an idle connection.
+  /// The time in seconds without received data after which the client sends a ping; 0 disables pings. The default, 30
+  /// s, is below the 60 s after which many proxies close an idle connection.
   public var pingInterval: Double
   /// The time in seconds that the server has to send anything after a ping; 0 disables the limit. When it is exceeded,
-  /// the socket fails with `timeout`. The default, 15 s, is that of `Timeouts.idle`.
+  /// the socket fails with `timeout`. The default is 15 s, as for `Timeouts.idle`.
   public var pongTimeout: Double
   /// Whether the client offers compression (permessage-deflate, RFC 7692). The default is `false`.
   ///
-  /// Compression takes about 300 KB of memory for each socket and applies to messages of 64 bytes and more. It needs
+  /// Compression takes about 300 KB of memory for each socket and applies to messages of 64 bytes and more. It requires
   /// zlib at run time (`CurlTransport.Capabilities.gzip`). Without zlib, and with `URLSessionTransport`, the client
-  /// does not offer it.
+  /// does not offer compression.
   public var compression: Bool
 
-  /// Creates options. The documentation of the properties explains the defaults.
+  /// Creates options. See the properties for the defaults.
   public init(
     subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Double = 30, pongTimeout: Double = 15,
     compression: Bool = false
@@ -40,7 +40,7 @@ public struct SocketOptions: Sendable, Hashable {
     }
     if maxMessageSize < 0 { return "SocketOptions.maxMessageSize is \(maxMessageSize); set 0 or more bytes" }
     for (name, value) in [("pingInterval", pingInterval), ("pongTimeout", pongTimeout)] where !(value >= 0) {
-      return "SocketOptions.\(name) is \(value); set seconds, or 0 to disable it"
+      return "SocketOptions.\(name) is \(value); set a positive number of seconds, or 0 to disable it"
     }
     return nil
   }

@@ -3,22 +3,22 @@ import PortableFoundation
 /// The client's side of an open WebSocket (RFC 6455 §5 to §7), without I/O or clock. `feed` accepts received bytes,
 /// `next` returns events, and `takeOutput` returns the bytes to send.
 ///
-/// No memory is reserved for an announced length. Messages are taken out one at a time, so that a pause leaves the rest
-/// of the input unparsed.
+/// An announced length reserves no memory. Messages are parsed one at a time, so that a pause leaves the rest of the
+/// input unparsed.
 struct SocketProtocol {
   enum Event {
     case message(SocketMessage)
-    /// The server's close frame has arrived, or the time limit for it has passed. No event follows.
+    /// The server's close frame has arrived, or the time limit for it has passed. No further event follows.
     case closed(SocketClose)
-    /// The server has violated the protocol. No event follows.
+    /// The server has violated the protocol. No further event follows.
     case failed(SocketFrame.Violation)
-    /// The server has not responded to a ping. No event follows.
+    /// The server has not responded to a ping. No further event follows.
     case unresponsive
   }
 
   /// The time in seconds that the server has for its close frame.
   static let closePatience = 5.0
-  /// The number of unsent bytes above which only the latest ping gets a pong (§5.5.3).
+  /// The number of unsent bytes above which only the latest ping receives a pong (§5.5.3).
   private static let pongLimit = 1 << 16
   /// The minimum size of a message that is worth compressing.
   private static let compressionSize = 64
@@ -80,7 +80,7 @@ struct SocketProtocol {
   /// The number of unsent bytes, without a postponed pong.
   var outputCount: Int { output.count }
 
-  /// Takes the bytes to send out of the output; empty if there are none.
+  /// Removes and returns the bytes to send; empty if there are none.
   mutating func takeOutput() -> [UInt8] {
     if let ping = latestPing.take() { ping.withUnsafeBytes { write(.pong, $0) } }
     var taken: [UInt8] = []
@@ -124,8 +124,8 @@ struct SocketProtocol {
     }
   }
 
-  /// Sends a ping if one is due, and ends the socket when a time limit has passed. While the client is paused, silence
-  /// of the server is not an error.
+  /// Sends a ping if one is due, and ends the socket when a time limit has passed. While the client is paused, missing
+  /// data from the server is not an error.
   mutating func expire(at now: UInt64, isPaused: Bool = false) -> Event? {
     guard now >= deadline else { return nil }
     if state == .closing {
@@ -145,7 +145,7 @@ struct SocketProtocol {
     return .unresponsive
   }
 
-  /// Restarts the measurement of silence, which so far was the client's.
+  /// Restarts the idle measurement, because the client was paused until now.
   mutating func touch(at now: UInt64) { (lastInput, pingSentAt) = (now, nil) }
 
   // MARK: Receiving
@@ -218,7 +218,7 @@ struct SocketProtocol {
       }
     }
     guard let head = try read.get() else { return nil }
-    guard !head.isMasked else { throw .breaksProtocol("a frame of the server is masked") }
+    guard !head.isMasked else { throw .breaksProtocol("a frame from the server is masked") }
     return head
   }
 
@@ -246,13 +246,13 @@ struct SocketProtocol {
     try taken.get()
   }
 
-  /// Checks the head of a data frame.
+  /// Checks the header of a data frame.
   private mutating func begin(_ frame: SocketFrame.Head) throws(SocketFrame.Violation) {
     if frame.opcode == .continuation {
-      guard kind != nil else { throw .breaksProtocol("a continuation has nothing to continue") }
-      guard !frame.isCompressed else { throw .breaksProtocol("a continuation is marked as compressed") }
+      guard kind != nil else { throw .breaksProtocol("a continuation frame does not follow a fragmented message") }
+      guard !frame.isCompressed else { throw .breaksProtocol("a continuation frame is marked as compressed") }
     } else {
-      guard kind == nil else { throw .breaksProtocol("a message begins inside another") }
+      guard kind == nil else { throw .breaksProtocol("a message begins before the previous one is complete") }
       guard !frame.isCompressed || compressor != nil else {
         throw .breaksProtocol("a message is compressed, but compression was not negotiated")
       }
@@ -297,13 +297,13 @@ struct SocketProtocol {
 
   private static func close(_ payload: [UInt8]) throws(SocketFrame.Violation) -> SocketClose {
     guard !payload.isEmpty else { return SocketClose(code: .noCode) }
-    guard payload.count >= 2 else { throw .breaksProtocol("a close frame has half a code") }
+    guard payload.count >= 2 else { throw .breaksProtocol("a close frame has an incomplete code") }
     let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-    guard code.mayBeSent else { throw .breaksProtocol("a close frame has the code \(code), which is not valid") }
+    guard code.mayBeSent else { throw .breaksProtocol("a close frame has the invalid code \(code)") }
     var check = UTF8Check()
     let isText = payload.withUnsafeBytes { check.take(UnsafeRawBufferPointer(rebasing: $0[2...])) }
     guard isText, check.isComplete else {
-      throw SocketFrame.Violation(code: .invalidData, reason: "the reason of a close frame is not valid UTF-8")
+      throw SocketFrame.Violation(code: .invalidData, reason: "the reason in a close frame is not valid UTF-8")
     }
     return SocketClose(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
   }
@@ -320,16 +320,16 @@ struct SocketProtocol {
     start = 0
   }
 
-  static let invalidText = SocketFrame.Violation(code: .invalidData, reason: "a text is not valid UTF-8")
+  static let invalidText = SocketFrame.Violation(code: .invalidData, reason: "a text message is not valid UTF-8")
 
   static func tooLarge(_ limit: Int) -> SocketFrame.Violation {
-    SocketFrame.Violation(code: .tooLarge, reason: "a message has more than \(limit) bytes")
+    SocketFrame.Violation(code: .tooLarge, reason: "a message is larger than \(limit) bytes")
   }
 }
 
-/// Compresses the messages of one socket and removes compression from those of the server (RFC 7692 §7.2).
+/// Compresses the messages of one socket and decompresses the server's messages (RFC 7692 §7.2).
 protocol SocketCompressor: AnyObject {
-  /// Returns the compressed payload; `nil` if there is no memory for it.
+  /// Returns the compressed payload; `nil` if there is not enough memory.
   func compress(_ payload: UnsafeRawBufferPointer) -> [UInt8]?
 
   /// Appends the decompressed content of the next chunk to `message`.

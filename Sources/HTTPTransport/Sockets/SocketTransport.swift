@@ -10,11 +10,11 @@ public protocol SocketTransport: Transport {
   /// 1. `response`, once: with status 101 if the socket is open, otherwise with the complete response that rejects it.
   /// 2. `message` for each message. After `pause`, no message is delivered before `resume()`, and the transport does
   ///    not read the socket.
-  /// 3. `closed`, exactly once: with the server's close frame, or with an error. It is the only call if no response
-  ///    arrives. After a response other than 101, the error is of kind `status`.
+  /// 3. `closed`, exactly once: with the server's close frame, or with an error. If no response arrives, this is the
+  ///    only call. After a response other than 101, the error is of kind `status`.
   ///
-  /// `request.timeouts.connect` limits the connection, `idle` the silence before the response, and `total` the time
-  /// until the response. None of them limits an open socket; `SocketOptions.pongTimeout` does.
+  /// `request.timeouts.connect` limits the time to connect, `idle` the time without data before the response, and
+  /// `total` the time until the response. An open socket is limited only by `SocketOptions.pongTimeout`.
   ///
   /// - Returns: a control of the socket. Disposing it closes the socket without waiting for the server; `closed` then
   ///   receives an error of kind `cancelled`.
@@ -47,13 +47,13 @@ public protocol SocketControl: StreamControl {
   ///
   /// The transport calls `completion` once, on one of its threads: with `nil` when the system has accepted the whole
   /// message, or with an error if the message was not or may not have been sent. A sender that waits for `completion`
-  /// sends at the pace of the server.
+  /// applies the server's backpressure.
   func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void)
 
   /// Sends a close frame after all earlier messages, and waits up to 5 s for the server's close frame. Messages that
   /// arrive meanwhile are dropped.
   ///
-  /// The reason is truncated to 123 bytes. A code that must not be sent, such as 1005, sends a frame without a code.
+  /// The reason is truncated to 123 bytes. For a code that must not be sent, such as 1005, the frame has no code.
   func close(_ code: CloseCode, reason: String)
 }
 

@@ -1,4 +1,4 @@
-/// An incremental check of UTF-8, which detects an invalid text at its first wrong byte (RFC 3629 §4).
+/// An incremental check of UTF-8, which detects invalid text at the first invalid byte (RFC 3629 §4).
 struct UTF8Check {
   /// The number of missing continuation bytes, and the valid range of the next one.
   private var missing = 0
@@ -46,7 +46,7 @@ struct UTF8Check {
       if byte == 0xED { highest = 0x9F }
     case 0xF0...0xF4:
       missing = 3
-      // No overlong forms, nothing beyond U+10FFFF.
+      // Rejects overlong forms and characters beyond U+10FFFF.
       if byte == 0xF0 { lowest = 0x90 }
       if byte == 0xF4 { highest = 0x8F }
     default: return false

@@ -160,7 +160,7 @@
       finish(
         .failure(
           error(
-            .tooLarge, "a message has more than \(options.maxMessageSize) bytes; raise SocketOptions.maxMessageSize",
+            .tooLarge, "a message is larger than \(options.maxMessageSize) bytes; raise SocketOptions.maxMessageSize",
             code: 1009)), lingers: true)
     }
 
@@ -200,7 +200,7 @@
         }
         return watch()
       }
-      // While the client is paused, silence of the server is not an error.
+      // While the client is paused, missing data from the server is not an error.
       if gate.isPaused { return touch() }
       finish(
         .failure(error(.timeout, "no pong arrived within \(options.pongTimeout) s (SocketOptions.pongTimeout)")))

@@ -3,8 +3,8 @@ import Streams
 
 /// The state of a session's newest connection, to which messages are sent.
 ///
-/// A lost connection or a disposed subscription may still report on another thread; only reports of the current one
-/// count.
+/// A lost connection or a disposed subscription may still report on another thread; only reports of the current
+/// connection are used.
 final class SocketSessionState: Sendable {
   enum Step: Sendable {
     case waiting
@@ -22,11 +22,11 @@ final class SocketSessionState: Sendable {
   /// Guards the state, which senders and the threads that start or end a connection access. Sockets are released and
   /// senders notified outside the lock.
   private let state = Locked(State())
-  /// A signal that the state may have changed. It does not carry the state, because two threads could publish theirs in
+  /// A signal that the state may have changed. It does not carry the state, because two threads could publish states in
   /// the wrong order.
   private let changes = BehaviorSubject<Void>(value: ())
 
-  /// The state at the subscription, then each later one.
+  /// The state at the subscription, then each later state.
   var steps: Observable<Step> { changes.asObservable().map { [self] in state.withLock { $0.step } } }
 
   /// Starts a subscription, which replaces all earlier ones.
@@ -39,7 +39,7 @@ final class SocketSessionState: Sendable {
     }
   }
 
-  /// Ends a subscription. Only its first error counts.
+  /// Ends a subscription. Only its first error is used.
   func end(_ subscription: Int, _ error: NetworkError) {
     change { state in
       if case .ended = state.step { return }
@@ -49,7 +49,7 @@ final class SocketSessionState: Sendable {
     }
   }
 
-  /// Starts a connection of `subscription`, or returns `nil` if that has ended.
+  /// Starts a connection of `subscription`, or returns `nil` if the subscription has ended.
   func connect(_ subscription: Int) -> Int? {
     change { state in
       if case .ended = state.step { return nil }
