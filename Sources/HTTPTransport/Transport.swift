@@ -12,7 +12,7 @@ public protocol Transport: Sendable {
   /// `timeout`, `tls`, `redirect`, `invalidRequest`, `file` or `cancelled`. `completion` may be called before `send`
   /// has returned. It must not block, because that would delay other requests.
   ///
-  /// - Returns: a disposable that cancels the request. `completion` then receives `cancelled`, unless another result is
+  /// - Returns: A disposable that cancels the request. `completion` then receives `cancelled`, unless another result is
   ///   already on its way.
   func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

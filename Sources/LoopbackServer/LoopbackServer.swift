@@ -21,11 +21,11 @@ public final class LoopbackServer: Sendable {
   /// Starts a server whose responses are returned by `handler`.
   ///
   /// - Parameters:
-  ///   - logLimit: the maximum number of requests in `requests`. The default, 256, suits tests and limits the memory of
+  ///   - logLimit: The maximum number of requests in `requests`. The default, 256, suits tests and limits the memory of
   ///     benchmarks.
-  ///   - expectation: a closure that responds to `Expect: 100-continue` before the body arrives. 100 requests the body.
-  ///     Any other status is the response, and the connection is closed.
-  ///   - handler: a closure that responds to each request.
+  ///   - expectation: A closure that responds to `Expect: 100-continue` before the body arrives. Status 100 requests
+  ///     the body. Any other status is sent as the response, and the connection is closed.
+  ///   - handler: A closure that responds to each request.
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(
     logLimit: Int = 256, expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler

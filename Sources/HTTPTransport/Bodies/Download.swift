@@ -9,11 +9,11 @@ extension Transport {
   /// behind. The transfer pauses when the disk is slower than the network.
   ///
   /// - Parameters:
-  ///   - request: the request to send.
-  ///   - destination: the file; its directory must exist.
-  ///   - progress: a closure that receives the progress, as in `stream`.
-  ///   - completion: a closure that is called once, on a queue of the download, never from within this call.
-  /// - Returns: a disposable that cancels the download.
+  ///   - request: The request to send.
+  ///   - destination: The file; its directory must exist.
+  ///   - progress: A closure that receives the progress, as in `stream`.
+  ///   - completion: A closure that is called once, on a queue of the download, never from within this call.
+  /// - Returns: A disposable that cancels the download.
   public func download(
     _ request: Request, to destination: URL, progress: ProgressHandler? = nil,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

@@ -175,7 +175,7 @@
 
     /// Continues after a pause, or after a wait for the request's body. Held content is delivered first.
     ///
-    /// - Returns: the code of an error that libcurl reports only here; 0 if the transfer can continue.
+    /// - Returns: The code of an error that libcurl reports only here; 0 if the transfer can continue.
     func unpause() -> Int32 {
       if isHeld, transfer?.gate?.isPaused != true {
         isHeld = false

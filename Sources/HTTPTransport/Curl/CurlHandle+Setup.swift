@@ -27,7 +27,7 @@
 
     /// Sets the HTTP version of `transfer`.
     ///
-    /// - Throws: an error if the request can't be sent with the version that its caller requires.
+    /// - Throws: An error if the request can't be sent with the version that its caller requires.
     func chooseVersion(_ transfer: CurlTransfer) throws(NetworkError) {
       if transfer.httpVersion == .http3, let obstacle = obstacleToHTTP3(transfer) {
         throw NetworkError(

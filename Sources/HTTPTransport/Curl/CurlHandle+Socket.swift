@@ -19,7 +19,7 @@
 
     /// Prepares a connection to the host of `currentRequest`, with the same proxy and TLS settings as for any request.
     ///
-    /// - Throws: an error that names the setting that libcurl does not accept. Nothing may then be sent.
+    /// - Throws: An error that names the setting that libcurl does not accept. Nothing may then be sent.
     func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
       opening = currentRequest
       errorText.pointee = 0

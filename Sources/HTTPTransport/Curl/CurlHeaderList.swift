@@ -10,7 +10,7 @@
     let head: UnsafeMutablePointer<ccurl_slist>?
     private let storage: UnsafeMutableRawPointer?
 
-    /// - Parameter removed: the names of the lines that libcurl would otherwise add.
+    /// - Parameter removed: The names of the lines that libcurl would otherwise add.
     init(_ headers: HTTPHeaders, removed: [String]) {
       let count = headers.count + removed.count
       guard count > 0 else {

@@ -57,7 +57,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// redirect from `https` to `http`, unless `downgrade` is `true`.
   ///
   /// - Parameters:
-  ///   - limit: the maximum number of redirects. Browsers allow 20, the curl tool 50, and URLSession 16. The default,
+  ///   - limit: The maximum number of redirects. Browsers allow 20, the curl tool 50, and URLSession 16. The default,
   ///     10, is more than a well-designed API needs.
   ///   - downgrade: `true` to follow redirects from `https` to `http`.
   ///   - keepsMethod: `true` to keep the method and the body for 301 and 302, as RFC 9110 §15.4 specifies. Browsers

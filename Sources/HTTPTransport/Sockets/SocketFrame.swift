@@ -74,7 +74,8 @@ enum SocketFrame {
     to output: inout [UInt8]
   ) {
     let marked: UInt8 = mask == nil ? 0 : 0x80
-    // Reserve for the first frame only: repeated calls would defeat the geometric growth of the array.
+    // Reserves capacity for the first frame only, because repeated calls would defeat the geometric growth of the
+    // array.
     if output.isEmpty { output.reserveCapacity(payload.count + 14) }
     output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
     switch payload.count {

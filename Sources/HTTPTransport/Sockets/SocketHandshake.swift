@@ -64,7 +64,7 @@ struct SocketHandshake {
 
   /// Checks a response with status 101.
   ///
-  /// - Throws: a violation if the response does not accept a WebSocket, or selects something that the client did not
+  /// - Throws: A violation if the response does not accept a WebSocket, or selects something that the client did not
   ///   offer.
   func check(_ headers: HTTPHeaders) throws(SocketFrame.Violation) -> Agreement {
     guard headers.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {

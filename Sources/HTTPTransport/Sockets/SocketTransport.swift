@@ -16,7 +16,7 @@ public protocol SocketTransport: Transport {
   /// `request.timeouts.connect` limits the time to connect, `idle` the time without data before the response, and
   /// `total` the time until the response. An open socket is limited only by `SocketOptions.pongTimeout`.
   ///
-  /// - Returns: a control of the socket. Disposing it closes the socket without waiting for the server; `closed` then
+  /// - Returns: A control of the socket. Disposing it closes the socket without waiting for the server; `closed` then
   ///   receives an error of kind `cancelled`.
   func connect(_ request: Request, options: SocketOptions, receiver: SocketReceiver) -> any SocketControl
 }

@@ -37,10 +37,10 @@ public final class RecordingTransport: Transport {
   /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary.
   ///
   /// - Parameters:
-  ///   - base: the transport for requests that are not played back.
-  ///   - file: the recording, with one JSON object per line.
-  ///   - mode: the requests to send and record; by default all.
-  ///   - redaction: the secrets to hide in the recording. Requests are matched without them.
+  ///   - base: The transport for requests that are not played back.
+  ///   - file: The recording, with one JSON object per line.
+  ///   - mode: The requests to send and record; by default all.
+  ///   - redaction: The secrets to hide in the recording. Requests are matched without them.
   /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing. In a mode that plays it back,
   ///   also if the file is missing (`strict`) or not a recording.
   public init(
@@ -169,8 +169,8 @@ extension StubTransport {
   /// compared.
   ///
   /// - Parameters:
-  ///   - file: the recording.
-  ///   - redaction: the redaction that was used for the recording.
+  ///   - file: The recording.
+  ///   - redaction: The redaction that was used for the recording.
   /// - Throws: `NetworkError` of kind `file` if the file can't be read or is not a recording.
   public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
     let recorded = try RecordedResponses(file, redaction: redaction)

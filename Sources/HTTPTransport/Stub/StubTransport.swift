@@ -36,8 +36,8 @@ public final class StubTransport: SocketTransport {
   /// Creates a transport whose responses are returned by a closure.
   ///
   /// - Parameters:
-  ///   - scheduler: the scheduler that delivers responses and measures delays; a `TestScheduler` makes time virtual.
-  ///   - response: a closure that returns the response to a request, called on `scheduler`. If it returns `nil`, the
+  ///   - scheduler: The scheduler that delivers responses and measures delays; a `TestScheduler` makes time virtual.
+  ///   - response: A closure that returns the response to a request, called on `scheduler`. If it returns `nil`, the
   ///     request fails with an error that names the request.
   public init(
     on scheduler: any SchedulerType = SerialDispatchQueueScheduler(internalSerialQueueName: "NetLayer.StubTransport"),

@@ -41,7 +41,7 @@
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
         .clientCertificateRequired:
         (.tls, "the TLS handshake with \(place) failed; check the server's certificate")
-      // Linux reports this for a response that is not HTTP. The URL's scheme has been checked before.
+      // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
       case .unsupportedURL: (.connection, "\(place) did not respond with HTTP; check the port")
       case .badURL: (.invalidRequest, "URLSession rejected the URL \(url.absoluteString)")
       case .httpTooManyRedirects: (.redirect, "too many redirects at \(place)")

@@ -18,8 +18,8 @@ extension Network {
   ///
   /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
   /// exceeds 1 MB. After the first successful connection, a refused connection and the statuses 429 and 5xx only count
-  /// as failed attempts, as when a server restarts. Status 204 completes the stream, because the server has no more
-  /// events.
+  /// as failed attempts, because the server may be restarting. Status 204 completes the stream, because the server has
+  /// no more events.
   ///
   /// `timeouts.idle` and `timeouts.total` don't apply. Events arrive on the backend's `mapping` scheduler. A slow
   /// subscriber, or a loop over `values()`, applies backpressure to the server. Disposing closes the connection.
@@ -31,7 +31,8 @@ extension Network {
   ///     If the connection of a POST ends before that event, the stream fails with an error of kind `connection`,
   ///     because the response is incomplete.
   ///   - reconnect: The number of attempts without an event, and the delays between them. `nil` reconnects idempotent
-  ///     methods forever, after up to 3 s at first, as browsers do, and at most a minute; other methods never.
+  ///     methods forever, with delays that grow from up to 3 s, as in browsers, to at most a minute. Other methods are
+  ///     never reconnected.
   ///   - onReconnect: A closure that is called before each delay with the error that ended the connection and the
   ///     length of the delay. The error is `nil` if the server closed the connection normally. It runs on the backend's
   ///     `mapping` scheduler.
