@@ -14,7 +14,7 @@ enum Ending: Sendable {
 extension Observable {
   /// Subscribes and waits for the end of the stream or for Ctrl-C, then disposes of the subscription.
   ///
-  /// - Parameter onNext: Called for each element; returns `false` if the output is closed.
+  /// - Parameter onNext: A closure that is called for each element; returns `false` if the output is closed.
   func wait(onNext: @escaping @Sendable (Element) -> Bool) -> Ending {
     // Shared by the thread of the stream, the interrupt thread and the main thread. The first end is returned.
     let ending = Locked<Ending?>(nil)

@@ -12,7 +12,7 @@ extension Observable {
   ///
   /// - Parameters:
   ///   - cursor: The cursor of the first page; `nil` for the beginning.
-  ///   - page: Returns the page at a cursor.
+  ///   - page: A closure that returns the page at a cursor.
   /// - Returns: The pages. Fails with the error of the call. It also fails with a `NetworkError` of kind `sequence` and
   ///   the page's `index` if a cursor is repeated, because the stream would never end.
   public static func pages<Item: Sendable>(
@@ -35,7 +35,7 @@ extension Observable {
   ///
   /// - Parameters:
   ///   - number: The number of the first page.
-  ///   - page: Returns the page of a number.
+  ///   - page: A closure that returns the page of a number.
   /// - Returns: The pages that have items, without a repeated page.
   public static func pages<Item: Sendable>(
     startingAt number: Int, _ page: @escaping @Sendable (Int) throws -> Observable<Page<Item>>
@@ -68,7 +68,7 @@ extension Observable {
   ///
   /// - Parameters:
   ///   - endsAtRepeat: `true` if a page that repeats the previous one is the end.
-  ///   - next: Returns the place after a page, based on the places already requested; `nil` at the end.
+  ///   - next: A closure that returns the place after a page, based on the places already requested; `nil` at the end.
   private static func walk<Item: Sendable, Place: Hashable & Sendable>(
     from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?

@@ -6,8 +6,8 @@ extension RequestChain {
   ///
   /// - Parameters:
   ///   - options: The network, stub and callbacks of this step.
-  ///   - next: Returns the endpoint, or `nil` to complete the chain here. An error that it throws is the failure of
-  ///     this step.
+  ///   - next: A closure that returns the endpoint, or `nil` to complete the chain here. An error that it throws is the
+  ///     failure of this step.
   public func then<E: TypedEndpoint>(
     _ options: StepOptions<E.Response> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
   ) -> RequestChain<(Last, E.Response), E.Response> where Results == Last {

@@ -41,8 +41,8 @@ extension RequestChain where Results == Last {
   /// - Parameters:
   ///   - network: The network of steps that don't specify one; `nil` for `Network.default`.
   ///   - options: The network, stub and callbacks of this step.
-  ///   - first: Returns the endpoint to call, at each subscription. An error that it throws is the failure of this
-  ///     step.
+  ///   - first: A closure that returns the endpoint to call, at each subscription. An error that it throws is the
+  ///     failure of this step.
   public init<E: TypedEndpoint>(
     on network: Network? = nil, _ options: StepOptions<Last> = StepOptions(),
     _ first: @escaping @Sendable () throws -> E?

@@ -22,7 +22,7 @@ extension Network {
   ///   - sha256: The expected digest of the file, 32 bytes. A different digest is an error of kind `file`, and the
   ///     bytes are removed.
   ///   - clock: The scheduler that measures the transfer rate.
-  ///   - endpoint: Returns the endpoint to call, at each subscription.
+  ///   - endpoint: A closure that returns the endpoint to call, at each subscription.
   public func download(
     to destination: URL, sha256: Data? = nil,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),

@@ -13,9 +13,9 @@ final class SubscriptionLoop: Sendable {
   private let trampoline = Trampoline()
 
   /// - Parameters:
-  ///   - start: Runs the next stream in the given scope; returns `false` if there is none, which completes the
-  ///     downstream.
-  ///   - ended: Receives the terminal event of each stream.
+  ///   - start: A closure that runs the next stream in the given scope; returns `false` if there is none, which
+  ///     completes the downstream.
+  ///   - ended: A closure that receives the terminal event of each stream.
   @usableFromInline
   init(_ downstream: Subscription, start: @escaping Start, ended: @escaping Ended) {
     self.downstream = downstream

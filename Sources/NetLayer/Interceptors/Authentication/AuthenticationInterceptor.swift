@@ -49,9 +49,9 @@ public final class AuthenticationInterceptor: Interceptor {
   ///   - timeout: The time limit of a refresh, including the time to wait for another process that refreshes the same
   ///     token.
   ///   - scheduler: The clock.
-  ///   - apply: Adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A request that
-  ///     already has an `Authorization` is not changed.
-  ///   - refresh: Returns a new token.
+  ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
+  ///     request that already has an `Authorization` is not changed.
+  ///   - refresh: A closure that returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),

@@ -31,8 +31,8 @@ public final class CoalescingInterceptor: Interceptor {
   ///
   /// - Parameters:
   ///   - window: The time for which a response is reused; zero by default.
-  ///   - account: Returns the signed-in user, if the request does not identify it yet. It is called on the subscribing
-  ///     thread.
+  ///   - account: A closure that returns the signed-in user, if the request does not identify it yet. It is called on
+  ///     the subscribing thread.
   ///   - scheduler: The scheduler of the window.
   public init(
     window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil,

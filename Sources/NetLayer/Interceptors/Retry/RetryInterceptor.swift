@@ -44,7 +44,7 @@ public struct RetryInterceptor: Interceptor {
   ///   - statuses: The statuses to retry.
   ///   - maximumRetryAfter: The maximum `Retry-After` to wait for.
   ///   - budget: The budget of retries per origin. Several backends can share one.
-  ///   - isRepeatable: Returns whether a request may be sent twice.
+  ///   - isRepeatable: A closure that returns whether a request may be sent twice.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
     maximumRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
