@@ -12,7 +12,7 @@ import PortableFoundation
 package enum BodyFile {
   /// Opens `file` for reading. The caller must close the descriptor. The size is in bytes.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest`, which names the file, if it can't be read or is not a regular
+  /// - Throws: `NetworkError` of kind `invalidRequest` that names the file, if it can't be read or is not a regular
   ///   file.
   static func open(_ file: URL) throws(NetworkError) -> (descriptor: Int32, size: Int) {
     guard file.isFileURL else { throw failure(file, "it is not a file URL") }

@@ -113,8 +113,8 @@ extension Request.BodyStream {
   /// Creates a stream of the body of `request`, so that a slow disk does not block the transport; `nil` if the body has
   /// no file. The length is measured now. A file whose length has changed when it is sent fails the request.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` if a file can't be read, or its length contradicts the
-  ///   request's.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if a file can't be read, or its length contradicts the request's
+  ///   `Content-Length`.
   init?(filesOf request: Request) throws(NetworkError) {
     let parts: [Request.Body.Part]
     switch request.body {

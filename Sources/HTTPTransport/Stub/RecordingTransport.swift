@@ -41,8 +41,8 @@ public final class RecordingTransport: Transport {
   ///   - file: The recording, with one JSON object per line.
   ///   - mode: The requests to send and record; by default all.
   ///   - redaction: The secrets to hide in the recording. Requests are matched without them.
-  /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing. In a mode that plays it back,
-  ///   also if the file is missing (`strict`) or not a recording.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing. In modes that play it back, it is
+  ///   also thrown if the file is missing (`strict`) or not a recording.
   public init(
     _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard
   ) throws(NetworkError) {

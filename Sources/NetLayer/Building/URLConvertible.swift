@@ -16,8 +16,8 @@ extension String: URLConvertible {
   /// query, which is combined with the queries of the base and the call.
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` for a path that contains `..`, a `#` or a control character, and
-  ///   for a path without a base. Also for a scheme other than http and https, for http and https without `//`, and for
-  ///   an invalid host or port.
+  ///   for a path without a base. It has the same kind for a scheme other than http and https, for http and https
+  ///   without `//`, and for an invalid host or port.
   public func url(below base: URL?) throws -> URL {
     let text = withoutBlanks
     let scheme = text.scheme

@@ -34,8 +34,8 @@ extension Network {
   ///     methods forever, with delays that grow from up to 3 s, as in browsers, to at most a minute. Other methods are
   ///     never reconnected.
   ///   - onReconnect: A closure that is called before each delay with the error that ended the connection and the
-  ///     length of the delay. The error is `nil` if the server closed the connection normally. It runs on the backend's
-  ///     `mapping` scheduler.
+  ///     length of the delay. The error is `nil` if the server closed the connection normally. The closure runs on the
+  ///     backend's `mapping` scheduler.
   public func events(
     _ endpoint: some Endpoint, lastEventID: String = "", until sentinel: String? = nil, reconnect: RetryPolicy? = nil,
     onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil

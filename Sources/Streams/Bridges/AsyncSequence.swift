@@ -28,8 +28,8 @@ extension ObservableType {
   /// before the loop begins. If it is endless, apply `subscribeOn` to it.
   ///
   /// - Parameters:
-  ///   - buffering: The policy for elements that the loop has not requested yet. By default, all are kept, without a
-  ///     limit; alternatives keep a number of the oldest or newest.
+  ///   - buffering: The policy for elements that the loop has not requested yet. By default, all of them are kept,
+  ///     without a limit. Other policies keep a limited number of the oldest or newest elements.
   ///   - onDropped: A closure that receives each element that `buffering` drops, on the emitting thread.
   public func values(
     buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy = .unbounded,

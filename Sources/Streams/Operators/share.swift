@@ -15,8 +15,8 @@ extension ObservableType {
   /// - Parameters:
   ///   - replay: The number of elements in the replay buffer; 0 or less disables replay.
   ///   - scope: The lifetime of the replay buffer. With `whileConnected`, an observer that arrives after the stream has
-  ///     terminated, or after all others have been disposed, subscribes to the source again with an empty buffer. With
-  ///     `forever`, the buffer and the terminal event are kept.
+  ///     terminated, or after all other observers have been disposed, subscribes to the source again with an empty
+  ///     buffer. With `forever`, the buffer and the terminal event are kept.
   @inlinable
   public func share(replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected) -> Observable<Element> {
     Sharing(asObservable(), keepsHub: scope == .forever) {

@@ -44,11 +44,11 @@ public struct CacheInterceptor: Interceptor {
   ///   - cache: The cache.
   ///   - policy: The policy of calls and endpoints without their own.
   ///   - account: A closure that returns the signed-in user, so that users never see each other's responses. It is
-  ///     called on the subscribing thread, and again where the response arrives, which is only stored if both results
-  ///     are equal.
-  ///   - allowsStorage: A closure that decides whether to store a storable response. By default, the cache stores
-  ///     neither failures by the backend's envelope nor non-JSON responses to requests for JSON. A code that is a word,
-  ///     without message or payload, does not count as an envelope. It is called on the `mapping` scheduler.
+  ///     called on the subscribing thread, and again on the thread where the response arrives. The response is stored
+  ///     only if both results are equal.
+  ///   - allowsStorage: A closure that decides whether to store a storable response. By default, the cache does not
+  ///     store responses whose envelope reports a failure, or non-JSON responses to requests for JSON. A textual code
+  ///     without a message or payload does not count as an envelope. It is called on the `mapping` scheduler.
   public init(
     _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
