@@ -3,8 +3,8 @@ import Streams
 
 /// A response whose body is still arriving, for bodies that are endless or larger than memory.
 ///
-/// The body can be read once, as `body` or as `chunks`. Slow reading applies backpressure to the server: at most 256
-/// KB are buffered. Releasing the response unread, or stopping early, cancels the request.
+/// The body can be read only once, as `body` or as `chunks`. Slow reading applies backpressure to the server: at most
+/// 256 KB are buffered. Releasing the response unread, or stopping early, cancels the request.
 public struct StreamedResponse: Sendable {
   /// The status and header fields, with an empty body.
   public let response: Response

@@ -37,7 +37,7 @@ public protocol TokenStore: Sendable {
 }
 
 extension TokenStore {
-  /// Locks nothing.
+  /// Returns a lock that has no effect, because the token is not shared between processes.
   public func lockForRefresh() -> (any Disposable)? { Disposables.create() }
 }
 
