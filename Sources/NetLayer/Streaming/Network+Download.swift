@@ -10,8 +10,8 @@ extension Network {
   /// no download created is not touched, and the call fails with `file`.
   ///
   /// Disposing pauses the download; a new subscription resumes it, even in a later run of the program. Each
-  /// subscription calls `endpoint` again, so that URLs may expire. After an error, the received bytes remain, and a
-  /// downstream `retry(_:)` resumes from there.
+  /// subscription calls `endpoint` again, so URLs that expire are supported. After an error, the received bytes remain,
+  /// and a downstream `retry(_:)` resumes from there.
   ///
   /// Resuming requires a server that supports ranges and sends a strong `ETag` or a `Last-Modified` (`Range` with
   /// `If-Range`, RFC 9110 §13.1.5, §14.2). Otherwise, or if the resource has changed, the download restarts. For

@@ -38,7 +38,7 @@ public final class Socket: Sendable {
     throw Task.isCancelled ? cancelled("sent to") : response.explaining(error)
   }
 
-  /// Sends a text; see `send(_:)` for messages.
+  /// Sends a text message; see `send(_:)` for messages.
   public func send(_ text: String) async throws(NetworkError) { try await send(.text(text)) }
 
   /// Sends `message` at each subscription and completes when the operating system has accepted it.
@@ -54,7 +54,7 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Sends a text at each subscription; see `send(_:)` for messages.
+  /// Sends a text message at each subscription; see `send(_:)` for messages.
   public func send(_ text: String) -> Completable { send(.text(text)) }
 
   /// Sends a close frame after all earlier messages. Messages that arrive later are dropped.
@@ -64,8 +64,9 @@ public final class Socket: Sendable {
 
   /// The messages for a `for try await` loop, which reads each message when it requests it.
   ///
-  /// The loop ends when either side closes the socket with code 1000. Any other close is an error of kind `closed` with
-  /// the close code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the socket open.
+  /// The loop ends when the client or the server closes the socket with code 1000. Any other close is an error of kind
+  /// `closed` with the close code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the
+  /// socket open.
   public var messages: Messages { Messages(socket: self) }
 
   /// The messages of a socket as an async sequence.
@@ -116,7 +117,7 @@ public final class Socket: Sendable {
     }
   }
 
-  /// The messages, each emitted after the last one has been processed. Only one subscriber can read them; disposing
+  /// The messages, each emitted after the previous one has been processed. Only one subscriber can read them; disposing
   /// ends the socket.
   var stream: Observable<SocketMessage> {
     Observable.create { [self] observer in
@@ -163,6 +164,6 @@ public final class Socket: Sendable {
 
   private var claimedTwice: NetworkError {
     NetworkError(
-      kind: .other, reason: "the messages of a socket can be read once; open the endpoint again", response: response)
+      kind: .other, reason: "the messages of a socket can be read only once; open the endpoint again", response: response)
   }
 }

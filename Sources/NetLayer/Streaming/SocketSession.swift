@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A WebSocket session that connects when its messages are subscribed, and reconnects after a lost connection.
+/// A WebSocket session that connects when its messages are subscribed, and reconnects after the connection is lost.
 ///
 /// ```swift
 /// let session = network.socket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
@@ -18,10 +18,10 @@ public final class SocketSession: Sendable {
     case reconnecting(after: Duration, NetworkError)
   }
 
-  /// The messages of every connection. The first subscription connects, later ones share the connection, and disposing
-  /// the last one closes it.
+  /// The messages of every connection. The first subscription connects, later subscriptions share the connection, and
+  /// disposing the last one closes it.
   ///
-  /// Messages arrive on the backend's `mapping` scheduler, each after the last one has been processed. A slow
+  /// Messages arrive on the backend's `mapping` scheduler, each after the previous one has been processed. A slow
   /// subscriber applies backpressure to the server. The stream completes when the server closes with code 1000. Any
   /// other end is an error or triggers a reconnection.
   public let messages: Observable<SocketMessage>
@@ -54,9 +54,9 @@ public final class SocketSession: Sendable {
 
   /// Sends `message` at each subscription and completes when the operating system has accepted it.
   ///
-  /// While no socket is open, the message waits for the next one, after `onOpen`; disposing withdraws it. It fails when
-  /// the messages end or are disposed. A message that was being sent when the connection was lost fails with
-  /// `connection`. It is never sent again, because the server may have received it.
+  /// While no socket is open, the message waits for the next socket, after `onOpen`; disposing withdraws the message.
+  /// It fails when the messages end or are disposed. A message that was being sent when the connection was lost fails
+  /// with `connection`. It is never sent again, because the server may have received it.
   public func send(_ message: SocketMessage) -> Completable {
     state.steps.flatMap { step -> Observable<Socket> in
       switch step {
@@ -68,7 +68,7 @@ public final class SocketSession: Sendable {
     .take(1).flatMap { $0.send(message).asObservable() }.asCompletable()
   }
 
-  /// Sends a text at each subscription; see `send(_:)` for messages.
+  /// Sends a text message at each subscription; see `send(_:)` for messages.
   public func send(_ text: String) -> Completable { send(.text(text)) }
 
   /// Emits the messages of `connection`, which reconnects according to `policy`.
@@ -114,7 +114,7 @@ extension Network {
   /// - after the close codes 1001, 1006 and 1011 to 1014
   /// - once a socket has been open, after the statuses 429 and 5xx, whose `Retry-After` applies up to ten minutes
   ///
-  /// A message resets the count of attempts, and so does a connection that lasted for the policy's `maximumDelay`.
+  /// A message resets the number of attempts, and so does a connection that lasted for the policy's `maximumDelay`.
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint of the opening request, a GET.
@@ -144,7 +144,7 @@ private final class ReconnectCount: Sendable {
   private static let longestPause = Duration.seconds(600)
 
   private let policy: RetryPolicy?
-  /// Guards the count, which the messages' thread and the reconnecting thread access one at a time.
+  /// Guards the count, which the messages' thread and the reconnecting thread access in turn.
   private let state = Locked(State())
 
   init(_ policy: RetryPolicy?) { self.policy = policy }

@@ -34,7 +34,8 @@ extension Observable where Element == Never {
     Observable<(A.Element, B.Element)>.combineLatest(a, b) { ($0, $1) }
   }
 
-  /// Emits the latest elements of three sources as tuples; type-checks faster than the form for any number of sources.
+  /// Emits the latest elements of three sources as tuples; type-checks faster than the overload for any number of
+  /// sources.
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
   >(
@@ -43,7 +44,8 @@ extension Observable where Element == Never {
     latest(a, b, c)
   }
 
-  /// Emits the latest elements of four sources as tuples; type-checks faster than the form for any number of sources.
+  /// Emits the latest elements of four sources as tuples; type-checks faster than the overload for any number of
+  /// sources.
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType
@@ -53,7 +55,8 @@ extension Observable where Element == Never {
     latest(a, b, c, d)
   }
 
-  /// Emits the latest elements of five sources as tuples; type-checks faster than the form for any number of sources.
+  /// Emits the latest elements of five sources as tuples; type-checks faster than the overload for any number of
+  /// sources.
   public static func combineLatest<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType, E: ObservableConvertibleType

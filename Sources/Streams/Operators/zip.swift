@@ -26,7 +26,7 @@ extension Observable where Element == Never {
 // Overloads for three to five sources. The compiler knows their tuple types immediately. In contrast, it solves the
 // type of a pack together with any closure that follows, which takes seconds for `.map { $0.0 + $0.1 + $0.2 }`.
 extension Observable where Element == Never {
-  /// Emits the elements of three sources as tuples; type-checks faster than the form for any number of sources.
+  /// Emits the elements of three sources as tuples; type-checks faster than the overload for any number of sources.
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType
   >(
@@ -35,7 +35,7 @@ extension Observable where Element == Never {
     zipped(a, b, c)
   }
 
-  /// Emits the elements of four sources as tuples; type-checks faster than the form for any number of sources.
+  /// Emits the elements of four sources as tuples; type-checks faster than the overload for any number of sources.
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType
@@ -45,7 +45,7 @@ extension Observable where Element == Never {
     zipped(a, b, c, d)
   }
 
-  /// Emits the elements of five sources as tuples; type-checks faster than the form for any number of sources.
+  /// Emits the elements of five sources as tuples; type-checks faster than the overload for any number of sources.
   public static func zip<
     A: ObservableConvertibleType, B: ObservableConvertibleType, C: ObservableConvertibleType,
     D: ObservableConvertibleType, E: ObservableConvertibleType
