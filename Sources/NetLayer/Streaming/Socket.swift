@@ -164,6 +164,7 @@ public final class Socket: Sendable {
 
   private var claimedTwice: NetworkError {
     NetworkError(
-      kind: .other, reason: "the messages of a socket can be read only once; open the endpoint again", response: response)
+      kind: .other, reason: "the messages of a socket can be read only once; open the endpoint again",
+      response: response)
   }
 }
