@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // async-http-client takes minutes to build, so it takes part only when asked for: PEERS=1 in the environment.
