@@ -88,7 +88,7 @@
           .tls,
           "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
             + "handshake (\(underlying.text)); check that TLS is spoken on that port, and what the server requires")
-      case _ where code == 58 || (code == 35 && underlying.text.contains("key file")):
+      case _ where code == 58 || ([35, 43].contains(code) && underlying.text.contains("key file")):
         return make(
           .tls,
           "the client's certificate or key can't be used for \(place): \(underlying.text); check the files and the "
