@@ -13,6 +13,11 @@
     var place: String { get }
   }
 
+  extension CurlOperation {
+    /// Whether the current hop goes over TLS.
+    var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
+  }
+
   extension CurlTransfer: CurlOperation {}
 
   /// What a CURLcode means to the caller (libcurl-errors(3)).
@@ -83,7 +88,8 @@
           .connection,
           "libcurl has too little memory for the request to \(place), or its head is too large for it; put "
             + "large values into the body")
-      case 35 where isHangUp(underlying.text):
+      // GnuTLS reports a reset that it reads as 56.
+      case _ where (code == 35 && isHangUp(underlying.text)) || (code == 56 && isInHandshake(transfer, handle)):
         return make(
           .tls,
           "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
@@ -134,6 +140,12 @@
     private static func isHangUp(_ text: String) -> Bool {
       ["ssl_error_syscall", "unexpected eof", "connection reset", "connection was non-properly terminated"]
         .contains(where: text.lowercased().contains)
+    }
+
+    /// Whether the connection to the server, or the tunnel to it, stands, and no request could be sent yet.
+    private static func isInHandshake(_ transfer: some CurlOperation, _ handle: CurlHandle) -> Bool {
+      guard handle.connectedAt == nil, transfer.isSecure else { return false }
+      return handle.proxyPlace == nil || (200..<300).contains(tunnelStatus(handle))
     }
 
     /// Whether a server has ended TLS 1.3 for want of a client certificate, which shows behind the handshake alone.

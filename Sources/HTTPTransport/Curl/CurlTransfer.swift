@@ -134,9 +134,6 @@
         redirects: trail.redirects.count)
     }
 
-    /// Whether the current hop goes over TLS.
-    var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
-
     /// The version of HTTP that the caller asks for.
     var httpVersion: Request.HTTPVersion { currentRequest.chosenOptions?.value.httpVersion ?? .automatic }
 
