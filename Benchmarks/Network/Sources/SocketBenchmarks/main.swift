@@ -1,6 +1,6 @@
-// WebSockets: SocketBenchmarks [--url ws://…] [--messages N] [--soak]
-// Echo round trips and throughput against the server at the URL, or a loopback server in this process; with --soak, memory
-// over many messages. `sockets.py` in this folder measures PyPI's `websockets` in the same way.
+// Measures WebSockets: SocketBenchmarks [--url ws://…] [--messages N] [--soak]
+// Echo round trips and throughput with the server at the URL, or with a loopback server in this process. --soak reports
+// memory over many messages. `sockets.py` in this folder measures PyPI's `websockets` in the same way.
 import Dispatch
 import Foundation
 import LoopbackServer
@@ -31,7 +31,7 @@ let server = value("--url") == nil ? try LoopbackServer(logLimit: 0) { _ in .soc
 let url = value("--url") ?? server.map { "ws://127.0.0.1:\($0.port)/" } ?? ""
 let network = Network()
 
-/// One message after the other: each is sent when the one before has come back.
+/// Sends messages one at a time: each after the echo of the previous one.
 func roundTrips(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cpu: Double) {
   try await network.withSocket(.get(url)) { socket in
     let text = String(repeating: "x", count: bytes)
@@ -45,7 +45,7 @@ func roundTrips(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cp
   }
 }
 
-/// Sends as fast as the socket takes messages, and reads the echoes beside it.
+/// Sends as fast as the socket accepts messages, and reads the echoes concurrently.
 func throughput(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cpu: Double) {
   try await network.withSocket(.get(url)) { socket in
     let data = Data(repeating: 120, count: bytes)

@@ -1,4 +1,4 @@
-"""Echo server and client of PyPI's `websockets`, to compare: sockets.py serve | sockets.py URL [MESSAGES]"""
+"""Echo server and client with PyPI's `websockets`, for comparison: sockets.py serve | sockets.py URL [MESSAGES]"""
 import asyncio
 import resource
 import sys
