@@ -1,9 +1,11 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
-// Whether `URLSessionTransport` is part of the package: `HAS_URLSESSION` in the sources. The line that Package@swift-6.1.swift has
-// instead asks the trait; `.ci/manifests --write` makes that manifest of this one.
-let urlSession: [SwiftSetting] = [.define("HAS_URLSESSION")]
+// `URLSessionTransport` is part of the package on Apple platforms and, with the trait, on Linux.
+let urlSession: [SwiftSetting] = [
+  .define("HAS_URLSESSION", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+  .define("HAS_URLSESSION", .when(traits: ["URLSession"])),
+]
 
 let package = Package(
   name: "NetLayer",
@@ -16,6 +18,10 @@ let package = Package(
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
     .executable(name: "Demo", targets: ["Demo"]),
+  ],
+  traits: [
+    .trait(name: "URLSession", description: "URLSessionTransport on Linux, which links FoundationNetworking"),
+    .default(enabledTraits: ["URLSession"]),
   ],
   targets: [
     .target(name: "PortableFoundation"),

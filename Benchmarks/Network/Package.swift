@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Building async-http-client takes minutes, so it is included only if the environment variable PEERS is set.

@@ -77,10 +77,10 @@ enum LargeStack {
     guard pthread_attr_setstacksize(&attributes, size) == 0 else { return }
     #if canImport(Darwin)
       var thread: pthread_t?
-      guard pthread_create(&thread, &attributes, performJob, job) == 0, let thread else { return }
+      guard pthread_create(&thread, &attributes, { performJob($0) }, job) == 0, let thread else { return }
     #else
       var thread = pthread_t()
-      guard pthread_create(&thread, &attributes, performJob, job) == 0 else { return }
+      guard pthread_create(&thread, &attributes, { performJob($0) }, job) == 0 else { return }
     #endif
     pthread_join(thread, nil)
   }
@@ -93,7 +93,8 @@ enum LargeStack {
   }
 }
 
-// A function at file scope: the compiler (6.3.1) rejects a closure that calls the method.
+// A function at file scope: the compiler (6.3.1) rejects a closure that calls the method. It is called in a closure, because the
+// compiler crashes where the function itself has another parameter than Darwin's `pthread_create` asks for.
 private func performJob(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   LargeStack.perform(argument)
   return nil

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Stubs of the modules that the Apple branches of the sources use. `run` copies the sources here.
@@ -11,20 +11,26 @@ let package = Package(
     .target(name: "Darwin", path: "Modules/Darwin"),
     .target(name: "Network", path: "Modules/Network"),
     .target(name: "UIKit", path: "Modules/UIKit"),
+    .target(name: "AppKit", path: "Modules/AppKit"),
     .target(name: "Security", path: "Modules/Security"),
     .target(name: "CryptoKit", path: "Modules/CryptoKit"),
-    .target(name: "PortableFoundation", path: "PortableFoundation"),
+    .target(name: "PortableFoundation", dependencies: ["Darwin"], path: "PortableFoundation"),
     .target(name: "Streams", dependencies: ["PortableFoundation", "Combine", "Darwin"], path: "Streams"),
-    .target(name: "JSONText", dependencies: ["PortableFoundation"], path: "JSONText"),
+    .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"], path: "StreamsTesting"),
+    .target(name: "JSONText", dependencies: ["PortableFoundation", "Darwin"], path: "JSONText"),
     .target(
       name: "HTTPTransport", dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit"],
       path: "HTTPTransport", swiftSettings: [.define("HAS_URLSESSION")]),
     .target(
       name: "NetLayer",
       dependencies: [
-        "PortableFoundation", "Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit", "Security",
+        "PortableFoundation", "Streams", "JSONText", "HTTPTransport", "Darwin", "Network", "UIKit", "AppKit",
+        "Security",
       ],
       path: "NetLayer"),
+    .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "Darwin"], path: "LoopbackServer"),
+    .executableTarget(
+      name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"], path: "Demo"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // `Tests/Fuzz/run` builds and runs this package with the sanitizers and libFuzzer.

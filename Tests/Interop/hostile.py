@@ -44,18 +44,17 @@ def end(connection, notify):
         try:
             connection.unwrap()
         except OSError:
+            # New versions of OpenSSL reject bytes that arrive after the alert.
             pass
-        connection.close()
-    else:
-        # Reads to the end: closing with unread bytes would reset the connection and discard the sent bytes.
-        with socket.socket(fileno=connection.detach()) as raw:
-            raw.settimeout(5)
-            try:
-                raw.shutdown(socket.SHUT_WR)
-                while raw.recv(4096):
-                    pass
-            except OSError:
+    # Reads to the end: closing with unread bytes would reset the connection and discard the sent bytes.
+    with socket.socket(fileno=connection.detach()) as raw:
+        raw.settimeout(5)
+        try:
+            raw.shutdown(socket.SHUT_WR)
+            while raw.recv(4096):
                 pass
+        except OSError:
+            pass
 
 
 def http1(fields, body, notify):

@@ -1,12 +1,18 @@
 """A server on one port of 127.0.0.1: HTTP/3 over UDP with aioquic, and HTTP/1.1 over TLS and TCP, which advertises HTTP/3 with
 Alt-Svc.
 
-Usage: http3.py CERTIFICATE KEY. Prints its port, and a line for each request. Each response contains the version, method, path
-and body size of its request: "HTTP/3 POST /path 4". Over TCP, /plain has no Alt-Svc field, /clear clears it, and every
+Usage: http3.py CERTIFICATE KEY [PORT]. Prints its port, and a line for each request. Each response contains the version, method,
+path and body size of its request: "HTTP/3 POST /path 4". Over TCP, /plain has no Alt-Svc field, /clear clears it, and every
 connection is closed after its response.
+
+Over HTTP/3, the path may begin with a way to lose the connection: /kill ends the process, /close closes the connection with an
+error, and /mute ignores all further datagrams. /kill/body, /close/body and /mute/body do so in the middle of a response. HTTP/3
+has its own process, started with PORT, which is started again when it ends.
 """
 
 import asyncio
+import os
+import signal
 import ssl
 import sys
 
@@ -17,6 +23,11 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ProtocolNegotiated
 
 certificate, key = sys.argv[1:3]
+ON_LOSS = {
+    "kill": lambda protocol: os.kill(os.getpid(), signal.SIGKILL),
+    "close": lambda protocol: (protocol._quic.close(error_code=0x102), protocol.transmit()),  # H3_INTERNAL_ERROR
+    "mute": lambda protocol: setattr(protocol, "is_mute", True),
+}
 
 
 def text(version, method, path, size):
@@ -30,6 +41,15 @@ class OverQUIC(QuicConnectionProtocol):
         super().__init__(*arguments, **options)
         self.http = None
         self.requests = {}
+        self.is_mute = False
+
+    def datagram_received(self, data, address):
+        if not self.is_mute:
+            super().datagram_received(data, address)
+
+    def transmit(self):
+        if not self.is_mute:
+            super().transmit()
 
     def quic_event_received(self, event):
         if isinstance(event, ProtocolNegotiated):
@@ -41,7 +61,18 @@ class OverQUIC(QuicConnectionProtocol):
                 self.requests[part.stream_id][1] += len(part.data)
             if isinstance(part, (HeadersReceived, DataReceived)) and part.stream_ended:
                 fields, size = self.requests.pop(part.stream_id)
-                body = text(3, fields[b":method"].decode(), fields[b":path"].decode(), size)
+                path = fields[b":path"].decode()
+                body = text(3, fields[b":method"].decode(), path, size)
+                lose = ON_LOSS.get(path.split("/")[1])
+                if lose and path.split("/")[2] != "body":
+                    lose(self)
+                    return
+                if lose:
+                    self.http.send_headers(part.stream_id, [(b":status", b"200"), (b"content-length", b"100000")])
+                    self.http.send_data(part.stream_id, bytes(1000), end_stream=False)
+                    self.transmit()
+                    asyncio.get_running_loop().call_later(0.2, lose, self)
+                    return
                 self.http.send_headers(part.stream_id, [(b":status", b"200"), (b"server", b"aioquic")])
                 self.http.send_data(part.stream_id, body, end_stream=True)
                 self.transmit()
@@ -62,11 +93,7 @@ async def over_tcp(reader, writer, port):
     writer.close()
 
 
-async def main():
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate, key)
-    server = await asyncio.start_server(lambda r, w: over_tcp(r, w, port), "127.0.0.1", 0, ssl=tls)
-    port = server.sockets[0].getsockname()[1]
+async def over_quic(port):
     configuration = QuicConfiguration(is_client=False, alpn_protocols=H3_ALPN)
     configuration.load_cert_chain(certificate, key)
     await serve("127.0.0.1", port, configuration=configuration, create_protocol=OverQUIC)
@@ -74,4 +101,19 @@ async def main():
     await asyncio.Event().wait()
 
 
-asyncio.run(main())
+async def main():
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+    server = await asyncio.start_server(lambda r, w: over_tcp(r, w, port), "127.0.0.1", 0, ssl=tls)
+    port = server.sockets[0].getsockname()[1]
+    while True:
+        process = await asyncio.create_subprocess_exec(sys.executable, __file__, certificate, key, str(port))
+        try:
+            await process.wait()
+        except asyncio.CancelledError:
+            process.kill()
+            raise
+
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+asyncio.run(over_quic(int(sys.argv[3])) if len(sys.argv) > 3 else main())

@@ -13,6 +13,11 @@
     var place: String { get }
   }
 
+  extension CurlOperation {
+    /// Whether the current request uses TLS.
+    var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
+  }
+
   extension CurlTransfer: CurlOperation {}
 
   /// The translation of libcurl's error codes to `NetworkError`s (libcurl-errors(3)).
@@ -83,12 +88,13 @@
           .connection,
           "libcurl has too little memory for the request to \(place), or the request header is too large; move "
             + "large values into the body")
-      case 35 where isHangUp(underlying.text):
+      // GnuTLS reports a reset that it reads as 56.
+      case _ where (code == 35 && isHangUp(underlying.text)) || (code == 56 && isInHandshake(transfer, handle)):
         return make(
           .tls,
           "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
             + "handshake (\(underlying.text)); check that the port uses TLS, and what the server requires")
-      case _ where code == 58 || (code == 35 && underlying.text.contains("key file")):
+      case _ where code == 58 || ([35, 43].contains(code) && underlying.text.contains("key file")):
         return make(
           .tls,
           "the client certificate or key can't be used for \(place): \(underlying.text); check the files and the "
@@ -132,8 +138,17 @@
 
     /// Returns whether the text of OpenSSL or GnuTLS only reports that the connection was closed, without a reason.
     private static func isHangUp(_ text: String) -> Bool {
-      ["ssl_error_syscall", "unexpected eof", "connection reset", "connection was non-properly terminated"]
-        .contains(where: text.lowercased().contains)
+      [
+        "ssl_error_syscall", "unexpected eof", "connection reset", "broken pipe",
+        "connection was non-properly terminated",
+      ]
+      .contains(where: text.lowercased().contains)
+    }
+
+    /// Returns whether the connection to the server or the tunnel to it is established, but no request could be sent yet.
+    private static func isInHandshake(_ transfer: some CurlOperation, _ handle: CurlHandle) -> Bool {
+      guard handle.connectedAt == nil, transfer.isSecure else { return false }
+      return handle.proxyPlace == nil || (200..<300).contains(tunnelStatus(handle))
     }
 
     /// Returns whether the server ended TLS 1.3 because a client certificate is missing. In TLS 1.3, this error arrives

@@ -66,9 +66,6 @@
 
     var place: String { currentRequest.url.hostAndPort }
 
-    /// Whether the current request uses TLS.
-    private var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
-
     // MARK: Any thread
 
     func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {

@@ -135,9 +135,6 @@
         redirects: trail.redirects.count)
     }
 
-    /// Whether the current request uses TLS.
-    var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
-
     /// The HTTP version that the caller requests.
     var httpVersion: Request.HTTPVersion { currentRequest.chosenOptions?.value.httpVersion ?? .automatic }
 

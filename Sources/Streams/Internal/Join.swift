@@ -60,8 +60,7 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
 
 /// The destination of the results of a join.
 ///
-/// Swift 6.0 and 6.3 crash on some functions that take a closure over a pack's tuple; this structure replaces the
-/// closure.
+/// Swift 6.3 crashes on some functions that take a closure over a pack's tuple; this structure replaces the closure.
 struct JoinSink<Output: Sendable> {
   let downstream: Subscription
   let next: Observable<Output>.Next

@@ -99,6 +99,46 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(url, .http3, on: try transport())), .connection)
     }
 
+    /// A connection that the server loses before and within the response to a POST: on a new connection, on a reused one, and on
+    /// one that TCP could replace, as the server still offers HTTP/1.1.
+    func testALostConnectionFailsItsPostWhichIsNotSentAgain() throws {
+      let (url, log) = (try server(), try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_LOG"]))
+      // A client that only waits for a body sends nothing, so that the system does not tell it that the server's process is gone.
+      for (loss, kinds) in [
+        ("kill", [NetworkError.Kind.connection, .timeout]), ("close", [.connection, .connection]),
+        ("mute", [.timeout, .timeout]),
+      ] {
+        for (place, kind) in zip(["head", "body"], kinds) {
+          for (version, before) in [
+            (NetLayer.Request.HTTPVersion.http3, []), (.http3, ["HTTP/3"]), (.automatic, ["HTTP/1.1", "HTTP/3"]),
+          ] {
+            let transport = try transport()
+            for expected in before {
+              XCTAssertEqual(try text(url.appending(path: "offer"), version, on: transport), "\(expected) GET /offer 0")
+            }
+            let path = "/\(loss)/\(place)/\(UUID().uuidString)"
+            var post = request(url.appending(path: String(path.dropFirst())), version, body: Data("four".utf8))
+            post.timeouts.idle = 1
+            let (pending, name) = (PendingCall(self), "\(path) \(version) \(before)")
+            _ = pending.send(post, on: transport)
+            guard case .failure(let error) = try pending.outcome() else { return XCTFail(name) }
+            XCTAssertEqual(error.kind, kind, "\(name): \(error.reason)")
+            try waitForHTTP3(url)
+            let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+            XCTAssertEqual(lines.filter { $0.contains(path) }, ["HTTP/3 POST \(path) 4"], name)
+          }
+        }
+      }
+    }
+
+    /// Waits until the server, which starts again after its end, speaks HTTP/3.
+    private func waitForHTTP3(_ url: URL) throws {
+      for _ in 0..<1000 {
+        if case .success = try outcome(url.appending(path: "up"), .http3, on: try transport()) { return }
+      }
+      XCTFail("the server does not come back")
+    }
+
     func testNothingIsSentWithoutTLSOrThroughAProxy() throws {
       let url = try server()
       let other = try LoopbackServer { _ in .text("never") }
@@ -115,7 +155,10 @@
     func testWithoutHTTP3NothingIsSent() throws {
       let server = try LoopbackServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-      var transports: [any Transport] = [URLSessionTransport()]
+      var transports: [any Transport] = []
+      #if HAS_URLSESSION
+        transports.append(URLSessionTransport())
+      #endif
       if !CurlLibrary.speaksHTTP3 { transports.append(try CurlTransport()) }
       for transport in transports {
         guard case .failure(let error) = try outcome(url, .http3, on: transport) else { return XCTFail("sent") }

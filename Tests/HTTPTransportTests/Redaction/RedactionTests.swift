@@ -87,7 +87,9 @@ final class RedactionTests: XCTestCase {
     let request = Request(url: url, headers: ["Authorization": "x", "A": "b"])
     let error = NetworkError(kind: .connection, reason: "no stub for \(url)", request: request)
     XCTAssertEqual("\(error)", "NetworkError(connection, -1212): no stub for http://***@h/a?token=***&q=1")
-    XCTAssertFalse("\((error as NSError).userInfo)".contains("token=x"))
+    #if HAS_URLSESSION
+      XCTAssertFalse("\((error as NSError).userInfo)".contains("token=x"))
+    #endif
     XCTAssertEqual("\(request)", "GET http://***@h/a?token=***&q=1")
     XCTAssertEqual("\(request.headers)", "Authorization: ***\nA: b")
     let bad = Request(url: try XCTUnwrap(URL(string: "http://h")), headers: ["Authorization": "secret\r\nX: y"])

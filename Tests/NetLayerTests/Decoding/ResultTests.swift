@@ -160,7 +160,9 @@ final class ResultTests: XCTestCase {
     ] {
       let json: JSON = ["at": JSON(stringLiteral: text)]
       XCTAssertThrowsError(try json.decode([String: Date].self, using: JSONModelDecoder.iso8601), text) { error in
-        XCTAssertTrue("\(error)".contains("\(text.debugDescription) is not an ISO 8601 date"), "\(error)")
+        guard case DecodingError.dataCorrupted(let context) = error else { return XCTFail("\(error)") }
+        let reason = context.debugDescription
+        XCTAssertTrue(reason.contains("\(text.debugDescription) is not an ISO 8601 date"), reason)
       }
     }
     for (text, seconds) in [

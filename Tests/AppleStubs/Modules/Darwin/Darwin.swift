@@ -13,3 +13,21 @@ extension stat {
   public var st_mtimespec: timespec { st_mtim }
   public var st_atimespec: timespec { st_atim }
 }
+
+public let SO_NOSIGPIPE: Int32 = 0x1022
+
+// On Darwin, a thread is a pointer.
+public struct _opaque_pthread_t {}
+public typealias DarwinThread = UnsafeMutablePointer<_opaque_pthread_t>
+public func pthread_create(
+  _ thread: UnsafeMutablePointer<DarwinThread?>!, _ attributes: UnsafePointer<pthread_attr_t>?,
+  _ start: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?, _ argument: UnsafeMutableRawPointer?
+) -> Int32 { -1 }
+@discardableResult
+public func pthread_join(_ thread: DarwinThread, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) -> Int32 {
+  -1
+}
+@discardableResult
+public func pthread_detach(_ thread: DarwinThread) -> Int32 { -1 }
+@discardableResult
+public func pthread_setname_np(_ name: UnsafePointer<CChar>) -> Int32 { -1 }

@@ -1,0 +1,7 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+import Foundation
+
+open class NSImage: NSObject {
+  public init?(data: Data) { nil }
+}
