@@ -87,12 +87,15 @@
         let transport = try CurlTransport()
         for _ in 0..<10 {
           XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().body, Data("ok".utf8))
-          guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
-            return XCTFail(head)
+          switch try outcome(Request(url: server.url("/")), on: transport) {
+          case .failure(let error): XCTAssertEqual(error.kind, .connection, head)
+          // libcurl 8.23 ignores the line of an interim response.
+          case .success(let response):
+            XCTAssert(head.contains("103"), head)
+            XCTAssertEqual(response.body, Data("ok".utf8))
           }
-          XCTAssertEqual(error.kind, .connection, head)
         }
-        XCTAssertGreaterThanOrEqual(server.connectionCount, 10, head)
+        if !head.contains("103") { XCTAssertGreaterThanOrEqual(server.connectionCount, 10, head) }
       }
     }
 
