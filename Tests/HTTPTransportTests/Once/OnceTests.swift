@@ -128,7 +128,7 @@
         let mayFail = version == "2" || [.busy, .dropped, .lost].contains(call.script)
         // Up to three attempts if the first one fails, and the transport may send each of them twice.
         let most = call.isRepeatable && mayFail ? 6 : call.callers
-        // A retry starts from the first request of the call, also if the lost request followed a redirect.
+        // A retry starts from the first request of the call, even if the lost request followed a redirect.
         guard count.processed > most || count.redirected > (call.isRepeatable ? 6 : 1) else { return nil }
         return "\(call): processed \(count.processed) times, redirected \(count.redirected) times"
       }
