@@ -30,7 +30,7 @@
       let server = try OnceServer(count: count, seed: seed)
       defer { server.stop() }
       try run(server, url: server.url, version: "1.1", CurlTransport.Configuration()) { call, error in
-        // Nobody can know whether the server processed a request on a kept connection that was lost.
+        // The client cannot know whether the server processed a request on a kept connection that was lost.
         guard error.kind == .connection || call.isOneShot else { return "\(error)" }
         let processed = server.count(of: call.id).processed
         let isAnswered = ![.dropped, .lost, .busy].contains(call.script)
@@ -76,7 +76,8 @@
 
     /// Runs all calls and asserts their outcomes.
     ///
-    /// - Parameter judge: Returns the error in the failure of a call that must not be sent twice, or `nil`.
+    /// - Parameter judge: A closure that returns the problem if a call that must not be sent twice fails with an
+    ///   unexpected error, or `nil`.
     /// - Returns: The number of connections to the proxy.
     @discardableResult
     private func run(

@@ -10,7 +10,7 @@
   final class URLSessionFaultMatrixTests: FaultMatrixTests {
     override func makeTransport() throws -> any Transport { URLSessionTransport() }
 
-    // Without a test of its own, a subclass is not discovered on Linux.
+    // XCTest on Linux does not discover a subclass that has no test of its own.
     func testTheTransportIsURLSessionTransport() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
 
     #if canImport(FoundationNetworking)
