@@ -58,7 +58,7 @@
       let lost = Locked(0)
       let connections = try run(server, url: url, version: "2", configuration) { call, error in
         let processed = server.count(of: call.id).processed
-        // A single-use body cannot be sent again after a server did not process it.
+        // A single-use body cannot be sent again, even if the server did not process the request.
         if call.isOneShot && processed == 0 { return nil }
         // libcurl 7 closes a connection if a call on it is cancelled while its send buffer is full. All calls on it are
         // lost.
