@@ -57,8 +57,8 @@
     }
 
     func testAFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
-      // There, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the second
-      // time.
+      // With such a line, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the
+      // second time.
       let server = try LoopbackServer { request in
         request.path == "/text"
           ? .text("ok") : .init(body: .raw([.init("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok")]))
