@@ -25,6 +25,7 @@ let package = Package(
     .executableTarget(
       name: "SocketBenchmarks",
       dependencies: [
+        "CurlLoop",
         .product(name: "NetLayer", package: "NetLayer"),
         .product(name: "LoopbackServer", package: "NetLayer"),
       ],
