@@ -25,6 +25,9 @@
       return false
     }
 
+    /// Whether TLS may be spoken with the proxy, which the environment may name.
+    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy { true } else { isSecureProxy } }
+
     /// Whether its connection is its own, so that what comes in on it is its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 

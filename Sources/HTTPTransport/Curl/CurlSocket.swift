@@ -57,6 +57,8 @@
     /// Whether the loop comes back to this socket in its next turn, and the last turn in which it came.
     var isEager = false
     var turn: UInt64 = 0
+    /// Whether the loop flushes this socket behind the commands of the turn.
+    var isUnflushed = false
 
     init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
       (self.request, currentRequest, hopURL) = (request, request, request.url.absoluteString)
@@ -65,8 +67,8 @@
 
     var place: String { currentRequest.url.hostAndPort }
 
-    /// Whether the current hop goes over TLS.
-    private var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
+    /// Whether what is read comes out of TLS, with the server or with a proxy.
+    private var isInsideTLS = true
 
     // MARK: Any thread
 
@@ -102,6 +104,7 @@
       descriptor = code == 0 ? ccurl_easy_get_socket(handle.easy) : -1
       guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
       connection = ccurl_multi_connection(loop.multi, descriptor)
+      isInsideTLS = hopURL.lowercased().hasPrefix("https:") || handle.mayHaveSecureProxy
       let handshake = SocketHandshake(options, offersCompression: options.compression && SocketDeflate.isAvailable)
       self.handshake = handshake
       opening = SocketOpening()
@@ -132,7 +135,7 @@
           if phase != .lingering { lastActivity = loop.now }
           take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
           // Inside TLS, a short read says nothing of what is left.
-          if count < loop.scratch.count, !isSecure { return }
+          if count < loop.scratch.count, !isInsideTLS { return }
         case .wait:
           // What cannot be written to has no more to say than what is there.
           if let writeFailure { ended(writeFailure) }
@@ -267,8 +270,7 @@
       guard phase == .open, socket?.isOpen == true, writeFailure == nil else { return completion(notOpen) }
       socket?.send(message)
       sends.append((written + UInt64(output.count - offset) + UInt64(socket?.outputCount ?? 0), completion))
-      flush()
-      update()
+      loop.flushSoon(self)
     }
 
     func beginClosing(_ code: CloseCode, _ reason: String) {

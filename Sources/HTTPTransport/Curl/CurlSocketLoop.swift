@@ -38,6 +38,8 @@
     private var connecting: [ObjectIdentifier: CurlSocket] = [:]
     /// Those that have more to read than they were given time for, which epoll may not know of inside TLS.
     private(set) var eager: [CurlSocket] = []
+    /// Those that have taken messages in this turn, which are written together.
+    private var unflushed: [CurlSocket] = []
     /// Counts the turns, so that a socket is served once in each.
     private var turn: UInt64 = 0
     private var nextCheck = Deadline.never
@@ -131,6 +133,22 @@
       eager.append(socket)
     }
 
+    /// Writes what `socket` has to send behind the commands of this turn, once.
+    func flushSoon(_ socket: CurlSocket) {
+      guard !socket.isUnflushed else { return }
+      socket.isUnflushed = true
+      unflushed.append(socket)
+    }
+
+    private func flushAll() {
+      for socket in unflushed {
+        socket.isUnflushed = false
+        socket.flush()
+        socket.update()
+      }
+      unflushed.removeAll(keepingCapacity: true)
+    }
+
     /// Looks at all sockets no later than at `time`.
     func look(at time: UInt64) { nextCheck = Swift.min(nextCheck, time) }
 
@@ -161,6 +179,7 @@
       }
       if !commands.isEmpty { now = Deadline.now() }
       for command in commands { perform(command) }
+      flushAll()
       return !shallEnd
     }
 
@@ -229,6 +248,7 @@
         if case .open(let socket) = command { live[ObjectIdentifier(socket)] = socket }
         if case .send(let socket, let message, let completion) = command { socket.write(message, completion) }
       }
+      flushAll()
       for socket in Array(live.values) {
         socket.cancel("the CurlTransport was shut down while the socket to \(socket.place) was open", .goingAway)
       }

@@ -2,11 +2,11 @@
 // Echo round trips and throughput against the server at the URL, or a loopback server in this process; with --c, those of a
 // plain C loop instead; with --soak, memory over many messages. `sockets.py` in this folder measures PyPI's `websockets` in
 // the same way, and compares the three.
-import CurlLoop
 import Dispatch
 import Foundation
 import LoopbackServer
 import NetLayer
+import SocketLoop
 
 func value(_ name: String) -> String? {
   CommandLine.arguments.firstIndex(of: name).map { CommandLine.arguments.dropFirst($0 + 1).first ?? "" }

@@ -151,6 +151,14 @@ static const char *echo_all(echo *e) {
   return NULL;
 }
 
+// Sends a close frame, and waits until the server has closed the connection.
+static void close_socket(echo *e) {
+  static const uint8_t frame[] = {0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE8};
+  struct pollfd poll_for = {e->socket, POLLIN, 0};
+  if (send(e->socket, frame, sizeof frame, MSG_NOSIGNAL) != (ssize_t)sizeof frame) return;
+  while (poll(&poll_for, 1, 1000) == 1 && recv(e->socket, e->input, READ, 0) > 0) {}
+}
+
 const char *socket_loop_run(
   int port, bool is_text, long bytes, long count, long in_flight, socket_loop_result *result) {
   echo e = {.socket = -1, .bytes = bytes, .count = count, .in_flight = in_flight};
@@ -164,6 +172,7 @@ const char *socket_loop_run(
     failure = echo_all(&e);
     result->seconds = seconds(CLOCK_MONOTONIC) - start;
     result->cpu_seconds = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    if (failure == NULL) close_socket(&e);
   }
   if (e.socket >= 0) close(e.socket);
   free(e.output);
