@@ -1,5 +1,5 @@
 // swift-tools-version: 6.1
-// Made of Package.swift by .ci/manifests --write; change that one.
+// Generated from Package.swift by .ci/manifests --write. Edit Package.swift instead.
 import PackageDescription
 
 // Whether `URLSessionTransport` is part of the package: `HAS_URLSESSION` in the sources. The line that Package@swift-6.1.swift has

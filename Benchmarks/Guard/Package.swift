@@ -9,7 +9,8 @@ let package = Package(
     .executableTarget(
       name: "GuardBenchmarks",
       dependencies: [
-        .product(name: "NetLayer", package: "NetLayer"), .product(name: "Streams", package: "NetLayer"),
+        .product(name: "LoopbackServer", package: "NetLayer"), .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "Streams", package: "NetLayer"),
       ])
   ]
 )

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// async-http-client takes minutes to build, so it takes part only when asked for: PEERS=1 in the environment.
+// Building async-http-client takes minutes, so it is included only if the environment variable PEERS is set.
 let peers = Context.environment["PEERS"] != nil
 
 let package = Package(

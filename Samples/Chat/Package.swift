@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "Chat",
   platforms: [.macOS(.v15)],
-  // In a package of your own: .package(url: "<the URL of the repository>", branch: "main")
+  // In your own package: .package(url: "<the URL of the repository>", branch: "main")
   dependencies: [.package(name: "NetLayer", path: "../..")],
   targets: [
     .executableTarget(

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What new Xcode projects have, and what the compiler will ask for.
+/// The settings of new Xcode projects, and upcoming requirements of the compiler.
 let strict: [SwiftSetting] = [
   .defaultIsolation(MainActor.self),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "FirstEndpoint",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  // In a package of your own: .package(url: "<the URL of the repository>", branch: "main")
+  // In your own package: .package(url: "<the URL of the repository>", branch: "main")
   dependencies: [.package(name: "NetLayer", path: "../..")],
   targets: [
     .target(

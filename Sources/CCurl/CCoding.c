@@ -24,7 +24,7 @@ typedef struct {
   void *dst;
   size_t size, pos;
 } zstd_output;
-// ZSTD_d_windowLogMax, and the 8 MB that RFC 9659 allows.
+// ZSTD_d_windowLogMax, and the window of 8 MB that RFC 9659 permits.
 enum { ZSTD_WINDOW_LOG_MAX = 100, ZSTD_WINDOW_LOG = 23 };
 
 static struct {
@@ -57,7 +57,7 @@ static void load(void) {
     }
   }
 #ifndef CCURL_LINKED
-  // The Static Linux SDK has neither.
+  // The Static Linux SDK contains neither of them.
   void *brotli = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
   if (brotli != NULL) {
     library.brotli_make = dlsym(brotli, "BrotliDecoderCreateInstance");
@@ -86,7 +86,7 @@ int ccoding_available(void) {
 
 struct ccoding {
   int coding;
-  // Whether the last step came to the end.
+  // Whether the last step reached the end.
   bool is_at_end;
   bool has_begun;
   z_stream zlib;
@@ -121,8 +121,8 @@ void ccoding_free(ccoding *decoder) {
   free(decoder);
 }
 
-// The window bits that inflateInit2 takes for what begins with `first`: gzip's, zlib's or those of a bare deflate stream,
-// which many servers send for "deflate" (RFC 9110 §8.4.1.2). No encoder begins a bare stream like zlib's header.
+// Returns the window bits of inflateInit2 for data that begins with `first`: those of gzip, zlib or raw deflate, which
+// many servers send as "deflate" (RFC 9110 §8.4.1.2). No encoder starts a raw stream with bytes like zlib's header.
 static int window_bits(int coding, uint8_t first) {
   if (coding == CCODING_GZIP) return 15 + 16;
   return (first & 0x0f) == 8 && first >> 4 <= 7 ? 15 : -15;
@@ -131,7 +131,7 @@ static int window_bits(int coding, uint8_t first) {
 static int begin_zlib(ccoding *decoder, uint8_t first) {
   if (!decoder->has_begun) {
     decoder->has_begun = true;
-    // The version's first character and the size of the structure are what zlib compares.
+    // zlib checks the first character of the version and the size of the structure.
     int bits = window_bits(decoder->coding, first);
     int code = library.inflateInit2(&decoder->zlib, bits, "1.2.0", (int)sizeof decoder->zlib);
     if (code != Z_OK) decoder->has_begun = false;
@@ -193,7 +193,7 @@ static ccoding_step run_brotli(ccoding *decoder, const uint8_t *input, size_t in
 
 static ccoding_step run_zstd(ccoding *decoder, const void *input, size_t input_count, void *output, size_t count) {
   ccoding_step step = {0, 0, CCODING_AT_END};
-  // Behind a frame may follow another (RFC 8878 §3.1).
+  // Another frame may follow a frame (RFC 8878 §3.1).
   if (decoder->is_at_end && input_count == 0) return step;
   zstd_input in = {input, input_count, 0};
   zstd_output out = {output, count, 0};

@@ -24,11 +24,11 @@
 #include "Linking.h"
 
 #ifdef CCURL_LINKED
-// An instruction to lld, which the Static Linux SDK links with; other linkers need -lcurl.
+// An instruction to lld, the linker of the Static Linux SDK. Other linkers need -lcurl.
 #pragma comment(lib, "curl")
 #endif
 
-// The head of libcurl's curl_version_info_data, as far as it is read here; `age` says which fields exist.
+// The start of libcurl's curl_version_info_data. `age` determines the fields that exist.
 typedef struct {
   int age;
   const char *version;
@@ -86,25 +86,26 @@ static struct {
   message *(*multi_info_read)(void *, int *);
 } curl;
 
-static const char too_old[] = "the libcurl found is older than 7.68; update libcurl";
+static const char too_old[] = "libcurl is older than 7.68; update it";
 static const char *failure;
 static ccurl_info info;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void note_fork(void);
 
-// The OpenSSL that libcurl uses, as far as the end of a connection goes: libcurl takes a connection that ends without a
-// close_notify alert for one that ended in order (with OpenSSL 1.1.1 and 3, all versions up to 8.14).
+// The function of libcurl's OpenSSL that detects the end of a connection. libcurl accepts a connection that ends
+// without a close_notify alert as properly closed (with OpenSSL 1.1.1 and 3, all versions up to 8.14).
 static struct {
   void (*set_info_callback)(void *, void (*)(const void *, int, int));
 } tls;
 
 static void load_tls(const char *version) {
 #ifdef CCURL_LINKED
-  // No function of one that may be BoringSSL: there, the end of a connection is what libcurl takes it for.
+  // Not with a library that may be BoringSSL. There, libcurl alone decides about the end of a connection.
   (void)version;
 #else
-  // Of several in one process, the one of libcurl's: another's functions would take its structures for their own.
+  // If the process has several OpenSSL libraries, use libcurl's: another version's functions would misread its
+  // structures.
   int major = 0, minor = 0;
   char name[32];
   if (version == NULL || sscanf(version, "OpenSSL/%d.%d", &major, &minor) != 2) return;
@@ -119,11 +120,11 @@ static void load_tls(const char *version) {
 static void load(void) {
   static const char *const names[] = {"libcurl.so.4", "libcurl.so", "libcurl-gnutls.so.4"};
   void *library = NULL;
-  // Not for programs with more rights than their caller.
+  // Ignored for programs with more privileges than their caller.
   const char *chosen = secure_getenv("NETLAYER_LIBCURL");
   if (chosen != NULL && *chosen != 0 && (library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL)) == NULL) {
     static char reason[512];
-    snprintf(reason, sizeof reason, "the libcurl that NETLAYER_LIBCURL names can't be loaded (%s); name another, or unset it", dlerror());
+    snprintf(reason, sizeof reason, "the libcurl of NETLAYER_LIBCURL can't be loaded (%s); set another path, or unset the variable", dlerror());
     failure = reason;
     return;
   }
@@ -131,7 +132,7 @@ static void load(void) {
     library = OPEN(names[i]);
   }
   if (library == NULL) {
-    failure = "no libcurl.so.4, libcurl.so or libcurl-gnutls.so.4 was found; install libcurl (Debian: libcurl4)";
+    failure = "libcurl.so.4, libcurl.so or libcurl-gnutls.so.4 was not found; install libcurl (Debian: libcurl4)";
     return;
   }
   const struct {
@@ -168,10 +169,10 @@ static void load(void) {
     }
   }
   if (curl.global_init(3) != 0) {  // CURL_GLOBAL_ALL
-    failure = "curl_global_init failed: libcurl's TLS library could not be set up";
+    failure = "curl_global_init failed: the TLS library of libcurl could not be initialized";
     return;
   }
-  const version_data *data = curl.version_info(5);  // CURLVERSION_SIXTH: libcurl answers with what it has
+  const version_data *data = curl.version_info(5);  // CURLVERSION_SIXTH: libcurl returns the version that it supports
   if (data->version_num < 0x074400) {
     failure = too_old;
     return;
@@ -255,7 +256,7 @@ ccurl_metrics ccurl_easy_get_metrics(void *easy) {
     .port = ccurl_easy_get_long(easy, 0x200028), .http_version = ccurl_easy_get_long(easy, 0x20002e),
   };
   curl.easy_getinfo(easy, 0x100020, &metrics.address);
-  // Where no connection has stood, none was kept.
+  // Without an established connection, none was reused.
   metrics.reused = metrics.pretransfer > 0 && metrics.address != NULL && *metrics.address != 0
                    && ccurl_easy_get_long(easy, 0x20001a) == 0;
   if (!metrics.reused) {
@@ -273,58 +274,59 @@ void *ccurl_share_init(void) {
 }
 void ccurl_share_cleanup(void *share) { curl.share_cleanup(share); }
 
-// The multi handle and what waits for its sockets. libcurl says which sockets it waits for, and is told of those that are
-// ready: a turn costs what is ready, not what is in flight.
+// The multi handle, and the epoll instance for its sockets. libcurl reports the sockets that it waits for, and is
+// called for those that are ready. The cost of a turn depends on the number of ready sockets, not of requests in
+// flight.
 enum { EVENTS = 128, CLOSED = 256, ENDS = 64 };
 struct ccurl_multi {
   void *handle;
   int epoll, wakeup;
-  // Easy handles in it.
+  // The number of easy handles in it.
   int added;
-  // When libcurl wants to be called whatever happens, in nanoseconds; -1 for never.
+  // The time in nanoseconds at which libcurl must be called; -1 for never.
   int64_t deadline;
-  // By descriptor: what libcurl waits for, what epoll watches, whether it is a connection's, and whether something came
-  // for which nobody waited; when bytes last came in, and the number of the connection.
+  // The state by descriptor. `wanted` has the events that libcurl waits for, `watched` those that epoll watches, and
+  // `is_connection` is set for connections. `is_unread` is set if an event occurred that nobody waited for.
   struct {
     uint8_t wanted, watched, is_connection, is_unread;
     in_port_t local_port;
-    // OpenSSL's connection, where it is watched, and whether its close_notify alert has come.
+    // The connection of OpenSSL if it is watched, and whether its close_notify alert has arrived.
     const void *tls;
     bool is_notified;
-    // Whether it speaks HTTP/2 without TLS, and whether it is a Unix domain socket.
+    // Whether it uses HTTP/2 without TLS, and whether it is a Unix domain socket.
     bool is_http2, is_unix;
-    // Whom it counts for: the last that a transfer on it was of.
+    // The lane of the last transfer on it.
     uint32_t lane;
     int64_t last_input;
     uint64_t connection;
     int uses;
-    // Who reads and writes it without libcurl.
+    // The user that reads and writes it without libcurl.
     void *user;
   } *sockets;
   int count;
-  // How many are unread.
+  // The number of unread sockets.
   int unread;
-  // Why the last socket could not be made; 0 where it is told.
+  // The error of the last socket that could not be created; 0 if it has been taken.
   int socket_error;
-  // How many connections have been opened.
+  // The number of connections opened so far.
   uint64_t connections;
-  // The connections closed last, and how they had ended before.
+  // The connections closed last, and the way in which the server had ended them.
   struct {
     uint64_t connection;
     int end;
     bool is_notified;
   } closed[CLOSED];
   unsigned closings;
-  // What was ready when the wait ended.
+  // The events after the last wait.
   struct epoll_event events[EVENTS];
   int ready;
-  // The sockets of users that were ready when the wait ended.
+  // The sockets of users that were ready after the last wait.
   struct {
     int socket, what;
     uint64_t connection;
   } usable[EVENTS];
   int usables;
-  // The connections that the server has ended since they were last asked for.
+  // The connections that the server has ended since the last query.
   uint64_t ended[ENDS];
   int ends;
 };
@@ -338,7 +340,7 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// Makes room for `socket`; false without memory.
+// Makes room for `socket`; returns false without memory.
 static bool make_room(ccurl_multi *multi, int socket) {
   if (socket < multi->count) return true;
   int count = (socket | 255) + 1;
@@ -356,7 +358,7 @@ static void watch(ccurl_multi *multi, int socket, uint8_t what) {
   struct epoll_event event = {.events = ((what & POLL_IN) ? EPOLLIN | EPOLLRDHUP : 0u) | ((what & POLL_OUT) ? EPOLLOUT : 0u), .data.fd = socket};
   int change = what == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   int result = epoll_ctl(multi->epoll, change, socket, &event);
-  // Some versions close a socket that never was connected without a word; another may have its number now.
+  // Some versions close a socket that was never connected without a callback. Another socket may have its number now.
   if (result != 0 && what != 0) {
     result = epoll_ctl(multi->epoll, before == 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
   }
@@ -370,8 +372,8 @@ static void set_unread(ccurl_multi *multi, int socket, uint8_t is_unread) {
   multi->sockets[socket].is_unread = is_unread;
 }
 
-// libcurl waits for something else. Between two requests of a connection that is nothing, for a moment: it stays watched,
-// which saves two system calls a request, until it is ready in vain or closed.
+// Called when the events that libcurl waits for change. Between two requests of a connection, it briefly waits for
+// none. The socket stays watched until an event occurs or it is closed, which saves two system calls per request.
 static int socket_changed(void *easy, int socket, int what, void *context, void *unused) {
   (void)unused;
   ccurl_multi *multi = context;
@@ -399,14 +401,14 @@ static int timer_changed(void *handle, long milliseconds, void *context) {
   return 0;
 }
 
-// libcurl's curl_sockaddr.
+// The curl_sockaddr of libcurl.
 typedef struct {
   int family, type, protocol;
   unsigned int length;
   struct sockaddr address;
 } socket_address;
 
-// libcurl does not say why there is no socket.
+// Records the error, because libcurl does not report why a socket could not be created.
 static int open_socket(void *context, int purpose, const socket_address *address) {
   (void)purpose;
   int made = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
@@ -422,15 +424,15 @@ static bool is_unix(int socket) {
 
 static int socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
-  // How much the system takes of what it can't send yet (tcp(7)). Else it would take megabytes, and how slowly they go
-  // would look like silence; what is on its way over the network does not count, so no speed is lost.
+  // The number of unsent bytes that the system accepts (tcp(7)). Otherwise it would accept megabytes, and their slow
+  // transmission would look like silence. Bytes in transit do not count, so the throughput is not affected.
   int limit = 1 << 15;
   setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
   ccurl_multi *multi = context;
   if (make_room(multi, socket)) {
-    // What is known of its number is of another that had it before.
+    // The recorded state belongs to an earlier socket with the same number.
     watch(multi, socket, 0);
-    // A Unix domain socket connects without a wait, and may get its first response before libcurl has waited for anything.
+    // A Unix domain socket connects immediately, and may receive its first response before libcurl waits for any event.
     multi->sockets[socket].is_unix = is_unix(socket);
     multi->sockets[socket].lane = 0;
     set_unread(multi, socket, multi->sockets[socket].is_unix);
@@ -447,7 +449,7 @@ static int socket_opened(void *context, int socket, int purpose) {
   return 0;
 }
 
-// How the server has ended a connection, once all that it sent before was read.
+// Returns how the server has ended a connection, once all earlier data has been read.
 static int end_of(const ccurl_multi *multi, int socket) {
   char byte;
   if (multi->sockets[socket].is_notified) return CCURL_END_IN_ORDER;
@@ -456,7 +458,7 @@ static int end_of(const ccurl_multi *multi, int socket) {
   return errno == ECONNRESET || errno == EPIPE || errno == ETIMEDOUT ? CCURL_END_RESET : CCURL_END_NONE;
 }
 
-// Before the number may name another: what epoll watches outlives a close where a child process has inherited the socket.
+// Called before the number can be reused. Epoll would keep watching a closed socket that a child process has inherited.
 static int socket_closed(void *context, int socket) {
   ccurl_multi *multi = context;
   if (socket >= 0 && socket < multi->count) {
@@ -526,7 +528,7 @@ void ccurl_multi_remove(ccurl_multi *multi, void *easy) {
   if (curl.multi_remove_handle(multi->handle, easy) == 0) multi->added--;
 }
 
-// Whether the connection that `transfer` was seen on last is there.
+// Returns whether the last known connection of `transfer` is open.
 static bool is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) {
   return transfer->connection != 0 && transfer->socket < multi->count
          && multi->sockets[transfer->socket].connection == transfer->connection;
@@ -536,7 +538,7 @@ static void note_end(ccurl_multi *multi, uint64_t connection) {
   if (connection != 0 && multi->ends < ENDS) multi->ended[multi->ends++] = connection;
 }
 
-// The one whose loop this thread is.
+// The multi handle whose loop runs on this thread.
 static _Thread_local ccurl_multi *current;
 
 static void note_alert(const void *ssl, int where, int alert) {
@@ -573,7 +575,7 @@ bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *tra
   return false;
 }
 
-// Does what is due; true when transfers have ended by it, which nobody waits for any more.
+// Runs due timers. Returns true if transfers have ended, for which nobody waits any more.
 static bool run_timers(ccurl_multi *multi) {
   if (multi->deadline < 0 || (multi->deadline > 0 && multi->deadline > now())) return false;
   int running = 0;
@@ -591,7 +593,7 @@ static int wait_until_timer(const ccurl_multi *multi, int milliseconds) {
 
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds) {
   current = multi;
-  // First what was added just now begins.
+  // First start the transfers that were added just now.
   if (run_timers(multi)) milliseconds = 0;
   int wait = milliseconds == 0 ? 0 : wait_until_timer(multi, milliseconds);
   multi->ready = epoll_wait(multi->epoll, multi->events, EVENTS, wait);
@@ -608,7 +610,7 @@ void ccurl_multi_work(ccurl_multi *multi) {
       while (read(socket, &times, sizeof times) < 0 && errno == EINTR) {}
       continue;
     }
-    // An earlier one of this batch may have closed it.
+    // An earlier event of this batch may have closed it.
     if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
     if (multi->sockets[socket].user != NULL) {
       multi->usable[multi->usables].socket = socket;
@@ -631,7 +633,7 @@ void ccurl_multi_work(ccurl_multi *multi) {
   multi->ready = 0;
 }
 
-// Whether `socket` still is that of `connection`, and not of a later one.
+// Returns whether `socket` still belongs to `connection`, and not to a later one.
 static bool is_same(const ccurl_multi *multi, int socket, uint64_t connection) {
   return socket >= 0 && socket < multi->count && multi->sockets[socket].connection == connection;
 }
@@ -657,7 +659,7 @@ void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection) {
 void *ccurl_multi_next_usable(ccurl_multi *multi, int *what) {
   while (multi->usables > 0) {
     int i = --multi->usables, socket = multi->usable[i].socket;
-    // Who was ready before may have closed it.
+    // An earlier user may have closed it.
     if (multi->sockets[socket].user == NULL || multi->sockets[socket].connection != multi->usable[i].connection) continue;
     *what = multi->usable[i].what;
     return multi->sockets[socket].user;
@@ -696,7 +698,7 @@ int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer) {
   return is_open(multi, transfer) ? ++multi->sockets[transfer->socket].uses : 0;
 }
 
-// The local port of a connection; 0 where it has none, as that of a Unix domain socket.
+// Returns the local port of a connection; 0 if it has none, as a Unix domain socket.
 static in_port_t local_port(int socket) {
   struct sockaddr_storage address;
   socklen_t length = sizeof address;
@@ -719,7 +721,7 @@ void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int por
   }
 }
 
-// Whether a connection goes to the Unix domain socket `path`.
+// Returns whether a connection goes to the Unix domain socket `path`.
 static bool goes_to(int socket, const char *path) {
   struct sockaddr_un address = {0};
   socklen_t length = sizeof address;
@@ -765,7 +767,7 @@ bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
     if (!multi->sockets[socket].is_unread || local_port(socket) != port) continue;
     if (multi->sockets[socket].is_unread == DISTRUSTED) return true;
     ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    // Inside TLS, bytes may be the protocol's own.
+    // Inside TLS, the bytes may belong to the protocol itself.
     return is_secure ? count == 0 : count >= 0;
   }
   return false;
@@ -773,7 +775,7 @@ bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
 
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
   if (!is_open(multi, transfer)) return;
-  // Of those without a port, it can't be told apart from the others, and so it ends.
+  // A connection without a port can't be distinguished from the others, so it is shut down.
   if (multi->sockets[transfer->socket].is_unix) shutdown(transfer->socket, SHUT_RDWR);
   else set_unread(multi, transfer->socket, DISTRUSTED);
 }

@@ -10,7 +10,7 @@
 #include "ZStream.h"
 
 enum { Z_SYNC_FLUSH = 2, Z_DEFLATED = 8, Z_DEFAULT = -1 };
-// A bare stream with a window of 32 KB, the largest.
+// Raw deflate with a window of 32 KB, the maximum.
 enum { WINDOW_BITS = -15, MEMORY_LEVEL = 8 };
 
 static struct {
@@ -58,7 +58,7 @@ cdeflate *cdeflate_make(void) {
   if (!cdeflate_available()) return NULL;
   cdeflate *pair = calloc(1, sizeof *pair);
   if (pair == NULL) return NULL;
-  // The version's first character and the size of the structure are what zlib compares.
+  // zlib checks the first character of the version and the size of the structure.
   int size = (int)sizeof pair->out;
   if (zlib.deflateInit2(&pair->out, Z_DEFAULT, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL, 0, "1.2.0", size) != Z_OK) {
     free(pair);

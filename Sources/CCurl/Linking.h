@@ -1,8 +1,9 @@
 #ifndef LINKING_H
 #define LINKING_H
 
-// How the functions of libcurl and zlib are found: at run time, or by the linker where a program has no dlopen. That is a static
-// program over musl (Swift's Static Linux SDK, which has libcurl.a and libz.a). CCURL_LINKED chooses the latter elsewhere, too.
+// The lookup of the functions of libcurl and zlib: at run time, or by the linker if the program has no dlopen. The
+// latter applies to static programs over musl (Swift's Static Linux SDK, which contains libcurl.a and libz.a).
+// CCURL_LINKED selects it elsewhere, too.
 
 #include <stdlib.h>  // Any header of the C library defines __GLIBC__.
 
@@ -12,7 +13,7 @@
 
 #ifdef CCURL_LINKED
 
-// References that are not weak, as a linker takes nothing from an archive for a weak one.
+// Strong references, because a linker takes nothing from an archive for a weak one.
 #define OPEN(name) ((void *)(name))
 #define FIND(library, name) __extension__({ extern void name(void); (void)(library); (void *)name; })
 

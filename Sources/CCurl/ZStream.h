@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-// zlib's z_stream and results, which its ABI fixes (zlib.h).
+// The z_stream and the results of zlib, which its ABI fixes (zlib.h).
 typedef struct {
   const uint8_t *next_in;
   unsigned int avail_in;

@@ -7,15 +7,15 @@ enum Command {
     usage: Demo                     a tour of NetLayer on a loopback server
            Demo get URL…            fetch URLs, one line of JSON per result
            Demo pages URL           follow a list's cursor from page to page
-           Demo download URL        into a file, going on where the last run was interrupted
-           Demo events URL          show server-sent events as they come
-           Demo bench URL           requests per second, latencies, CPU per request
-           Demo serve               a server to try all of these on; prints its URL
+           Demo download URL        download into a file; resumes an interrupted download
+           Demo events URL          print server-sent events as they arrive
+           Demo bench URL           measure requests per second, latencies, CPU time per request
+           Demo serve               start a server to try the other commands with; prints its URL
 
-    Each has --help, with examples, and --json for scripts; --version names the versions of NetLayer and libcurl.
+    Each command has --help, with examples, and --json, for scripts. --version prints the versions of NetLayer and libcurl.
     """
 
-  /// The package's version: that of the changelog's newest release, or the one that comes next.
+  /// The version of the package: the newest release in the changelog, or the next one.
   private static let version: String = {
     var version = "NetLayer 0.2.0"
     #if os(Linux)
@@ -26,7 +26,7 @@ enum Command {
     return version
   }()
 
-  /// Runs a command line, without the program's name; gives the exit code.
+  /// Runs a command line without the program's name, and returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
     let console = Console()
     return console.exitCode(run(arguments, console))
@@ -54,7 +54,7 @@ enum Command {
     case let other?:
       console.complain(
         "unknown command \(other.debugDescription): use get, pages, download, events, bench or serve, "
-          + "or nothing for the tour")
+          + "or no command for the tour")
       return 2
     }
   }

@@ -1,26 +1,26 @@
-/// Values that layers attach to a request, a response or an error, each known by its type (OkHttp's tags).
+/// Values that layers attach to a request, a response or an error, each identified by its type, like OkHttp's tags.
 ///
 /// ```swift
 /// enum TraceID: ContextKey { static let defaultValue: String? = nil }
 ///
 /// request.context[TraceID.self] = "4bf92f35"
-/// response.request.context[TraceID.self]  // the same, after retries and redirects
+/// response.request.context[TraceID.self]  // the same value, also after retries and redirects
 /// ```
-/// Nothing of it is sent. A copy of a request has the same values, so they outlive retries and redirects.
+/// The values are never sent. Copies of a request keep them, so they remain available after retries and redirects.
 public struct Context: Sendable {
-  // A list, as there are few; it is shared by copies.
+  // An array, because there are only a few values. Copies share it.
   @usableFromInline
   var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
-  /// A context without values.
+  /// Creates an empty context.
   @inlinable
   public init() {}
 
-  /// Whether no value was set.
+  /// Whether the context has no values.
   @inlinable
   public var isEmpty: Bool { values.isEmpty }
 
-  /// The value of a key; the key's default where none was set.
+  /// The value of a key; the key's `defaultValue` if it has not been set.
   @inlinable
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
     get {
@@ -34,7 +34,7 @@ public struct Context: Sendable {
       if let index = values.firstIndex(where: { $0.key == entry.key }) {
         values[index] = entry
       } else {
-        // Where there is one, there are mostly more.
+        // Contexts with one value usually get more.
         if values.isEmpty { values.reserveCapacity(4) }
         values.append(entry)
       }
@@ -43,33 +43,34 @@ public struct Context: Sendable {
 }
 
 extension Context {
-  /// Takes all values of `other`, over those that are here.
+  /// Takes all values of `other`, which replace existing values of the same keys.
   package mutating func take(_ other: Context) {
     values.removeAll { own in other.values.contains { $0.key == own.key } }
     values += other.values
   }
 }
 
-/// The type that a value of a ``Context`` is known by.
+/// A type that identifies a value of a ``Context``.
 public protocol ContextKey {
   /// The type of the value.
   associatedtype Value: Sendable
-  /// The value where none was set.
+  /// The value of the key if none has been set.
   static var defaultValue: Value { get }
 }
 
-/// The number of the attempt at its call that a request is, from 1.
+/// The number of the attempt that a request belongs to, counted from 1.
 ///
-/// Whoever repeats a request counts on; logs and error descriptions name it.
+/// Interceptors that retry a request increase it. Logs and error descriptions show it.
 public enum Attempt: ContextKey {
-  /// The first.
+  /// The first attempt.
   public static let defaultValue = 1
 }
 
-/// The header fields that no redirect takes to another origin, whatever they are called.
+/// The header fields that no redirect to another origin may carry, regardless of their names.
 ///
-/// A network puts a back end's headers and signature there; an interceptor that adds credentials adds them here, too.
+/// A network adds the header fields and the signature of its backend. An interceptor that adds credentials adds its
+/// fields here, too.
 public enum OriginBoundFields: ContextKey {
-  /// None.
+  /// No fields.
   public static let defaultValue = HTTPHeaders()
 }

@@ -1,13 +1,14 @@
 import PortableFoundation
 import Synchronization
 
-/// Chooses the transport where the caller names none.
+/// A factory of the default transport of the platform.
 public enum DefaultTransport {
-  /// A new transport: over libcurl on Linux, where one from 7.68 on is installed; over `URLSession` elsewhere.
+  /// Creates a transport over libcurl on Linux, if version 7.68 or later is installed, and over `URLSession` elsewhere.
   ///
-  /// Where libcurl can't be used on Linux, the first call writes one line to standard error that says why, and what is
-  /// lost. Pass a `URLSessionTransport` to the backend to choose it without that line. A package built without the trait
-  /// `URLSession` has none on Linux: there, each request then fails with `connection`, and the reason names libcurl.
+  /// If libcurl can't be used on Linux, the first call writes one line to standard error with the reason and the
+  /// consequences. To choose `URLSession` without this line, pass a `URLSessionTransport` to the backend. A package
+  /// built without the trait `URLSession` does not contain it on Linux. Each request then fails with `connection` and a
+  /// reason that names libcurl.
   public static func make() -> any Transport {
     #if canImport(CCurl)
       make(notice: fallbackNotice) { try CurlTransport() }
@@ -20,7 +21,7 @@ public enum DefaultTransport {
     StandardError.print(line)
   }
 
-  /// The transport that `preferred` makes; where it throws, the one of `fallback`.
+  /// Returns the transport that `preferred` creates, or a fallback if it throws.
   static func make(notice: Notice, _ preferred: () throws -> any Transport) -> any Transport {
     do {
       return try preferred()
@@ -30,19 +31,19 @@ public enum DefaultTransport {
   }
 
   #if HAS_URLSESSION
-    /// A transport over `URLSession`, after a `notice`.
+    /// Creates a transport over `URLSession`, after a `notice`.
     private static func fallback(_ error: NetworkError, _ notice: Notice) -> any Transport {
       notice.give(
-        "NetLayer: \(error.reason). Requests go through URLSession instead, which takes many times the CPU and has no pins, "
+        "NetLayer: \(error.reason). Requests go through URLSession instead, which needs many times the CPU and supports no pins, "
           + "client certificates, proxy settings, priorities or backpressure. Install libcurl 7.68 or later (libcurl.so.4), "
           + "or pass a URLSessionTransport to the backend.")
       return URLSessionTransport()
     }
   #else
-    /// A transport that fails every request with `error` and its remedy, after a `notice`.
+    /// Creates a transport that fails every request with `error` and its remedy, after a `notice`.
     private static func fallback(_ error: NetworkError, _ notice: Notice) -> any Transport {
       var error = error
-      error.reason += "; every request fails, as this program was built without URLSession"
+      error.reason += "; every request fails, because this program was built without URLSession"
       notice.give("NetLayer: \(error.reason)")
       return UnavailableTransport(error)
     }
@@ -50,7 +51,7 @@ public enum DefaultTransport {
 
   /// A line that is written once.
   final class Notice: Sendable {
-    /// Set by the first who gives it, on any thread.
+    /// Set by the first call of `give`, on any thread.
     private let isGiven = Atomic<Bool>(false)
     private let write: @Sendable (String) -> Void
 

@@ -1,9 +1,9 @@
 import PortableFoundation
 
-/// The three forms of a date in HTTP (RFC 9110 §5.6.7).
+/// The parser of the three date formats of HTTP (RFC 9110 §5.6.7).
 package enum HTTPDate {
-  /// Seconds since 1 January 2001 of `text`; `nil` for what is no date. A year of two digits is the one at most 50 years
-  /// after `now`.
+  /// Returns the seconds since 1 January 2001 for `text`; `nil` if it is not a valid date. A two-digit year is at most
+  /// 50 years after `now`.
   package static func seconds(_ text: String, now: Double) -> Double? {
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
     guard words.count == 5 || words.count == 6, let weekday = words.first, weekdays.contains(weekday.prefix(3)) else {
@@ -51,7 +51,8 @@ package enum HTTPDate {
     return index == 1 && isLeap ? 29 : [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][index]
   }
 
-  /// Days since 1 January 2001 in the Gregorian calendar: years are counted from March, so that leap days come last.
+  /// Returns the days since 1 January 2001 in the Gregorian calendar. Years start in March, so that leap days come
+  /// last.
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let ofYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

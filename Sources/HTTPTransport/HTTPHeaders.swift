@@ -1,19 +1,19 @@
 import PortableFoundation
 
-/// Header fields in order: names are looked up without case, duplicates are kept (RFC 9110 §5).
+/// An ordered list of header fields. Names are case-insensitive, and duplicates are kept (RFC 9110 §5).
 ///
-/// A dictionary's names are unique without case, too, and the last one counts; `append` and the initialiser that takes
-/// fields keep duplicates. Names and values are checked when a request is sent: a value may have any character
-/// but control characters, a tab excepted, and goes out in UTF-8. `==` compares fields as they are written.
+/// If keys of a dictionary differ only in case, the last one is used. `append` and the initializer that takes fields
+/// keep duplicates. Transports check names and values when they send a request. A value may contain any characters
+/// except control characters other than tab, and is sent as UTF-8. `==` compares fields as they are written.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
-  /// One field as it was given or received.
+  /// One field, as it was set or received.
   public struct Field: Sendable, Hashable {
     /// The name in its original spelling.
     public var name: String
-    /// The value; spaces and tabs around it are taken off, since they are no part of it (RFC 9110 §5.5).
+    /// The value, without leading and trailing spaces and tabs, which are not part of it (RFC 9110 §5.5).
     public var value: String { didSet { value = Self.trimmed(value) } }
 
-    /// A field of `name` and `value`.
+    /// Creates a field with a name and a value.
     public init(name: String, value: String) {
       self.name = name
       self.value = Self.trimmed(value)
@@ -43,30 +43,30 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     }
   }
 
-  /// No fields.
+  /// Creates an empty list.
   public init() { self.init([Field]()) }
 
-  /// The fields in the order given, duplicates included.
+  /// Creates a list of fields in the given order, duplicates included.
   public init(_ fields: [Field]) { storage = .fields(fields) }
 
-  /// Those of an answer, read when they are first asked for.
+  /// Creates the fields of a response, which are parsed on first access.
   init(_ received: ReceivedFields) { storage = .received(received) }
 
-  /// The fields of `dictionary`, sorted by name so that the order is the same in every run; of names that differ by case
-  /// only, the last counts.
+  /// Creates the fields of `dictionary`, sorted by name so that the order is the same in every run. If names differ
+  /// only in case, the last one is used.
   public init(_ dictionary: [String: String]) {
     self.init()
     for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { self[name] = value }
   }
 
-  /// The fields in the order written; of a name given twice, in whatever case, the last counts.
+  /// Creates the fields of the literal in order. If a name occurs twice, in any case, the last value is used.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init()
     for (name, value) in elements { self[name] = value }
   }
 
-  /// The value of `name`; duplicates are joined by ", " (RFC 9110 §5.3). Setting replaces all fields of that name,
-  /// `nil` removes them.
+  /// The value of the field `name`; the values of duplicates are joined by ", " (RFC 9110 §5.3). Setting a value
+  /// replaces all fields of that name, and setting `nil` removes them.
   public subscript(name: String) -> String? {
     get {
       let all = values(of: name)
@@ -88,7 +88,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     }
   }
 
-  /// Changes the fields in place, without a copy where they are not shared.
+  /// Changes the fields in place, without a copy if they are not shared.
   private mutating func change(_ body: (inout [Field]) -> Void) {
     var fields = self.fields
     storage = .fields([])
@@ -96,30 +96,30 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     storage = .fields(fields)
   }
 
-  /// Every value of `name`, in order.
+  /// Returns all values of the field `name`, in order.
   public func values(of name: String) -> [String] {
     fields.compactMap { Self.same($0.name, name) ? $0.value : nil }
   }
 
-  /// Adds a field behind those already there, duplicates included.
+  /// Appends a field, and keeps fields of the same name.
   public mutating func append(_ name: String, _ value: String) {
     change { $0.append(Field(name: name, value: value)) }
   }
 
-  /// These fields with those of `other` replacing the ones of the same name.
+  /// Returns these fields with those of `other`, which replace the fields of the same name.
   public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
     let new = other.fields
     guard !new.isEmpty else { return self }
     return HTTPHeaders(fields.filter { field in !new.contains { Self.same($0.name, field.name) } } + new)
   }
 
-  /// The number of fields, duplicates counted.
+  /// The number of fields, duplicates included.
   public var count: Int { fields.count }
 
   /// Whether there are no fields.
   public var isEmpty: Bool { fields.isEmpty }
 
-  /// The values by name, in the spelling that comes first; duplicates are joined by ", ".
+  /// The values by name, in the spelling of the first occurrence; the values of duplicates are joined by ", ".
   public var dictionary: [String: String] {
     var seen: Set<String> = []
     var result: [String: String] = [:]
@@ -127,18 +127,18 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     return result
   }
 
-  /// The fields sorted by name without case; duplicates stay in their order.
+  /// Returns the fields sorted by name, ignoring case; duplicates keep their order.
   public func sorted() -> HTTPHeaders {
     let fields = fields
-    // The library's sort is stable in fact, but does not promise it.
+    // The standard library does not guarantee that its sort is stable.
     let order = fields.enumerated().map { ($0.element.name.lowercased(), $0.offset) }.sorted { $0 < $1 }
     return HTTPHeaders(order.map { fields[$0.1] })
   }
 
-  /// Iterates over the fields in order.
+  /// Returns an iterator over the fields in order.
   public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
-  /// One `name: value` a line, without secrets.
+  /// The fields, one `name: value` per line, without secrets.
   public var description: String {
     Redaction.standard.headers(self).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
   }
@@ -146,10 +146,10 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// Compares the fields in order, as they are written.
   public static func == (a: HTTPHeaders, b: HTTPHeaders) -> Bool { a.fields == b.fields }
 
-  /// Takes in the fields.
+  /// Hashes the fields.
   public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 
-  /// Whether two field names are the same: ASCII letters compare without case (RFC 9110 §5.1).
+  /// Returns whether two field names are equal; the comparison ignores the case of ASCII letters (RFC 9110 §5.1).
   package static func same(_ a: String, _ b: String) -> Bool {
     let left = a.utf8
     let right = b.utf8
@@ -161,11 +161,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
 }
 
 extension HTTPHeaders {
-  /// The value of `Authorization` for a user and a password, in UTF-8 (RFC 7617): `Basic dGVzdDp0ZXN0`.
+  /// Returns the value of `Authorization` for a user and a password, as UTF-8 (RFC 7617): `Basic dGVzdDp0ZXN0`.
   public static func basic(user: String, password: String) -> String {
     "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
 
-  /// The value of `Authorization` for a token (RFC 6750 §2.1): `Bearer abc`.
+  /// Returns the value of `Authorization` for a token (RFC 6750 §2.1): `Bearer abc`.
   public static func bearer(_ token: String) -> String { "Bearer " + token }
 }

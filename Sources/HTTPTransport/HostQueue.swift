@@ -1,60 +1,63 @@
-/// Decides which requests run and which wait, so that neither one host nor all together get more than allowed: a pure state
-/// machine. Not generic: the layer above has it, too, and would run it unspecialised.
+/// A queue that limits the requests running concurrently, per host and in total: a pure state machine. It is not
+/// generic, because the layer above uses it as well, and would run a generic version unspecialized.
 ///
-/// The most urgent goes first. Among equals it is the host's turn that has waited for the total the longest, so that a busy
-/// host does not starve the others; or, if `goesByAge`, the one that came first, whatever its host.
+/// The request with the highest priority runs first. Among equals, the host goes first that has waited longest for the
+/// total limit, so that a busy host does not starve the others. If `goesByAge` is set, the oldest request goes first
+/// instead.
 ///
-/// Waiting here and not inside libcurl keeps a waiting request small (no handle), keeps its connect limit from running
-/// before it connects, lets the urgent go first, and keeps each turn of the loop proportional to what runs.
+/// The queue replaces that of libcurl for four reasons. A waiting request stays small, because it has no handle. Its
+/// connect limit starts with the connection. Urgent requests overtake. Each turn of the loop costs only as much as the
+/// running requests.
 package struct HostQueue {
-  /// A request that runs or waits.
+  /// A running or waiting request.
   package protocol Item: AnyObject {
-    /// Whether it waits no more.
+    /// Whether it no longer waits.
     var hasEnded: Bool { get }
   }
 
-  /// The requests of one host. A class, so that a request finds its lane once and not at every step.
+  /// The requests of one host. A class, so that a request looks its lane up only once.
   package final class Lane {
-    /// Counted from 1; another for each lane.
+    /// The number of the lane, unique and counted from 1.
     let number: UInt32
     fileprivate(set) var running = 0
     fileprivate var multiplexed = false
     fileprivate var isReady = false
-    /// Whether the origin is known not to respond to `Expect: 100-continue`, or to refuse it.
+    /// Whether the origin is known to ignore or reject `Expect: 100-continue`.
     var ignoresExpectations = false
-    /// Until when the origin offers HTTP/3, uptime in nanoseconds.
+    /// The uptime in nanoseconds until which the origin offers HTTP/3.
     var http3Until: UInt64 = 0
     /// One line for each priority, the lowest first.
     fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 
-    /// How urgent its first is; -1 where none waits.
+    /// The priority of its most urgent waiting request; -1 if none waits.
     var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
     var hasWaiting: Bool { urgency >= 0 }
-    /// How many wait.
+    /// The number of waiting requests.
     var waitingCount: Int { waiting.reduce(0) { $0 + $1.count } }
     var isAtRest: Bool { running == 0 && !hasWaiting }
-    /// How much of the total it takes: one for a host that shares a connection.
+    /// Its share of the total; 1 for a host whose requests share a connection.
     var weight: Int { multiplexed ? Swift.min(1, running) : running }
 
     fileprivate init(_ number: UInt32) { self.number = number }
   }
 
-  /// First come, first served.
+  /// A first-in, first-out queue.
   fileprivate struct Line {
     private var items: [(item: (any Item)?, number: Int)] = []
     private var next = 0
-    /// How many have ended while they waited, at most.
+    /// The maximum number of items that ended while they waited.
     private var ended = 0
 
     var isEmpty: Bool { next == items.count }
-    /// How many have not ended; takes a step for each.
+    /// The number of items that have not ended. Takes linear time.
     var count: Int { items[next...].count { $0.item?.hasEnded == false } }
-    /// The number of the first.
+    /// The number of the first item.
     var number: Int { items[next].number }
 
     mutating func append(_ item: any Item, _ number: Int) { items.append((item, number)) }
 
-    /// Drops those that have ended from the front, and all when they are the half, which costs each of them a step or two.
+    /// Removes ended items from the front. Removes all ended items when they make up half of the line, so that the
+    /// amortized cost of each is constant.
     mutating func noteEnd() {
       ended += 1
       if ended >= 32, ended * 2 > items.count - next {
@@ -94,11 +97,11 @@ package struct HostQueue {
   private var running = 0
   private var lastNumber = 0
   private var lastLane: UInt32 = 0
-  /// Lanes that would run more, were the total not reached; the one that has been so the longest first.
+  /// Lanes that only the total prevents from running more; the one that has waited longest comes first.
   private var ready: [Lane] = []
 
-  /// At most `perHost` run at once for one host and `total` altogether; a host that multiplexes counts once in
-  /// `total` and runs `streams` (RFC 9113 §6.5.2 recommends at least 100).
+  /// Creates a queue that runs at most `perHost` requests for each host and `total` requests altogether. A host that
+  /// multiplexes runs up to `streams` requests and counts once in `total` (RFC 9113 §6.5.2 recommends at least 100).
   package init(perHost: Int, total: Int, streams: Int = 100, goesByAge: Bool = false) {
     self.perHost = Swift.max(1, perHost)
     self.total = Swift.max(1, total)
@@ -106,13 +109,13 @@ package struct HostQueue {
     self.goesByAge = goesByAge
   }
 
-  /// Whether nothing runs or waits.
+  /// Whether no request runs or waits.
   var isAtRest: Bool { running == 0 && ready.isEmpty && lanes.values.allSatisfy(\.isAtRest) }
 
-  /// The lane of `host`.
+  /// Returns the lane of `host`.
   package mutating func lane(for host: String) -> Lane {
     if let lane = lanes[host] { return lane }
-    // A client of very many hosts must not grow without end; what it forgets is only which of them spoke HTTP/2.
+    // Bounds the memory of a client with very many hosts. The only loss is which of them support HTTP/2.
     if lanes.count >= 1024 { lanes = lanes.filter { !$0.value.isAtRest } }
     lastLane &+= 1
     let lane = Lane(lastLane)
@@ -120,7 +123,7 @@ package struct HostQueue {
     return lane
   }
 
-  /// `true` when `item` may run at once; else it waits and comes out of a later `finished`.
+  /// Returns `true` if `item` may run immediately. Otherwise it waits, and a later call of `finished` returns it.
   mutating func admit(_ item: any Item, in lane: Lane, priority: Request.Priority = .normal) -> Bool {
     if mayRun(lane) {
       start(lane)
@@ -130,17 +133,17 @@ package struct HostQueue {
     return false
   }
 
-  /// Lets `item` wait until it comes out of `next`.
+  /// Adds `item` to the waiting requests; `next` returns it later.
   package mutating func wait(_ item: any Item, in lane: Lane, priority: Request.Priority) {
     lastNumber += 1
     lane.waiting[priority.rawValue].append(item, lastNumber)
     update(lane)
   }
 
-  /// Whether one of those that wait may run.
+  /// Whether a waiting request may run.
   package var hasNext: Bool { nextIndex != nil }
 
-  /// Takes out the first that may run.
+  /// Removes and returns the first waiting request that may run; `nil` if there is none.
   package mutating func next() -> (any Item)? {
     guard let index = nextIndex else { return nil }
     let lane = ready.remove(at: index)
@@ -150,7 +153,7 @@ package struct HostQueue {
     return lane.waiting[lane.urgency].takeFirst()
   }
 
-  /// Notes that one of `lane`'s has ended, `multiplexed` when it came over HTTP/2.
+  /// Records that a request of `lane` has ended; `multiplexed` is `true` if it used HTTP/2.
   package mutating func end(_ lane: Lane, multiplexed: Bool = false) {
     let before = lane.weight
     lane.running -= 1
@@ -159,7 +162,7 @@ package struct HostQueue {
     update(lane)
   }
 
-  /// Notes that one of `lane`'s has ended; gives what may run now.
+  /// Records that a request of `lane` has ended, and returns the requests that may run now.
   mutating func finished(_ lane: Lane, multiplexed: Bool = false) -> [any Item] {
     end(lane, multiplexed: multiplexed)
     var admitted: [any Item] = []
@@ -167,20 +170,20 @@ package struct HostQueue {
     return admitted
   }
 
-  /// Notes that an item of `lane` has ended while it waited: a host that is busy for long must not gather them.
+  /// Records that an item of `lane` has ended while it waited, so that ended items do not accumulate in a busy lane.
   package mutating func endedWaiting(in lane: Lane, priority: Request.Priority = .normal) {
     lane.waiting[priority.rawValue].noteEnd()
     update(lane)
   }
 
-  /// Forgets everything.
+  /// Removes everything.
   mutating func removeAll() {
-    // Items may know their lane: a lane that kept them would never be freed.
+    // Items may refer to their lane. Emptying the lanes breaks the reference cycle.
     for lane in lanes.values { lane.waiting = Request.Priority.allCases.map { _ in Line() } }
     (lanes, ready, running) = ([:], [], 0)
   }
 
-  /// Where the lane is in `ready` whose turn it is.
+  /// The index in `ready` of the lane whose turn it is.
   var nextIndex: Int? {
     var best: (index: Int, urgency: Int, number: Int)?
     for (index, lane) in ready.enumerated() where mayRun(lane) {
@@ -198,7 +201,7 @@ package struct HostQueue {
     running += lane.weight - before
   }
 
-  /// Notes whether only the total keeps `lane` from running more.
+  /// Records whether only the total prevents `lane` from running more.
   private mutating func update(_ lane: Lane) {
     let isReady = lane.hasWaiting && !isFull(lane)
     guard isReady != lane.isReady else { return }

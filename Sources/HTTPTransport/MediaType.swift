@@ -1,9 +1,9 @@
-/// A media type with its parameters, as `Content-Type` has them (RFC 9110 §8.3.1).
+/// A media type with its parameters, such as the value of `Content-Type` (RFC 9110 §8.3.1).
 package struct MediaType {
-  /// The type, then each parameter, as they are written but without blanks around them.
+  /// The type, then each parameter, in their original spelling without surrounding blanks.
   package let pieces: [Substring]
 
-  /// Splits at semicolons, but for those in quoted strings.
+  /// Parses `text`, split at the semicolons outside quoted strings.
   package init(_ text: String) {
     var pieces: [Substring] = []
     var start = text.startIndex
@@ -26,7 +26,7 @@ package struct MediaType {
     self.pieces = pieces.map(Self.trimmed)
   }
 
-  /// The value of the first parameter called `name`, which is in lower case, without quotes and escapes.
+  /// Returns the value of the first parameter called `name`, which is in lowercase, without quotes and escapes.
   package func parameter(_ name: String) -> String? {
     guard let piece = pieces.dropFirst().first(where: { Self.name($0) == name }) else { return nil }
     let value = Self.trimmed(piece.drop { $0 != "=" }.dropFirst())
@@ -41,7 +41,7 @@ package struct MediaType {
     return plain
   }
 
-  /// The name of the parameter that `piece` is, in lower case.
+  /// Returns the name of a parameter, in lowercase.
   package static func name(_ piece: Substring) -> String { trimmed(piece.prefix { $0 != "=" }).lowercased() }
 
   private static func trimmed(_ text: Substring) -> Substring {
@@ -52,6 +52,6 @@ package struct MediaType {
 }
 
 extension Optional<String> {
-  /// Nothing instead of an empty text.
+  /// The text, or `nil` if it is empty.
   package var unlessEmpty: String? { self?.isEmpty == true ? nil : self }
 }

@@ -1,18 +1,18 @@
 extension Messages {
-  /// The table in Chinese; the first, fifth and sixth are the articles' own words.
+  /// The messages in Chinese.
   public static let chinese = Messages(
-    network: "网络状态不佳,请稍候再试!",
-    timeout: "请求超时,请稍候再试!",
+    network: "网络状态不佳，请稍后再试。",
+    timeout: "请求超时，请稍后再试。",
     cancelled: "请求已取消。",
-    tls: "无法建立安全连接!",
-    parse: "服务器数据解析错误!",
-    parameter: "参数错误,请稍候再试!",
-    authentication: "请先登录!",
-    forbidden: "您没有权限执行此操作!",
-    notFound: "您访问的内容不存在!",
-    badRequest: "请求被拒绝!",
-    server: "服务器出错,请稍候再试!",
-    file: "文件保存失败!",
-    notCached: "离线时无法查看该内容!",
-    other: "出错了,请稍候再试!")
+    tls: "无法建立安全连接。",
+    parse: "服务器数据解析失败。",
+    parameter: "请求参数有误。",
+    authentication: "请先登录。",
+    forbidden: "您没有权限执行此操作。",
+    notFound: "您访问的内容不存在。",
+    badRequest: "请求被拒绝。",
+    server: "服务器异常，请稍后再试。",
+    file: "文件保存失败。",
+    notCached: "离线时无法查看此内容。",
+    other: "出错了，请稍后再试。")
 }

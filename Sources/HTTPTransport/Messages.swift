@@ -1,41 +1,41 @@
 import PortableFoundation
 
-/// What users read when a call fails and the server said nothing itself (article row 0.25).
+/// The messages that a user sees when a call fails and the server's response has none.
 public struct Messages: Sendable {
-  /// The message where the server could not be reached.
+  /// The message for a server that can't be reached.
   public var network: String
-  /// The message when a time limit was reached.
+  /// The message for a time limit that was exceeded.
   public var timeout: String
   /// The message for a cancelled call.
   public var cancelled: String
-  /// The message when the certificate or the TLS version is refused.
+  /// The message for a certificate or TLS version that is not accepted.
   public var tls: String
-  /// The message for JSON that is malformed or not of the expected shape.
+  /// The message for JSON that is malformed or does not match the model.
   public var parse: String
-  /// The message for parameters that cannot be sent.
+  /// The message for parameters that can't be sent.
   public var parameter: String
-  /// The message for 401, and when a new token could not be got.
+  /// The message for status 401, and for a token refresh that failed.
   public var authentication: String
-  /// The message for 403: who is signed in has not the right.
+  /// The message for status 403: the user lacks the permission.
   public var forbidden: String
-  /// The message for 404 and 410.
+  /// The message for statuses 404 and 410.
   public var notFound: String
-  /// The message for the other statuses from 400 to 499, and where the envelope refuses without a word.
+  /// The message for the other statuses from 400 to 499, and for an envelope that reports a failure without a message.
   public var badRequest: String
-  /// The message for statuses from 500, and for redirects that lead nowhere.
+  /// The message for statuses from 500, and for redirects that can't be followed.
   public var server: String
-  /// The message when a file cannot be written.
+  /// The message for a file that can't be written.
   public var file: String
-  /// The message where nothing is stored and the server may not be asked.
+  /// The message for content that is not cached while the cache policy forbids a request.
   public var notCached: String
-  /// The message for every other kind.
+  /// The message for all other kinds.
   public var other: String
 
-  /// The table for the user's first preferred language: Chinese where it starts with `zh`, else English.
+  /// The messages in the user's first preferred language: Chinese if it starts with `zh`, otherwise English.
   public static let localized: Messages =
     (Locale.preferredLanguages.first ?? "en").lowercased().hasPrefix("zh") ? chinese : english
 
-  /// The message for an error of `kind`; for `status` errors, `status` chooses.
+  /// Returns the message for an error of `kind`; for `status` errors, `status` selects the message.
   public func text(for kind: NetworkError.Kind, status: Int? = nil) -> String {
     kind.message(in: self, status: status)
   }

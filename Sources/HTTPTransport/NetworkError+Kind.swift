@@ -1,10 +1,10 @@
 extension NetworkError {
-  /// What sort of failure it was; a struct, so that a new kind breaks no `switch`.
+  /// The category of an error. A struct, so that a new kind does not break the `switch` statements of users.
   public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The kind's name, as it appears in logs.
     public let rawValue: String
 
-    /// A kind of one's own.
+    /// Creates a custom kind.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     private init(_ known: Known) { rawValue = known.rawValue }
@@ -12,57 +12,58 @@ extension NetworkError {
     /// The name.
     public var description: String { rawValue }
 
-    /// The connection could not be made, or broke before the answer was complete.
+    /// The connection could not be established, or broke before the response was complete.
     public static let connection = Kind(.connection)
     /// The host's name could not be resolved.
     public static let unknownHost = Kind(.unknownHost)
     /// The connect, idle, total or call time limit was reached.
     public static let timeout = Kind(.timeout)
-    /// The caller cancelled.
+    /// The caller cancelled the request.
     public static let cancelled = Kind(.cancelled)
-    /// TLS could not be set up: certificate, host name, version.
+    /// TLS could not be established: certificate, host name or version.
     public static let tls = Kind(.tls)
-    /// A redirect that must not be followed: too many, or to another scheme than http and https.
+    /// A redirect could not be followed: too many, or to a scheme other than http and https.
     public static let redirect = Kind(.redirect)
-    /// The request itself is no valid HTTP request: scheme, host, method, header.
+    /// The request is not a valid HTTP request: scheme, host, method or header field.
     public static let invalidRequest = Kind(.invalidRequest)
     /// The parameters could not be encoded; nothing was sent.
     public static let encoding = Kind(.encoding)
-    /// A new token could not be got; the underlying error says why.
+    /// The token refresh failed; `underlying` has the cause.
     public static let authentication = Kind(.authentication)
-    /// The HTTP status is not a success.
+    /// The HTTP status is not a success (200 to 299).
     public static let status = Kind(.status)
-    /// The envelope's code is not a success: the server refused, in its own words.
+    /// The code of the envelope is not a success: the server rejected the request.
     public static let business = Kind(.business)
-    /// The body is not what was asked for: malformed JSON, missing or wrong member.
+    /// The body could not be read as the requested type: malformed JSON, or a missing or mismatched member.
     public static let parse = Kind(.parse)
-    /// The body is larger than `maxBodySize` allows; a repetition would find it no smaller.
+    /// The body is larger than `maxBodySize`. A retry would not succeed.
     public static let tooLarge = Kind(.tooLarge)
-    /// A file could not be written: a download's, or a recording's.
+    /// A file could not be written: a download, or a recording.
     public static let file = Kind(.file)
-    /// Nothing is stored, and the cache policy forbids to ask the server.
+    /// No entry is cached, and the cache policy forbids a request.
     public static let notCached = Kind(.notCached)
-    /// The pages of a list would never end: a cursor came a second time, on the page that `index` says.
+    /// The pages of a list do not end: the cursor of the page `index` occurred before.
     public static let sequence = Kind(.sequence)
     /// A WebSocket was closed with a code other than 1000; the error's `code` is the close code (RFC 6455 §7.4).
     public static let closed = Kind(.closed)
-    /// An error that is not the network layer's own; it is the underlying one.
+    /// An error of another library, which is in `underlying`.
     public static let other = Kind(.other)
   }
 }
 
-/// What the layer makes of each kind. A new kind is a new case of `Known`: the compiler then asks for every judgement.
+/// The properties of each kind. A new kind is a new case of `Known`, for which the compiler then requires every
+/// property.
 extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
     case business, parse, tooLarge, file, notCached, sequence, closed, other
   }
 
-  /// A kind of the user's own is judged as `other`.
+  /// The known kind; `other` for custom kinds.
   private var known: Known { Known(rawValue: rawValue) ?? .other }
 
-  /// Whether there was no response for a reason that may be over soon: what a repetition may mend. `RetryInterceptor`,
-  /// `WaitForNetwork` and the reconnection of event streams go by it.
+  /// Whether the failure is transient (connection, DNS, timeout), so that a retry may succeed. Used by
+  /// `RetryInterceptor`, `WaitForNetwork` and the reconnection of event streams.
   package var isTransient: Bool {
     switch known {
     case .connection, .unknownHost, .timeout: true
@@ -73,7 +74,7 @@ extension NetworkError.Kind {
     }
   }
 
-  /// Whether the server could not be asked, so that a cache may respond in its place.
+  /// Whether the server could not be reached, so that a cache may respond instead.
   package var isOutage: Bool {
     switch known {
     case .connection, .unknownHost, .timeout, .tls, .redirect: true
@@ -83,7 +84,7 @@ extension NetworkError.Kind {
     }
   }
 
-  /// Whether a stored response that fails in this way while it is read is itself to blame, and is to be asked for anew.
+  /// Whether a stored response that fails with this kind while it is read is invalid and must be requested again.
   package var discreditsStored: Bool {
     switch known {
     case .status, .business: false
@@ -93,7 +94,7 @@ extension NetworkError.Kind {
     }
   }
 
-  /// The articles' code for this kind (article row 0.24).
+  /// The code of this kind in the articles' scheme.
   var defaultCode: Int {
     switch known {
     case .parse: -1213
@@ -105,7 +106,7 @@ extension NetworkError.Kind {
     }
   }
 
-  /// The message for this kind; for `status`, the status chooses.
+  /// Returns the message for this kind; for `status`, the status selects the message.
   func message(in messages: Messages, status: Int?) -> String {
     switch known {
     case .connection, .unknownHost: messages.network

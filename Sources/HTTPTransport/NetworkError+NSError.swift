@@ -2,11 +2,11 @@
   import Foundation
 
   extension NetworkError: CustomNSError {
-    /// The domain of the articles' `NSError`s (article row 0.24).
+    /// The domain of the articles' `NSError`s.
     public static var errorDomain: String { "com.example.networkerror" }
     /// The same as `code`.
     public var errorCode: Int { code }
-    /// The localised description and failure reason, and the cause.
+    /// The localized description, the failure reason, and the underlying error.
     public var errorUserInfo: [String: Any] {
       var info: [String: Any] = [
         NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: redaction.text(reason),

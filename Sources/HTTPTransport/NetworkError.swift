@@ -1,34 +1,34 @@
 import PortableFoundation
 
-/// Why a call failed, with everything known about it: nothing is swallowed (article rows 0.4, 0.24, 1.11, 2.8, 2.18).
+/// The error of a call, with everything that is known about the failure.
 public struct NetworkError: Error, Sendable {
-  /// What sort of failure it was.
+  /// The category of the failure.
   public var kind: Kind
-  /// The envelope's code for `business`, the HTTP status for `status`, else the articles' -1212 (network),
-  /// -1213 (parse), -1214 (parameters).
+  /// The code: the envelope's for `business`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
+  /// (parameters) or -1212 (all other kinds).
   public var code: Int
-  /// What to show to the user: the server's message where it sent one, else the back end's for this kind.
+  /// The message for the user: the server's if it sent one, otherwise the backend's message for this kind.
   public var message: String
-  /// What happened, for developers: names the offending value and the remedy.
+  /// The reason for developers, with the offending value and the remedy.
   public var reason: String
-  /// The request, if one could be built.
+  /// The request, if it could be built.
   public var request: Request?
   /// The response with its body, if one arrived.
   public var response: Response?
-  /// The error behind this one.
+  /// The error that caused this one.
   public var underlying: (any Error)?
-  /// Where in the JSON a `parse` error lies, outermost first: `["data", "items", "0", "name"]`.
+  /// The position of a `parse` error in the JSON, outermost key first: `["data", "items", "0", "name"]`.
   public var codingPath: [String]
-  /// Which step of a chain, page of a list or call of a group failed, counted from 0 (article row 1.13).
+  /// The index of the failed step of a chain, page of a list or call of a group, counted from 0.
   public var index: Int?
-  /// What the exchange had taken when it failed; `nil` where the transport measures nothing.
+  /// The measurements of the transfer until it failed; `nil` if the transport does not measure.
   public var metrics: TransferMetrics?
-  /// What interceptors and other layers attach to it.
+  /// The values that interceptors and other layers attach to the error.
   public var context = Context()
-  /// What its texts hide.
+  /// The redaction applied to the error's texts.
   package var redaction = Redaction.standard
 
-  /// An error of `kind`; `code` and `message` default to what the articles give for that kind.
+  /// Creates an error of `kind`. The kind determines the default `code` and `message`.
   public init(
     kind: Kind, code: Int? = nil, message: String? = nil, reason: String, request: Request? = nil,
     response: Response? = nil, underlying: (any Error)? = nil, codingPath: [String] = []
@@ -43,15 +43,15 @@ public struct NetworkError: Error, Sendable {
     self.codingPath = codingPath
   }
 
-  /// The kind alone, without payload: safe for metrics.
+  /// The name of the kind, without payload, which is safe for metrics.
   public var shortDescription: String { kind.rawValue }
 
-  /// `error` itself if it is one of these, else one of kind `other` around it.
+  /// Returns `error` itself if it is a `NetworkError`, otherwise an error of kind `other` that wraps it.
   package static func wrapping(_ error: any Error) -> NetworkError {
     (error as? NetworkError) ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
   }
 
-  /// The same error with the request it is about.
+  /// Returns the error with `request`, unless it already has a request.
   package func about(_ request: Request) -> NetworkError {
     var error = self
     error.request = error.request ?? request
@@ -60,14 +60,15 @@ public struct NetworkError: Error, Sendable {
 }
 
 extension NetworkError: LocalizedError {
-  /// The message for the user (article row 0.25).
+  /// The message for the user.
   public var errorDescription: String? { message }
-  /// The developer's reason, without secrets.
+  /// The reason for developers, without secrets.
   public var failureReason: String? { redaction.text(reason) }
 }
 
 extension NetworkError: CustomStringConvertible {
-  /// Kind, code and reason on one line, and the attempt if it was not the first; without secrets, no body, no headers.
+  /// The kind, code and reason on one line, and the attempt if it was not the first; without secrets, body and header
+  /// fields.
   public var description: String {
     "NetworkError(\(kind), \(code)): \(redaction.text(reason))\(request?.attemptNote ?? "")"
   }

@@ -1,17 +1,17 @@
 import PortableFoundation
 
-/// Scheme, host and port of a URL (RFC 6454 §4): what is secret with one origin goes to no other, and limits and budgets
-/// are counted by it.
+/// The scheme, host and port of a URL (RFC 6454 §4). Secrets of one origin are not sent to another, and limits and
+/// budgets are counted per origin.
 ///
-/// Case makes no difference, nor does the dot that may end a name, nor a port that is the scheme's own.
+/// Origins are equal regardless of case, of a trailing dot of the host, and of an explicit default port.
 package struct Origin: Hashable, Sendable {
-  /// Such as `https://example.com` or `http://[::1]:8080`; the port only where the scheme has another.
+  /// The text of the origin, such as `https://example.com` or `http://[::1]:8080`, without the default port.
   package let text: String
 
-  /// The origin of `url`.
+  /// Creates the origin of `url`.
   package init(_ url: URL) { text = Self.plain(url.absoluteString) ?? Self.normal(url) }
 
-  /// What most URLs begin with, if it is in its usual form already: taking a URL apart takes twenty times as long.
+  /// Returns the start of a URL that is already normalized, as most are. Parsing a URL takes twenty times as long.
   private static func plain(_ url: String) -> String? {
     let bytes = url.utf8
     guard let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -24,7 +24,7 @@ package struct Origin: Hashable, Sendable {
     guard let last = host.last, last != UInt8(ascii: ".") else { return nil }
     let port = authority[host.endIndex...]
     if !port.isEmpty {
-      // The scheme's own port is left out, the long way.
+      // A default port is removed by the general path.
       guard port.first == UInt8(ascii: ":"), port.count == 5 || port.count == 6, port.dropFirst().allSatisfy(isDigit),
         port.dropFirst().first != UInt8(ascii: "0")
       else { return nil }
@@ -32,7 +32,7 @@ package struct Origin: Hashable, Sendable {
     return String(bytes[..<authority.endIndex])
   }
 
-  /// Whether `url` is `origin`, letter by letter, or has a slash behind it; `false` may mean that it is spelled otherwise.
+  /// Returns whether `url` is exactly `origin`, or continues it with a slash; `false` may mean a different spelling.
   package static func isIn(_ origin: String, _ url: String) -> Bool {
     let isIn = url.utf8.withContiguousStorageIfAvailable { url in
       origin.utf8.withContiguousStorageIfAvailable { origin in
@@ -57,13 +57,13 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension URL {
-  /// The host in lower case, without the dot that may end a name: two spellings of one host are the same here.
+  /// The host in lowercase without a trailing dot, so that two spellings of one host are equal.
   var plainHost: String? {
     guard let host = host?.lowercased() else { return nil }
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// Host and port as errors name them: the port is given even where the URL leaves it to the scheme.
+  /// The host and port as errors name them; the port is included even if it is the default.
   package var hostAndPort: String {
     guard let host else { return absoluteString }
     let name = host.contains(":") ? "[\(host)]" : host
@@ -71,6 +71,6 @@ extension URL {
   }
 
   var portInUse: Int { port ?? ownPort }
-  /// The scheme's port.
+  /// The default port of the scheme.
   fileprivate var ownPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
 }

@@ -1,18 +1,18 @@
 import PortableFoundation
 import Streams
 
-/// The field lines of an answer as they came in, read when someone first asks for them: that is seldom on the
-/// transport's thread, and often never.
+/// The raw field lines of a response, parsed on first access. That is rarely on the transport's thread, and often
+/// never.
 final class ReceivedFields: Sendable {
   private enum State {
     case lines([UInt8])
     case read([HTTPHeaders.Field])
   }
 
-  /// Whoever asks for a field first reads the lines; only our own bytes are touched under it.
+  /// The lines, or the fields parsed from them. Only parsing runs under the lock.
   private let state: Locked<State>
 
-  /// The lines of a head behind its status line, each with a line feed at its end and no carriage return before it.
+  /// Creates the fields from the lines of a head after its status line, each ended by a line feed alone.
   init(lines: [UInt8]) { state = Locked(.lines(lines)) }
 
   /// The fields in order.
@@ -36,7 +36,7 @@ final class ReceivedFields: Sendable {
       let line = UnsafeBufferPointer(rebasing: rest[..<end])
       rest = rest[(end + 1)...]
       if line.first.map(isBlank) == true {
-        // A folded line continues the value before (RFC 9112 §5.2).
+        // A folded line continues the previous value (RFC 9112 §5.2).
         guard let last = fields.indices.last else { continue }
         fields[last].value += " " + text(trimmed(line))
       } else if let colon = line.firstIndex(of: 0x3a) {
@@ -48,10 +48,11 @@ final class ReceivedFields: Sendable {
     return fields
   }
 
-  /// Whether a byte within a field counts as a space (RFC 9110 §5.5): whoever writes CR or LF on begins another field.
+  /// Returns whether a byte within a value is replaced by a space (RFC 9110 §5.5). Copied into another message, CR or
+  /// LF would start a new field.
   private static func isForbidden(_ byte: UInt8) -> Bool { byte == 0x0d || byte == 0x0a || byte == 0 }
 
-  /// The value without CR, LF and NUL.
+  /// Returns the value with CR, LF and NUL replaced by spaces.
   static func plain(_ value: String) -> String {
     guard value.utf8.contains(where: isForbidden) else { return value }
     return String(decoding: value.utf8.map { isForbidden($0) ? 0x20 : $0 }, as: UTF8.self)
@@ -59,7 +60,7 @@ final class ReceivedFields: Sendable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// Without the spaces and tabs around it.
+  /// Returns the value without surrounding spaces and tabs.
   static func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     var start = 0
     var end = value.count
@@ -68,13 +69,13 @@ final class ReceivedFields: Sendable {
     return UnsafeBufferPointer(rebasing: value[start..<end])
   }
 
-  /// UTF-8 where it is, else Latin-1, in which every byte is a character (RFC 9110 §5.5).
+  /// Decodes UTF-8, or Latin-1 if the bytes are not valid UTF-8 (RFC 9110 §5.5).
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     if bytes.contains(where: isForbidden) {
       let plain = bytes.map { isForbidden($0) ? 0x20 : $0 }
       return plain.withUnsafeBufferPointer { text(trimmed($0)) }
     }
-    // Nearly every header is ASCII, and the general check is generic code that does not specialise.
+    // Nearly all headers are ASCII, and the general check is generic code that is not specialized.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

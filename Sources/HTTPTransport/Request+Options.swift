@@ -1,26 +1,26 @@
 import PortableFoundation
 
 extension Request {
-  /// What a request may ask of its transport beside the exchange itself; a back end has one for all its requests.
+  /// Options for the transport. A backend has one value for all its requests.
   public struct Options: Sendable {
-    /// Which redirects are followed.
+    /// The policy for redirects.
     public var redirects: RedirectPolicy
-    /// Who goes first where requests wait for a connection; in the order sent within one priority.
+    /// The priority among requests that wait for a connection. Requests of equal priority keep their order.
     public var priority: Priority
-    /// The most bytes the answer's body may have, content coding removed, wherever it goes; more fails with `tooLarge`.
+    /// The maximum number of bytes in the response's body, after its content coding is removed. A larger body fails
+    /// with `tooLarge`.
     ///
-    /// `nil` is the transport's own limit where the body is kept in memory, and none where it is streamed or goes to a
-    /// file.
+    /// With `nil`, the transport's limit applies to bodies in memory, and no limit to streamed bodies and files.
     public var maxBodySize: Int?
-    /// Keeps cookies between the requests that share it; `nil` for none.
+    /// The jar that stores cookies for all requests that share it; `nil` disables cookies.
     public var cookies: CookieJar?
-    /// Header fields that no redirect takes to another origin, beside those of `Redaction.standard`; the network adds the
-    /// back end's `redaction`.
+    /// The header fields that no redirect to another origin may carry, in addition to those of `Redaction.standard`.
+    /// The network adds the backend's `redaction`.
     public var secrets: Redaction
-    /// The version of HTTP that is spoken; `URLSessionTransport` can't choose one and refuses others than `automatic`.
+    /// The HTTP version. `URLSessionTransport` supports only `automatic` and fails requests with any other value.
     public var httpVersion: HTTPVersion
 
-    /// The defaults that the properties describe, changed where arguments say so.
+    /// Creates options. The documentation of the properties explains the defaults.
     public init(
       redirects: RedirectPolicy = .follow(), priority: Priority = .normal, maxBodySize: Int? = nil,
       cookies: CookieJar? = nil, secrets: Redaction = .standard, httpVersion: HTTPVersion = .automatic
@@ -38,39 +38,41 @@ extension Request {
   public enum HTTPVersion: Sendable, Hashable {
     /// HTTP/2 if the server offers it over TLS, else HTTP/1.1.
     ///
-    /// If the libcurl found has HTTP/3, `CurlTransport` keeps in memory which origins offer it at their own host and port
-    /// (`Alt-Svc`, RFC 7838), for as long as they say. It then opens new connections to them with HTTP/3, and with the other
-    /// versions if that does not succeed. Through a proxy, HTTP/3 is not used.
+    /// If libcurl supports HTTP/3, `CurlTransport` remembers in memory which origins offer it at their own host and
+    /// port, for the time that they announce (`Alt-Svc`, RFC 7838). It then opens new connections to them with HTTP/3,
+    /// and falls back to the other versions. Connections through a proxy never use HTTP/3.
     case automatic
     /// HTTP/1.1, for servers whose HTTP/2 is faulty.
     case http1
-    /// HTTP/2 from the first byte if the URL is `http` (prior knowledge, RFC 9113 §3.3), for servers that are known to speak
-    /// it: nothing is negotiated, and a server of HTTP/1.1 fails the request. The same as `automatic` if the URL is `https`.
+    /// HTTP/2 from the first byte if the URL is `http` (prior knowledge, RFC 9113 §3.3), for servers that are known to
+    /// support it. The version is not negotiated, and a server that supports only HTTP/1.1 fails the request. Equal to
+    /// `automatic` if the URL is `https`.
     ///
-    /// Needs libcurl 7.80 with HTTP/2; without it, the request fails with `invalidRequest` before anything is sent. An HTTP proxy
-    /// is asked for a tunnel. libcurl 7.88 opens a connection for each of these requests; other versions share one.
+    /// Needs libcurl 7.80 with HTTP/2; otherwise the request fails with `invalidRequest` before anything is sent. The
+    /// transport asks an HTTP proxy for a tunnel. libcurl 7.88 opens a connection for each of these requests; other
+    /// versions share one.
     case http2PriorKnowledge
-    /// HTTP/3 (RFC 9114) alone: a server that does not speak it fails the request.
+    /// HTTP/3 (RFC 9114) only: a server that does not support it fails the request.
     ///
-    /// Needs an `https` URL, no proxy, and a libcurl from 8.5 on with HTTP/3 (`CurlTransport.Capabilities.http3`). Otherwise the
-    /// request fails with `invalidRequest` before anything is sent.
+    /// Needs an `https` URL, no proxy, and libcurl 8.5 or later with HTTP/3 (`CurlTransport.Capabilities.http3`).
+    /// Otherwise the request fails with `invalidRequest` before anything is sent.
     case http3
   }
 
-  /// Who goes first where requests wait for a connection.
+  /// The priority of a request among those that wait for a connection.
   public enum Priority: Int, Sendable, Comparable, CaseIterable {
-    /// When nothing else waits: prefetching.
+    /// Runs after all others, for example a prefetch.
     case low
-    /// The rest.
+    /// The default.
     case normal
-    /// Before all others: what a user waits for.
+    /// Runs before all others, for example a request that the user waits for.
     case high
 
     /// Compares by urgency.
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// What is asked of the transport beside the exchange itself.
+  /// Options for the transport.
   public var options: Options {
     get { chosenOptions?.value ?? Self.defaultOptions }
     set { chosenOptions = OptionsBox(newValue) }
@@ -78,7 +80,7 @@ extension Request {
 
   private static let defaultOptions = Options()
 
-  /// Shared by all requests of a back end: most ask for nothing, and copying a request must stay cheap.
+  /// The options in a box that all requests of a backend share. Most have none, and copying a request must stay cheap.
   package final class OptionsBox: Sendable {
     package let value: Options
 

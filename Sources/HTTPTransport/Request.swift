@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A request in its final form: what a transport puts on the wire (article row 0.13).
+/// A request in its final form, as a transport sends it.
 public struct Request: Sendable {
   /// The content of a request.
   public enum Body: Sendable {
@@ -8,14 +8,14 @@ public struct Request: Sendable {
     case none
     /// Bytes in memory.
     case data(Data)
-    /// The content of a file, read while it is sent.
+    /// The content of a file, read during the upload.
     case file(URL)
-    /// Pieces one after the other, as a multipart body has them; files among them are read while they are sent.
+    /// Consecutive parts, as in a multipart body. Files are read during the upload.
     case parts([Part])
-    /// Chunks that are made while they are sent.
+    /// Chunks that are generated during the upload.
     case stream(BodyStream)
 
-    /// A piece of a body.
+    /// A part of a body.
     public enum Part: Sendable {
       /// Bytes in memory.
       case data(Data)
@@ -28,17 +28,20 @@ public struct Request: Sendable {
   /// `idle` above the longest expected gap between bytes. A negative value or NaN fails the request with
   /// `invalidRequest`.
   public struct Timeouts: Sendable, Hashable {
-    /// Until the connection stands, name lookup and TLS included; waiting for one to be free does not count.
+    /// The time until the connection is established, including name lookup and TLS, but not the wait for a free
+    /// connection.
     public var connect: Double
-    /// The longest silence on an open connection; noticed up to a quarter later where the request has a body.
+    /// The longest silence on an open connection. With a request body, the timeout may fire up to a quarter of the
+    /// limit later.
     public var idle: Double
-    /// From the start to the last byte, waiting for a connection and redirects included.
+    /// The time from the start to the last byte, including the wait for a connection and redirects.
     public var total: Double
-    /// From the subscription to the result, retries, their pauses, refreshes of tokens and all other waiting included,
-    /// where `total` is for one attempt; for a streamed response, to its head.
+    /// The time from the subscription to the result, including retries, their delays, token refreshes and all other
+    /// waits. `total` limits one attempt. For a streamed response, the time until its head.
     public var call: Double
 
-    /// 15 s to connect, 15 s of silence, 60 s in all: the values of article row 1.10; no limit over the whole call.
+    /// Creates time limits. The defaults: 15 s to connect, 15 s of silence, 60 s per attempt, and no limit for the
+    /// whole call.
     public init(connect: Double = 15, idle: Double = 15, total: Double = 60, call: Double = 0) {
       self.connect = connect
       self.idle = idle
@@ -63,7 +66,7 @@ public struct Request: Sendable {
       yield &box.fields.url
     }
   }
-  /// The header fields as they are sent.
+  /// The header fields of the request.
   public var headers: HTTPHeaders {
     get { box.fields.headers }
     _modify {
@@ -87,10 +90,10 @@ public struct Request: Sendable {
       yield &box.fields.timeouts
     }
   }
-  /// The file that the body of a successful answer goes to instead of memory; `nil` for memory.
+  /// The file that stores the body of a successful response; `nil` keeps the body in memory.
   ///
-  /// The file appears, in place of one that is there, when the whole body has arrived (article row 0.12). It may
-  /// be of any size: the transports' limits are for what is kept in memory. `Network` writes it; a transport does with
+  /// The file appears, or replaces an existing one, when the whole body has arrived. It may have any size, because the
+  /// limits of the transports apply to bodies in memory. `Network` writes the file. A transport alone does not; use
   /// `Transport.download(_:to:progress:completion:)`.
   public var destination: URL? {
     get { box.fields.destination }
@@ -99,10 +102,10 @@ public struct Request: Sendable {
       yield &box.fields.destination
     }
   }
-  /// What interceptors and other layers attach to it; none of it is sent.
+  /// The values that interceptors and other layers attach to the request; they are never sent.
   public var context: Context {
     get { box.fields.context }
-    // Beside the one below, as that allocates.
+    // A setter in addition to `_modify`, which allocates.
     set {
       makeUnique()
       box.fields.context = newValue
@@ -112,7 +115,7 @@ public struct Request: Sendable {
       yield &box.fields.context
     }
   }
-  /// What `options` holds; `nil` for the defaults.
+  /// The storage of `options`; `nil` for the defaults.
   package var chosenOptions: OptionsBox? {
     get { box.fields.chosenOptions }
     set {
@@ -136,20 +139,20 @@ public struct Request: Sendable {
     var chosenOptions: OptionsBox?
   }
 
-  private final class Box: @unchecked Sendable {  // safe: changed while one request alone holds it
+  private final class Box: @unchecked Sendable {  // safe: changed only while a single request refers to it
     @exclusivity(unchecked) var fields: Fields
 
     init(_ fields: Fields) { self.fields = fields }
   }
 
-  /// Shared by copies until one of them is changed: a call copies its request many times.
+  /// Copies share the box until one of them is changed, because a call copies its request many times.
   private var box: Box
 
   private mutating func makeUnique() {
     if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
   }
 
-  /// A request as it goes to the transport; nothing is added to it.
+  /// Creates a request that the transport sends without additions.
   public init(
     method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: Body = .none, timeouts: Timeouts = Timeouts()
   ) {
@@ -158,10 +161,10 @@ public struct Request: Sendable {
 }
 
 extension Request: CustomStringConvertible {
-  /// Method and URL, without secrets.
+  /// The method and URL, without secrets.
   public var description: String { "\(method) \(Redaction.standard.url(url))\(attemptNote)" }
 
-  /// Says which attempt it is, but for the first.
+  /// The text for logs that names the attempt; empty for the first.
   package var attemptNote: String {
     let attempt = context[Attempt.self]
     return attempt > 1 ? " (attempt \(attempt))" : ""

@@ -1,62 +1,63 @@
 import PortableFoundation
 
-/// What every transport refuses before it opens a connection: requests that are not HTTP, or would inject into it.
+/// The checks before a transport opens a connection. They reject requests that are not valid HTTP or allow injection.
 package enum RequestCheck {
-  /// Why `request` must not be sent, or `nil`; names the place and the offending value (RFC 9110 §5, §9.1).
+  /// Returns the error for a `request` that must not be sent, with the location and the offending value (RFC 9110 §5,
+  /// §9.1); `nil` if it is valid.
   static func failure(of request: Request, url: String) -> NetworkError? {
     reason(request, url: url).map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
   }
 
   private static func reason(_ request: Request, url: String) -> String? {
     if !isToken(request.method.rawValue) {
-      return "the method \(quoted(request.method.rawValue)) is no HTTP token; use letters such as GET or PURGE"
+      return "the method \(quoted(request.method.rawValue)) is not a valid HTTP token; use letters such as GET or PURGE"
     }
     if request.method == .connect {
       return
-        "the method CONNECT asks a proxy for a tunnel, which the transport opens itself; use another method, and set "
+        "the method CONNECT opens a tunnel through a proxy, which the transport does itself; use another method, and set "
         + "CurlTransport.Configuration.proxy"
     }
     for field in request.headers {
       if !isToken(field.name) {
-        return "the header name \(quoted(field.name)) is no HTTP token; use letters, digits and hyphens"
+        return "the header name \(quoted(field.name)) is not a valid HTTP token; use letters, digits and hyphens"
       }
       if let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
         let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
-        return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which no "
-          + "value may have; remove it"
+        return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which is not "
+          + "allowed in values; remove it"
       }
     }
     return framingProblem(request) ?? timeoutProblem(request.timeouts) ?? urlProblem(url)
       ?? proxyProblem(request, url: url)
   }
 
-  /// A limit below zero would pass for none.
+  /// A negative limit would be treated as no limit.
   private static func timeoutProblem(_ limits: Request.Timeouts) -> String? {
     if limits.connect >= 0, limits.idle >= 0, limits.total >= 0, limits.call >= 0 { return nil }
     let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total), ("call", limits.call)]
     return all.first { !($0.1 >= 0) }.map { name, value in
-      "Timeouts.\(name) is \(value); give seconds, or 0 for no limit"
+      "Timeouts.\(name) is \(value); set seconds, or 0 for no limit"
     }
   }
 
-  /// Inside TLS the proxy sees no field of the request's: its password would go to the server.
+  /// The proxy can't read the fields of a request inside TLS. The server would receive the proxy's password instead.
   private static func proxyProblem(_ request: Request, url: String) -> String? {
     guard url.utf8.dropping("https://") != nil,
       request.headers.contains(where: { HTTPHeaders.same($0.name, "Proxy-Authorization") })
     else { return nil }
     return
-      "the header Proxy-Authorization would go to the server of an https URL, not to the proxy; remove it, and put user "
+      "the header Proxy-Authorization would be sent to the server of the https URL, not to the proxy; remove it, and put user "
       + "and password into the URL of CurlTransport.Configuration.proxy"
   }
 
-  /// A framing header of the caller's that contradicts the body would let one request pass for two (RFC 9112 §11.2).
+  /// A framing field that contradicts the body could turn one request into two (RFC 9112 §11.2).
   private static func framingProblem(_ request: Request) -> String? {
     if request.method == .head || request.method == .trace, !request.body.isEmpty {
-      return "\(request.method) carries no body (RFC 9110 §9.3); use another method or Body.none"
+      return "\(request.method) must not have a body (RFC 9110 §9.3); use another method or Body.none"
     }
     for field in request.headers {
       if HTTPHeaders.same(field.name, "Transfer-Encoding") {
-        return "the header Transfer-Encoding: \(quoted(field.value)) is the transport's to set; remove it"
+        return "the header Transfer-Encoding: \(quoted(field.value)) is set by the transport; remove it"
       }
     }
     if case .stream(let stream) = request.body, let problem = problem(of: stream, request) { return problem }
@@ -65,18 +66,19 @@ package enum RequestCheck {
 
   private static func problem(of stream: Request.BodyStream, _ request: Request) -> String? {
     if !(stream.chunkTimeout >= 0) {
-      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); give seconds, or 0 for no limit"
+      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); set seconds, or 0 for no limit"
     }
     if let count = stream.count, count < 0 {
-      return "BodyStream.count is \(count); give the length in bytes, or nil where it is not known"
+      return "BodyStream.count is \(count); set the length in bytes, or nil if it is unknown"
     }
     if stream.count == nil, request.headers["Content-Length"] != nil {
-      return "the header Content-Length stands beside a body of unknown length; give BodyStream.count instead"
+      return "the header Content-Length is set for a body of unknown length; set BodyStream.count instead"
     }
     return nil
   }
 
-  /// The failure for a Content-Length of the caller's that is not `length`; for bodies whose length shows on opening.
+  /// Returns the error for a `Content-Length` field that contradicts `length`, for bodies whose length is known once
+  /// they are open.
   static func lengthFailure(of request: Request, length: Int64) -> NetworkError? {
     lengthProblem(request, length: length).map {
       NetworkError(kind: .invalidRequest, reason: $0, request: request)
@@ -87,12 +89,12 @@ package enum RequestCheck {
     for field in request.headers
     where HTTPHeaders.same(field.name, "Content-Length") && !isLength(field.value, length) {
       return "the header Content-Length: \(quoted(field.value)) contradicts the body of \(length) bytes; remove it, "
-        + "the transport sets it"
+        + "because the transport sets it"
     }
     return nil
   }
 
-  /// Whether `value` is `length` in digits alone: what else a number may have, two servers may read in two ways.
+  /// Returns whether `value` is `length`, written in digits alone. Servers interpret other spellings differently.
   private static func isLength(_ value: String, _ length: Int64) -> Bool {
     value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int64(value) == length
   }
@@ -105,7 +107,7 @@ package enum RequestCheck {
     } else if let https = url.utf8.dropping("https://") {
       rest = https
     } else {
-      return "the URL \(quoted(url)) has no http or https scheme and host; give an absolute URL"
+      return "the URL \(quoted(url)) has no http or https scheme and host; pass an absolute URL"
     }
     if let byte = rest.first(where: { $0 <= 0x20 || $0 == 0x7f }) {
       return "the URL \(quoted(url)) contains \(name(of: byte)); percent-encode it"
@@ -113,8 +115,8 @@ package enum RequestCheck {
     return URLAuthority.problem(of: url)
   }
 
-  /// Whether a URL is like nearly all, with a name of letters, digits, hyphens and dots for its host, so that it needs no
-  /// closer look: this runs for every request, on the thread that sends the next.
+  /// Returns whether a URL has a simple host name of letters, digits, hyphens and dots, as nearly all have, so that it
+  /// needs no further checks. This runs for every request on the caller's thread.
   private static func isPlain(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
     guard url.count > 8, url[0] == 0x68, url[1] == 0x74, url[2] == 0x74, url[3] == 0x70 else { return false }
     var index = url[4] == 0x73 ? 5 : 4
@@ -146,7 +148,7 @@ package enum RequestCheck {
     return true
   }
 
-  /// `token` of RFC 9110 §5.6.2.
+  /// Returns whether `text` is a `token` (RFC 9110 §5.6.2).
   package static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy { byte in
@@ -157,8 +159,8 @@ package enum RequestCheck {
       }
   }
 
-  /// Control characters but a tab: CR and LF would start another header (RFC 9110 §5.5). What is beyond ASCII is sent in
-  /// UTF-8.
+  /// Returns whether a byte is a control character other than a tab. CR and LF would start another field (RFC 9110
+  /// §5.5). Characters outside ASCII are sent as UTF-8.
   package static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
 
   private static func name(of byte: UInt8) -> String {
@@ -170,7 +172,7 @@ package enum RequestCheck {
     }
   }
 
-  /// The value as a Swift literal, so that CR and LF do not break the log line, and cut where it is long.
+  /// Returns the text as a Swift literal, so that CR and LF do not break the log line. A long text is truncated.
   private static func quoted(_ text: String) -> String {
     text.count > 200 ? String(text.prefix(200)).debugDescription + "…" : text.debugDescription
   }

@@ -1,13 +1,13 @@
 import PortableFoundation
 
 extension Response {
-  /// The URLs that the `Link` fields name, by their relation in lower case, such as `next` (RFC 8288 §3).
+  /// The URLs of the `Link` fields, by their relation in lowercase, such as `next` (RFC 8288 §3).
   ///
   /// ```swift
   /// let next = response.links["next"]
   /// ```
-  /// Relative ones are resolved by the URL that answered. Of several for one relation, the first counts; links of another
-  /// resource (`anchor`) are left out.
+  /// Relative URLs are resolved against the URL of the response. If a relation has several links, the first is used.
+  /// Links of another resource (`anchor`) are ignored.
   public var links: [String: URL] {
     var links: [String: URL] = [:]
     for field in headers where field.name.lowercased() == "link" {
@@ -21,13 +21,13 @@ extension Response {
   }
 }
 
-/// Reads the value of a `Link` field: `<a>; rel="next", <b>; rel=last`.
+/// A parser for the value of a `Link` field: `<a>; rel="next", <b>; rel=last`.
 private struct LinkParser {
   private var rest: Substring.UnicodeScalarView
 
   init(_ value: String) { rest = Substring(value).unicodeScalars }
 
-  /// The next link of this resource that says how it is related; `nil` at the end, or where the field is malformed.
+  /// Returns the next link of this resource that has a relation; `nil` at the end, or if the field is malformed.
   mutating func next() -> (target: String, relations: [String])? {
     while let link = read() {
       if let relations = link.relations { return (link.target, relations) }
@@ -49,14 +49,14 @@ private struct LinkParser {
       skip(Self.isBlank)
       let name = take { $0 != "=" && $0 != ";" && $0 != "," && !Self.isBlank($0) }.lowercased()
       let value = value()
-      // Of two, the first counts (RFC 8288 §3.3).
+      // The first `rel` parameter is used (RFC 8288 §3.3).
       if name == "rel", relations == nil { relations = value.lowercased().split(separator: " ").map(String.init) }
       if name == "anchor" { isElsewhere = true }
     }
     return (target, isElsewhere ? nil : relations)
   }
 
-  /// The value of a parameter, behind its `=`: a word, or a text in quotes.
+  /// Reads the value of a parameter after its name: a token or a quoted string.
   private mutating func value() -> String {
     skip(Self.isBlank)
     guard rest.first == "=" else { return "" }

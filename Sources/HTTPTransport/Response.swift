@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// What a server answered, any status, with the whole body.
+/// The response of a server, with any status and the complete body.
 public struct Response: Sendable {
   /// The request that was sent.
   public var request: Request {
@@ -10,7 +10,7 @@ public struct Response: Sendable {
       yield &box.fields.request
     }
   }
-  /// The URL that answered: differs from the request's after redirects.
+  /// The URL of the response, which differs from the request's after redirects.
   public var url: URL {
     get { box.fields.url }
     _modify {
@@ -26,7 +26,7 @@ public struct Response: Sendable {
       yield &box.fields.status
     }
   }
-  /// The header fields, in order, duplicates kept.
+  /// The header fields in order, duplicates included.
   public var headers: HTTPHeaders {
     get { box.fields.headers }
     _modify {
@@ -34,7 +34,7 @@ public struct Response: Sendable {
       yield &box.fields.headers
     }
   }
-  /// The body with its content coding removed.
+  /// The body, with its content coding removed.
   public var body: Data {
     get { box.fields.body }
     _modify {
@@ -42,7 +42,7 @@ public struct Response: Sendable {
       yield &box.fields.body
     }
   }
-  /// The fields behind the body (RFC 9110 §6.5), of a chunked response or one over HTTP/2; empty with
+  /// The trailer fields (RFC 9110 §6.5) of a chunked response or an HTTP/2 response. Always empty with
   /// `URLSessionTransport`, which does not deliver them.
   public var trailers: HTTPHeaders {
     get { box.fields.trailers }
@@ -51,7 +51,7 @@ public struct Response: Sendable {
       yield &box.fields.trailers
     }
   }
-  /// The file that has the body, where the request has a `destination` and the status was a success.
+  /// The file with the body, if the request has a `destination` and the status is a success.
   public var file: URL? {
     get { box.fields.file }
     _modify {
@@ -59,7 +59,7 @@ public struct Response: Sendable {
       yield &box.fields.file
     }
   }
-  /// The redirects that were followed, the oldest first; empty for none, and for what a cache answers.
+  /// The redirects that were followed, the oldest first. Empty for a cached response.
   public var redirects: [Redirect] {
     get { box.fields.redirects }
     _modify {
@@ -67,7 +67,7 @@ public struct Response: Sendable {
       yield &box.fields.redirects
     }
   }
-  /// What the exchange took; `nil` where the transport measures nothing.
+  /// The measurements of the transfer; `nil` if the transport does not measure.
   public var metrics: TransferMetrics? {
     get { box.fields.metrics }
     _modify {
@@ -75,10 +75,10 @@ public struct Response: Sendable {
       yield &box.fields.metrics
     }
   }
-  /// What interceptors and other layers attach to it.
+  /// The values that interceptors and other layers attach to the response.
   public var context: Context {
     get { box.fields.context }
-    // Beside the one below, as that allocates.
+    // A setter in addition to `_modify`, which allocates.
     set {
       makeUnique()
       box.fields.context = newValue
@@ -102,20 +102,20 @@ public struct Response: Sendable {
     var context: Context = Context()
   }
 
-  private final class Box: @unchecked Sendable {  // safe: changed while one response alone holds it
+  private final class Box: @unchecked Sendable {  // safe: changed only while a single response refers to it
     @exclusivity(unchecked) var fields: Fields
 
     init(_ fields: Fields) { self.fields = fields }
   }
 
-  /// Shared by copies until one of them is changed: a call copies its response many times.
+  /// Copies share the box until one of them is changed, because a call copies its response many times.
   private var box: Box
 
   private mutating func makeUnique() {
     if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
   }
 
-  /// A response, as a transport or a test makes it.
+  /// Creates a response, for transports and tests.
   public init(
     request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(),
     metrics: TransferMetrics? = nil, redirects: [Redirect] = []
@@ -133,6 +133,6 @@ extension Response {
 }
 
 extension Response: CustomStringConvertible {
-  /// Status, URL and size, without secrets.
+  /// The status, URL and size of the body, without secrets.
   public var description: String { "\(status) \(Redaction.standard.url(url)) (\(body.count) bytes)" }
 }

@@ -1,34 +1,34 @@
-/// What an exchange took: times in seconds, as fractions, and bytes.
+/// The measurements of a transfer: times in seconds, with fractions, and sizes in bytes.
 ///
-/// `nil` where the transport does not know: `URLSessionTransport` knows `total`, bytes and `redirects` only, a stub nothing.
-/// Over several redirects, what belongs to a connection is that of the last one.
+/// A value is `nil` if the transport does not measure it. `URLSessionTransport` measures only `total`, bytes and
+/// `redirects`, and a stub nothing. After redirects, the values of the connection are those of the last request.
 public final class TransferMetrics: Sendable {
-  /// How long it waited for a connection to be free.
+  /// The time spent waiting for a free connection.
   public let queued: Double?
-  /// How long the host's name took to resolve; 0 on a connection that was kept.
+  /// The time of the name lookup; 0 for a reused connection.
   public let nameLookup: Double?
-  /// How long the connection took from then on, TLS aside; 0 on a connection that was kept.
+  /// The time of the connection after the name lookup, without TLS; 0 for a reused connection.
   public let connect: Double?
-  /// How long TLS took; 0 without, or on a connection that was kept.
+  /// The time of the TLS handshake; 0 without TLS or for a reused connection.
   public let tls: Double?
-  /// From the start until the answer's first byte.
+  /// The time from the start to the first byte of the response.
   public let firstByte: Double?
-  /// From the start to the end, waiting and redirects included.
+  /// The time from the start to the end, including waits and redirects.
   public let total: Double
-  /// Bytes of the request's body.
+  /// The number of bytes of the request's body.
   public let bytesSent: Int64
-  /// Bytes of the answer's body as they came over the wire, content coding included.
+  /// The number of bytes of the response's body on the wire, before its content coding is removed.
   public let bytesReceived: Int64
-  /// `1.0`, `1.1`, `2` or `3`.
+  /// The HTTP version: `1.0`, `1.1`, `2` or `3`.
   public let httpVersion: String?
-  /// The server's or the proxy's address and port.
+  /// The address and port of the server or the proxy.
   public let remoteAddress: String?
-  /// Whether the connection had served before.
+  /// Whether the connection was reused.
   public let isReused: Bool?
-  /// How many redirects were followed.
+  /// The number of redirects that were followed.
   public let redirects: Int
 
-  /// Metrics, as a transport or a test makes them.
+  /// Creates metrics, for transports and tests.
   public init(
     queued: Double? = nil, nameLookup: Double? = nil, connect: Double? = nil, tls: Double? = nil,
     firstByte: Double? = nil, total: Double, bytesSent: Int64 = 0, bytesReceived: Int64 = 0,
@@ -50,7 +50,7 @@ public final class TransferMetrics: Sendable {
 }
 
 extension TransferMetrics: CustomStringConvertible {
-  /// One line for a log.
+  /// The metrics on one line, for logs.
   public var description: String {
     func milliseconds(_ name: String, _ value: Double?) -> String? {
       value.map { "\(name) \((($0 * 10_000).rounded() / 10)) ms" }
@@ -59,7 +59,7 @@ extension TransferMetrics: CustomStringConvertible {
       milliseconds("total", total), milliseconds("queued", queued), milliseconds("name", nameLookup),
       milliseconds("connect", connect), milliseconds("TLS", tls), milliseconds("first byte", firstByte),
       "\(bytesSent) bytes sent, \(bytesReceived) received", httpVersion.map { "HTTP/\($0)" }, remoteAddress,
-      isReused.map { $0 ? "kept connection" : "new connection" }, redirects > 0 ? "\(redirects) redirects" : nil,
+      isReused.map { $0 ? "reused connection" : "new connection" }, redirects > 0 ? "\(redirects) redirects" : nil,
     ].compactMap { $0 }.joined(separator: ", ")
   }
 }

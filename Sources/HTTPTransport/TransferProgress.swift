@@ -1,17 +1,17 @@
-/// How far a transfer is (article row 1.8). Named so, since `Progress` is Foundation's.
+/// The progress of a transfer. The name `Progress` belongs to Foundation.
 public struct TransferProgress: Sendable, Hashable {
-  /// Bytes of the body sent so far, as they go over the wire.
+  /// The number of bytes of the request's body sent so far.
   public var sent: Int64
-  /// Bytes of the body to send in all; `nil` where that is not known.
+  /// The number of bytes of the request's body; `nil` if unknown.
   public var toSend: Int64?
-  /// Bytes of the body received so far, as they come over the wire: compressed, where the server compresses.
+  /// The number of bytes of the response's body received so far, as sent on the wire, which may be compressed.
   public var received: Int64
-  /// Bytes of the body to receive in all; `nil` where the server does not say.
+  /// The number of bytes of the response's body; `nil` if the server does not announce it.
   public var toReceive: Int64?
-  /// Bytes received a second, over the last seconds; `nil` where nobody measures it or not yet.
+  /// The rate in received bytes per second, over the last seconds; `nil` if it is not, or not yet, measured.
   public var bytesPerSecond: Double?
 
-  /// A progress with nothing transferred, where nothing else is given.
+  /// Creates a progress. By default, nothing has been transferred.
   public init(
     sent: Int64 = 0, toSend: Int64? = nil, received: Int64 = 0, toReceive: Int64? = nil, bytesPerSecond: Double? = nil
   ) {
@@ -22,25 +22,26 @@ public struct TransferProgress: Sendable, Hashable {
     self.bytesPerSecond = bytesPerSecond
   }
 
-  /// That of an exchange which is over.
+  /// Creates the progress of a completed request.
   init(of request: Request, _ response: Response) {
     let sent = request.body.byteCount
     let received = Int64(response.body.count)
     self.init(sent: sent ?? 0, toSend: sent, received: received, toReceive: received)
   }
 
-  /// How many seconds the rest will take at this rate; `nil` where that is not known.
+  /// The estimated remaining time in seconds at the current rate; `nil` if unknown.
   public var secondsLeft: Double? {
     guard let toReceive, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
     return Double(max(0, toReceive - received)) / bytesPerSecond
   }
 
-  /// The received share, from 0 to 1; `nil` where the whole is not known.
+  /// The received fraction, from 0 to 1; `nil` if the total is unknown.
   public var fractionReceived: Double? { Self.fraction(received, of: toReceive) }
-  /// The sent share, from 0 to 1; `nil` where the whole is not known.
+  /// The sent fraction, from 0 to 1; `nil` if the total is unknown.
   public var fractionSent: Double? { Self.fraction(sent, of: toSend) }
 
-  /// The same, no less than `last`: a redirect or a repetition sends the body again, and what is shown does not go back.
+  /// Returns the progress, at least as far as `last`. Redirects and retries send the body again, and a displayed
+  /// progress must not move backwards.
   func following(_ last: TransferProgress) -> TransferProgress {
     var next = self
     next.sent = Swift.max(sent, last.sent)

@@ -2,44 +2,44 @@ import PortableFoundation
 import Streams
 import Synchronization
 
-/// One request on its way through a transport, over all its hops; also the disposable that cancels it and the control of its
-/// body. A subclass has what runs it.
+/// The state of one request in a transport, across its redirects. It is also the disposable that cancels the request,
+/// and the control of its body. Subclasses add what runs the request.
 ///
-/// Any thread may dispose and resume it, and ask whether it is cancelled or disposed. All else is for the transport's
-/// thread alone: libcurl's loop, or the session's queue.
+/// Any thread may dispose and resume it, and read whether it is cancelled or disposed. Everything else is reserved for
+/// the transport's thread: libcurl's loop, or the session's queue.
 // @unchecked Sendable: `state` and the gate are atomic; everything else that changes belongs to the transport's thread.
 class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private static let live: UInt8 = 0
   private static let cancelled: UInt8 = 1
   private static let done: UInt8 = 2
-  /// 20 reports a second are as smooth as an eye can see.
+  /// 20 reports per second look smooth.
   private static let reportInterval: UInt64 = 50_000_000
   private static let nothing = Request(url: URL(filePath: "/"))
 
-  /// Left `live` once: by the disposer to `cancelled`, by the transport's thread to `done`.
+  /// Changes once from `live`: to `cancelled` by `dispose`, or to `done` by the transport's thread.
   private let state = Atomic<UInt8>(live)
   private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
-  /// What goes over the wire now.
+  /// The request on the wire.
   private(set) final var currentRequest: Request
-  /// What the caller asked for, where that is not `hop`.
+  /// The caller's request, if it differs from `currentRequest`.
   private var original: Request?
-  /// The redirects before.
+  /// The redirects so far.
   private(set) final var trail = RedirectTrail()
   private var isTaken = false
-  /// What takes the response as it comes in, where it is not collected in memory.
+  /// The receiver of a streamed response; `nil` if the response is collected in memory.
   private var receiver: ResponseReceiver?
-  /// Whether that takes more; `nil` where the response is collected.
+  /// The flow control of the receiver; `nil` if the response is collected in memory.
   final let gate: FlowGate?
   private(set) final var isHeadDelivered = false
-  /// The most bytes that the body may have, if the request says so.
+  /// The maximum number of bytes in the body, if the request sets it.
   final let maxBodySize: Int?
-  /// How much of the hop's body has come in, and how much of the request's has gone.
+  /// The number of received bytes of the current response's body, and of sent bytes of the request's body.
   final var received = 0
   final var sent: Int64 = 0
   private var progress: ProgressHandler?
   private var lastProgress = TransferProgress()
   private var nextReport: UInt64 = 0
-  /// When it was submitted, and when the last byte came in or went out: uptime in nanoseconds.
+  /// The uptime in nanoseconds at which the request was submitted, and at which the last byte was received or sent.
   final let submittedAt = Deadline.now()
   final var lastActivity: UInt64 = 0
 
@@ -56,7 +56,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
 
   final var isDisposed: Bool { state.load(ordering: .acquiring) != Self.live }
 
-  /// Whether the caller has cancelled; the transport's thread then hears of it in its turn.
+  /// Whether the caller has cancelled. The transport's thread is notified afterwards.
   final var isCancelled: Bool { state.load(ordering: .acquiring) == Self.cancelled }
 
   final func dispose() {
@@ -69,21 +69,22 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     if let gate, gate.resume() { didResume() }
   }
 
-  /// Tells the transport's thread of the cancellation.
+  /// Notifies the transport's thread of the cancellation.
   func didCancel() {}
 
-  /// Tells the transport's thread that a pause is over.
+  /// Notifies the transport's thread that a pause is over.
   func didResume() {}
 
-  /// Keeps a disposal from reaching the transport, before the flight is handed out: it is finished elsewhere.
+  /// Prevents a disposal from reaching the transport. Called before the caller gets the disposable, if the request is
+  /// finished elsewhere.
   final func refuse() { state.store(Self.done, ordering: .releasing) }
 
   // MARK: The transport's thread
 
-  /// What the caller asked for.
+  /// The caller's request.
   final var request: Request { original ?? currentRequest }
 
-  /// Gives what the caller asked for, and keeps nothing of it: moved into a response, it need not be copied.
+  /// Returns the caller's request and releases it, so that it is moved into a response without a copy.
   final func takeRequest() -> Request {
     var taken = Self.nothing
     swap(&taken, &currentRequest)
@@ -91,16 +92,16 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     return original ?? taken
   }
 
-  /// Host and port of the current hop.
+  /// The host and port of the current request.
   final var place: String { currentRequest.url.hostAndPort }
 
-  /// Goes on with `next`, where the last redirect of `trail` leads.
+  /// Continues with `next`, the target of the last redirect in `trail`.
   func follow(_ next: Request, _ trail: RedirectTrail) {
     original = original ?? currentRequest
     (currentRequest, self.trail) = (next, trail)
   }
 
-  /// Hands on the head of the response that is the caller's, where it is waited for.
+  /// Delivers the head of the final response, if the caller receives it separately.
   final func deliverHead(_ status: Int, _ headers: @autoclosure () -> HTTPHeaders) {
     guard let receiver, !isHeadDelivered, !isCancelled else { return }
     isHeadDelivered = true
@@ -109,16 +110,16 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
         request: request, url: currentRequest.url, status: status, headers: headers(), redirects: trail.redirects))
   }
 
-  /// Hands on a piece of the body; what a cancelled one still reads is of no use.
+  /// Delivers a chunk of the body, unless the request is cancelled.
   final func deliver(_ chunk: @autoclosure () -> Data) {
     guard let receiver, let gate, !isCancelled else { return }
     _ = gate.deliver(chunk(), to: receiver.chunk)
   }
 
-  /// Whether anyone hears how far it is.
+  /// Whether a progress handler is set.
   final var reportsProgress: Bool { progress != nil }
 
-  /// Reports `new` if it differs from what was said, now and then; at once if it is the `last` one.
+  /// Reports `new` if it differs from the last report, at most every 50 ms; a `last` report is not delayed.
   final func report(_ new: TransferProgress, at now: UInt64, last: Bool = false) {
     guard let progress, last || now >= nextReport else { return }
     let new = new.following(lastProgress)
@@ -131,7 +132,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   /// Whether the completion has been called.
   final var isFinished: Bool { completion == nil }
 
-  /// Calls the completion and lets go of everything the disposable's owner has no use for; later calls do nothing.
+  /// Calls the completion and releases everything that the disposable does not need; later calls have no effect.
   func finish(_ result: Result<Response, NetworkError>) {
     guard let completion else { return }
     (self.completion, progress, receiver, original) = (nil, nil, nil, nil)
@@ -141,7 +142,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   }
 }
 
-/// Points in time as uptime in nanoseconds; a limit that is not a positive number never passes.
+/// Points in time as uptime in nanoseconds. A limit that is not a positive number never expires.
 enum Deadline {
   static let never = UInt64.max
 
@@ -156,7 +157,7 @@ enum Deadline {
   }
 
   static func after(_ seconds: Double, from start: UInt64) -> UInt64 {
-    // 10^9 seconds are thirty years: far enough, and far from overflow.
+    // 10^9 seconds are about thirty years, which is long enough and safe from overflow.
     seconds > 0 && seconds < 1e9 ? start + UInt64(seconds * 1e9) : never
   }
 }

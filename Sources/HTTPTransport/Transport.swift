@@ -1,46 +1,50 @@
 import PortableFoundation
 import Streams
 
-/// Turns a request into a response: the one place that knows sockets.
+/// An HTTP client: sends requests and delivers responses.
 ///
-/// A transport judges nothing: every status is a response. It fails only when there is no complete answer.
+/// A response with any status is a success. A request fails only if no complete response arrives.
 public protocol Transport: Sendable {
   /// Sends `request`.
   ///
-  /// `completion` is called exactly once, on a thread of the transport's, never from within `send` and never on the main
-  /// thread: with the complete response, or with a `NetworkError` of kind `connection`, `unknownHost`, `timeout`, `tls`,
-  /// `redirect`, `invalidRequest`, `file` or `cancelled`. Another thread's completion may come before `send` has returned
-  /// the disposable to its caller. It must not block, for it holds up the transport: mapping happens elsewhere.
+  /// The transport calls `completion` exactly once, on one of its threads, never from within `send` and never on the
+  /// main thread. The result is the complete response, or a `NetworkError` of kind `connection`, `unknownHost`,
+  /// `timeout`, `tls`, `redirect`, `invalidRequest`, `file` or `cancelled`. `completion` may be called before `send`
+  /// has returned. It must not block, because that would delay other requests.
   ///
-  /// - Returns: a disposable that cancels the request; `completion` then gets `cancelled`, unless it was on its way.
+  /// - Returns: a disposable that cancels the request. `completion` then receives `cancelled`, unless another result is
+  ///   already on its way.
   func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable
 
-  /// Sends `request`, reporting how far it is (article row 1.8).
+  /// Sends `request` and reports its progress.
   ///
-  /// `progress` is called on the transport's thread, one call at a time, before `completion`: at most every 50 ms, and a
-  /// last time when everything has been transferred. A transport that has nothing to report need not write this method.
+  /// The transport calls `progress` on its thread, one call at a time, before `completion`: at most every 50 ms, and
+  /// once when everything has been transferred. The default implementation reports only once, before a success.
   func send(
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable
 
-  /// Sends `request` and hands its answer out while it comes in, whatever the status: for bodies without end, or larger
+  /// Sends `request` and delivers its response while it arrives, with any status: for endless bodies, or bodies larger
   /// than memory.
   ///
-  /// `head` is called once, with a response that has no body yet; then `chunk` with each piece of the body, its content
-  /// coding removed; at last `completion`, exactly once, with the same response, or with an error at any point. Redirects
-  /// that are followed are not seen. All three are called on the transport's thread, one call at a time, in this order,
-  /// and must not block: a consumer that is behind answers `pause`, and no chunk comes before `resume()`. A pause reaches
-  /// the socket, so that the server waits, too; the idle limit does not run meanwhile, the total limit does. `completion`
-  /// may come during a pause, when no chunk is left.
+  /// The transport calls the closures on its thread, one call at a time, in this order. They must not block:
   ///
-  /// After `dispose()` no chunk comes any more, but for one that another thread was just about to hand out; none comes
-  /// behind `completion`, which gets `cancelled` then.
+  /// 1. `head`, once, with a response without a body. Redirects that are followed are not delivered.
+  /// 2. `chunk`, for each chunk of the body, with its content coding removed. If it returns `pause`, no chunk follows
+  ///    before `resume()`.
+  /// 3. `completion`, exactly once, with the same response, or with an error at any point. It may be called during a
+  ///    pause if no chunk is left.
   ///
-  /// `progress`, unless it is `nil`, is called as in `send`. A transport that has no such method gives the whole body as one
-  /// chunk.
+  /// A pause reaches the socket, so that the server waits, too. Meanwhile the idle limit does not apply, but the total
+  /// limit does.
+  ///
+  /// After `dispose()`, at most one more chunk is delivered, if another thread is already delivering it. `completion`
+  /// then receives `cancelled`, and no chunk follows it.
+  ///
+  /// `progress` is called as in `send`. The default implementation delivers the whole body as one chunk.
   func stream(
     _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
@@ -49,7 +53,7 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-  /// Sends `request`; reports once, before a success, what the response says of its own size.
+  /// Sends `request` and reports progress once, before a success: the sizes of the complete bodies.
   public func send(
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -60,8 +64,8 @@ extension Transport {
     }
   }
 
-  /// Sends `request`; gives the head, the whole body as one chunk and the completion in one go, whatever the consumer
-  /// answers to the chunk.
+  /// Sends `request`, and delivers the head, the whole body as one chunk and the completion together. The result of
+  /// `chunk` has no effect.
   public func stream(
     _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
@@ -73,7 +77,7 @@ extension Transport {
       let body = response.body
       response.body = Data()
       head(response)
-      // The head's receiver may have lost interest.
+      // The receiver of the head may have disposed the control.
       if !body.isEmpty, control?.sent.isDisposed != true { _ = chunk(body) }
       completion(.success(response))
     }
@@ -83,7 +87,7 @@ extension Transport {
   }
 }
 
-/// The control of an answer that comes in one piece.
+/// The control of a response whose body is delivered as one chunk.
 private final class WholeBody: StreamControl {
   let sent = SingleAssignmentDisposable()
 

@@ -1,31 +1,32 @@
 import PortableFoundation
 
-/// What stands between the scheme and the path of a URL (RFC 3986 §3.2).
+/// The checks of the authority of a URL, between its scheme and its path (RFC 3986 §3.2).
 package enum URLAuthority {
-  /// Why nothing can be sent to the host and port of `url`, which begins with `http://` or `https://`; `nil` if it can.
+  /// Returns the reason why the host or port of `url` is invalid; `nil` if both are valid. `url` begins with `http://`
+  /// or `https://`.
   package static func problem(of url: String) -> String? {
     if let problem = backslash(in: url) { return problem }
     var rest = authority(of: url)
     if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
     let isAddress = rest.first == UInt8(ascii: "[")
     guard let end = isAddress ? rest.firstIndex(of: UInt8(ascii: "]")).map(rest.index(after:)) : rest.endIndex else {
-      return "the URL \(url.debugDescription) has no ']' behind its IPv6 address"
+      return "the URL \(url.debugDescription) has no ']' after its IPv6 address"
     }
     var host = rest[..<end]
     var port = rest[end...]
     if !isAddress, let colon = host.lastIndex(of: UInt8(ascii: ":")) { (host, port) = (host[..<colon], host[colon...]) }
-    if host.isEmpty { return "the URL \(url.debugDescription) names no host" }
+    if host.isEmpty { return "the URL \(url.debugDescription) has no host" }
     if isAddress ? !isIPv6(String(Substring(host))) : !isName(host) {
       return "the URL \(url.debugDescription) has no valid host: \(String(Substring(host)).debugDescription)"
     }
     return isPort(port) ? nil : "the URL \(url.debugDescription) has no valid port; ports are 1 to 65535"
   }
 
-  /// The complaint about a backslash in front of the path: some read it as a slash and others as part of the user's name,
-  /// so that they see different hosts. Foundation would escape it.
+  /// Returns the reason to reject a URL with a backslash before its path. Some parsers read it as a slash and others as
+  /// part of the user's name, so that they see different hosts. Foundation would escape it.
   package static func backslash(in url: String) -> String? {
     guard authority(of: url).contains(UInt8(ascii: "\\")) else { return nil }
-    return "the URL \(url.debugDescription) has a backslash in front of its path; write slashes"
+    return "the URL \(url.debugDescription) has a backslash before its path; use slashes"
   }
 
   private static func authority(of url: String) -> Substring.UTF8View {
@@ -36,7 +37,8 @@ package enum URLAuthority {
     }
   }
 
-  /// A colon and a number, a colon, which stands for the scheme's port (RFC 3986 §3.2.3), or nothing.
+  /// Returns whether `text` is empty, a colon and a number, or a colon alone, which stands for the default port (RFC
+  /// 3986 §3.2.3).
   private static func isPort(_ text: Substring.UTF8View) -> Bool {
     guard let colon = text.first else { return true }
     let digits = text.dropFirst()
@@ -44,21 +46,21 @@ package enum URLAuthority {
     return digits.isEmpty || UInt16(Substring(digits)).map { $0 > 0 } == true
   }
 
-  /// An address in brackets, with or without a zone (RFC 6874).
+  /// Returns whether `text` is an IPv6 address in brackets, with or without a zone (RFC 6874).
   private static func isIPv6(_ text: String) -> Bool {
     let parts = text.dropFirst().dropLast().split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     var address = in6_addr()
     return inet_pton(AF_INET6, String(parts[0]), &address) == 1 && (parts.count == 1 || parts[1].count > 2)
   }
 
-  /// Labels of up to 63 bytes, none empty but a last one (RFC 1035 §2.3.4), without what delimits or cannot be in a name
-  /// (WHATWG URL, forbidden host code points), also where that is percent-encoded.
+  /// Returns whether `host` consists of labels of 1 to 63 bytes, with an optional trailing dot (RFC 1035 §2.3.4).
+  /// Delimiters and other forbidden host code points (WHATWG URL) are invalid, also percent-encoded.
   private static func isName(_ host: Substring.UTF8View) -> Bool {
     guard host.contains(UInt8(ascii: "%")) else { return isPlainName(host) }
     return Substring(host).decodingPercent.map { isPlainName($0.utf8[...]) } ?? false
   }
 
-  // Byte by byte and without allocations: it runs for every request.
+  // Byte by byte and without allocations, because this runs for every request.
   private static func isPlainName(_ host: Substring.UTF8View) -> Bool {
     guard host.first != UInt8(ascii: "*") else { return false }
     var (count, label) = (0, 0)

@@ -3,7 +3,7 @@
   import PortableFoundation
   import Streams
 
-  /// The transport where there is neither libcurl nor `URLSession`: it fails every request.
+  /// The transport of a platform with neither libcurl nor `URLSession`. It fails every request.
   final class UnavailableTransport: Transport {
     private let error: NetworkError
     private let queue = DispatchQueue(label: "NetLayer.UnavailableTransport")

@@ -1,7 +1,7 @@
 import PortableFoundation
 
-/// A lock that Thread Sanitizer understands, which it does not of a contended `Mutex` on Linux.
-// @unchecked Sendable: the mutex is made for several threads, and its address never changes.
+/// A lock that Thread Sanitizer understands. It misreads a contended `Mutex` on Linux.
+// @unchecked Sendable: the mutex is designed for several threads, and its address never changes.
 final class Lock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 

@@ -2,71 +2,72 @@ import PortableFoundation
 import Synchronization
 
 extension LoopbackServer {
-  /// What a server can do to a client, one of each; `response` does it.
+  /// The faults of a server. `response` returns a response with the fault.
   ///
-  /// Two faults are none of an answer's: a refused connection is a server that was stopped, and one that is accepted and
-  /// never read from is `LoopbackServer.silent()`.
+  /// Two faults do not belong to a response. For a refused connection, stop the server. For a connection that is
+  /// accepted and never read from, use `LoopbackServer.silent()`.
   public enum Fault: String, CaseIterable, Sendable {
-    /// The request is read, and nothing comes.
+    /// The request is read, and no response is sent.
     case neverResponding
-    /// The connection is closed instead of an answer.
+    /// The connection is closed instead of a response.
     case closeBeforeHead
-    /// The connection is reset instead of an answer.
+    /// The connection is reset instead of a response.
     case resetBeforeHead
     /// The connection is closed in the middle of the head.
     case headCutShort
-    /// The head begins, and nothing more comes.
+    /// The head is started, and nothing more is sent.
     case headStalled
-    /// The status line is none.
+    /// The status line is malformed.
     case malformedStatusLine
     /// A line of the head has no colon.
     case headerWithoutColon
-    /// The first field of the head begins with a blank, as if it continued another.
+    /// The first field of the head begins with a blank, as if it continued another field.
     case foldedFirstField
     /// A field of 1 MB.
     case hugeHeader
     /// 10,000 fields.
     case tenThousandHeaders
-    /// The content ends before its Content-Length, in order.
+    /// The body is truncated: it ends before its Content-Length, and the connection is closed in order.
     case lengthTooLong
-    /// The content goes on behind its Content-Length.
+    /// The body continues after its Content-Length.
     case lengthTooShort
-    /// A Content-Length below zero.
+    /// A negative Content-Length.
     case negativeLength
     /// Two Content-Length fields with different values.
     case twoLengths
-    /// A Content-Length beside the chunked transfer coding, which counts (RFC 9112 §6.3).
+    /// A Content-Length in addition to the chunked transfer coding, which takes precedence (RFC 9112 §6.3).
     case lengthAndChunks
-    /// A chunk's size is no number.
+    /// The size of a chunk is not a number.
     case brokenChunkSize
-    /// A chunk ends before its size, in order.
+    /// A chunk is shorter than its size, and the connection is closed in order.
     case chunkCutShort
-    /// Content without end, as fast as it is taken.
+    /// An endless body, as fast as the client reads it.
     case endlessBody
-    /// One byte each 100 ms.
+    /// A body of one byte every 100 ms.
     case dripping
-    /// The content begins, and nothing more comes.
+    /// The body is started, and nothing more is sent.
     case stalledBody
-    /// The connection is reset at some byte of the answer; by `LOOPBACK_SEED` in the environment at the same ones again.
+    /// The connection is reset at a random byte of the response. `LOOPBACK_SEED` in the environment reproduces the same
+    /// bytes.
     case resetAtRandomByte
-    /// Gzip that breaks in the middle.
+    /// Gzip data that is invalid in the middle.
     case corruptGzip
-    /// Gzip that ends in the middle, as its Content-Length says.
+    /// Gzip data that is truncated, with a matching Content-Length.
     case truncatedGzip
-    /// Gzip that ends in the middle, with the connection.
+    /// Gzip data that is truncated by the end of the connection.
     case gzipCutByClose
-    /// Gzip that becomes 158 times as large, without end.
+    /// Endless gzip data that expands by a factor of 158.
     case gzipBomb
-    /// Text that is announced as gzip.
+    /// Plain text that is declared as gzip.
     case wrongContentEncoding
-    /// A content coding that there is not.
+    /// An unknown content coding.
     case unknownContentEncoding
     /// A redirect to itself.
     case redirectLoop
-    /// A redirect into the file system.
+    /// A redirect to a file URL.
     case redirectToFile
 
-    /// The answer that does it, to a request for `path`.
+    /// Returns a response with the fault to a request for `path`.
     public func response(to path: String = "/") -> Response {
       switch self {
       case .neverResponding: .neverResponding
@@ -127,14 +128,14 @@ extension LoopbackServer {
       return Response(body: .raw([.init(Array(whole[..<Int(nextRandom() % UInt64(whole.count))]))]), ending: .reset)
     }
 
-    /// Where all randomness of the faults begins: the number in `LOOPBACK_SEED`, with which a run that failed is repeated.
+    /// The seed of all random faults: the number in `LOOPBACK_SEED`, which reproduces a failed run.
     package static let seed =
       ProcessInfo.processInfo.environment["LOOPBACK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9_999_999)
 
-    /// Each draw is another number, on whatever loop.
+    /// The number of draws so far, by all loops.
     private static let draws = Atomic<UInt64>(0)
 
-    /// SplitMix64: well mixed from neighbouring numbers.
+    /// Returns a random number (SplitMix64, which mixes consecutive numbers well).
     private static func nextRandom() -> UInt64 {
       var value = seed &+ (draws.add(1, ordering: .relaxed).newValue &* 0x9e37_79b9_7f4a_7c15)
       value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -144,7 +145,7 @@ extension LoopbackServer {
 
     private static let gzipHead: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
 
-    /// One stored block, of two bytes (RFC 1951 §3.2.4), and no trailer.
+    /// One stored block of two bytes (RFC 1951 §3.2.4), without a trailer.
     private static let halfGzip: [UInt8] = gzipHead + [1, 2, 0, 0xfd, 0xff] + Array("ok".utf8)
 
     private static var corrupt: Response {
@@ -152,9 +153,10 @@ extension LoopbackServer {
       Response.bytes(gzipHead + [0x07, 0xff, 0xff, 0xff, 0xff]).header("Content-Encoding", "gzip")
     }
 
-    /// One block of fixed codes (RFC 1951 §3.2.6): the byte 0, then for ever "the last byte 258 times more".
+    /// One block of fixed codes (RFC 1951 §3.2.6): the byte 0, then an endless series of "repeat the last byte 258
+    /// times".
     private static var bomb: Response {
-      // Length code 285 is 11000101, distance code 0 is 00000; eight such pairs fill 13 bytes.
+      // Length code 285 is 11000101, and distance code 0 is 00000. Eight of these pairs fill 13 bytes.
       let pair: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
       let start: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0] + pair
       let unit = packed((0..<8).flatMap { _ in pair })
@@ -164,7 +166,7 @@ extension LoopbackServer {
       return response
     }
 
-    /// Bits in bytes, the first one lowest (RFC 1951 §3.1.1).
+    /// Packs bits into bytes, the first bit lowest (RFC 1951 §3.1.1).
     private static func packed(_ bits: [UInt8]) -> [UInt8] {
       stride(from: 0, to: bits.count, by: 8).map { start in
         bits[start..<Swift.min(start + 8, bits.count)].reversed().reduce(0) { $0 << 1 | $1 }
@@ -172,6 +174,6 @@ extension LoopbackServer {
     }
   }
 
-  /// A server that lets the system accept connections, and never reads from one.
+  /// Creates a server whose connections are accepted by the system and never read from.
   public static func silent() throws -> LoopbackServer { try LoopbackServer(isSilent: true) }
 }

@@ -1,24 +1,24 @@
 import PortableFoundation
 
 extension LoopbackServer {
-  /// A request as the server read it, body complete and freed of its chunked coding.
+  /// A request as read by the server, with a complete body and without chunked coding.
   public struct Request: Sendable {
-    /// The method's token, as sent.
+    /// The method, as sent.
     public let method: String
-    /// The request target, as sent: path and query, still percent-encoded.
+    /// The request target as sent: path and query, still percent-encoded.
     public let target: String
-    /// The body; empty when there was none.
+    /// The body; empty without one.
     public internal(set) var body: [UInt8]
-    /// The values of `:name` parts of the route's pattern, percent-decoded; empty without a routes table.
+    /// The values of the `:name` parts in the route's pattern, percent-decoded; empty without a routes table.
     public internal(set) var parameters: [String: String] = [:]
-    /// Which of the server's connections it came on, counted from 1.
+    /// The number of the connection, counted from 1.
     public let connection: Int
     let fieldLines: [UInt8]
 
-    /// The target up to the `?`, still percent-encoded.
+    /// The target before the `?`, still percent-encoded.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The query's items in order, percent-decoded, `+` as a space; duplicates kept.
+    /// The query's items in order, percent-decoded, with `+` as a space; duplicates included.
     public var queryItems: [(name: String, value: String)] {
       guard let mark = target.firstIndex(of: "?") else { return [] }
       return target[target.index(after: mark)...].split(separator: "&").map { item in
@@ -27,10 +27,10 @@ extension LoopbackServer {
       }
     }
 
-    /// The first value of the query item `name`, or `nil`.
+    /// Returns the first value of the query item `name`, or `nil`.
     public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
-    /// The header fields in order, duplicates kept, names as sent; parsed anew at each access.
+    /// The header fields in order with their names as sent; duplicates included. Parsed at each access.
     public var headers: [(name: String, value: String)] {
       fieldLines.split(separator: UInt8(ascii: "\n")).compactMap { line in
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -43,16 +43,16 @@ extension LoopbackServer {
       }
     }
 
-    /// The first value of the header field `name`, compared without case, or `nil`.
+    /// Returns the first value of the header field `name`, ignoring case, or `nil`.
     public func header(_ name: String) -> String? { headerValues(name).first }
 
-    /// Every value of the header field `name`, compared without case.
+    /// Returns all values of the header field `name`, ignoring case.
     public func headerValues(_ name: String) -> [String] {
       let lowered = name.lowercased()
       return headers.filter { $0.name.lowercased() == lowered }.map(\.value)
     }
 
-    /// The body as text; bytes that are no UTF-8 are replaced.
+    /// The body as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     static func decoded(_ part: Substring) -> String {

@@ -1,10 +1,10 @@
 import PortableFoundation
 
 extension LoopbackServer {
-  /// A table of routes: method and path pattern to handler; the first that matches answers.
+  /// A table of routes that maps methods and path patterns to handlers. The first match is used.
   ///
-  /// A pattern's parts match literally, `:name` matches one part and gives it as `request.parameters["name"]`, and a
-  /// closing `*` matches the rest.
+  /// The parts of a pattern match literally. `:name` matches one part, which is available as
+  /// `request.parameters["name"]`, and a final `*` matches the rest.
   ///
   ///     var routes = LoopbackServer.Routes()
   ///     routes.on("GET", "/user/:id") { .json(#"{"id":"\#($0.parameters["id"] ?? "")"}"#) }
@@ -17,17 +17,17 @@ extension LoopbackServer {
 
     private var routes: [Route] = []
 
-    /// An empty table: everything gets 404.
+    /// Creates an empty table, which responds with 404 to all requests.
     public init() {}
 
-    /// Adds a route; a `method` of `nil` takes any.
+    /// Adds a route. A `method` of `nil` matches all methods.
     public mutating func on(_ method: String?, _ pattern: String, _ handler: @escaping Handler) {
       routes.append(
         Route(
           method: method, parts: pattern.split(separator: "/", omittingEmptySubsequences: false), handler: handler))
     }
 
-    /// The answer of the first route that matches, else 404, or 405 when only the method differs.
+    /// Returns the response of the first matching route; otherwise 404, or 405 if only the method differs.
     public func respond(to request: Request) -> Response {
       let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
       var pathKnown = false

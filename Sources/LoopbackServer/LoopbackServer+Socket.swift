@@ -4,7 +4,7 @@ extension LoopbackServer {
   ///     let server = try LoopbackServer { _ in .socket(.echo) }
   ///     let ticks = LoopbackServer.SocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
   public struct SocketScript: Sendable {
-    /// A message of the client, its fragments joined.
+    /// A message of the client, assembled from its fragments.
     public enum Message: Sendable, Equatable {
       /// Text.
       case text(String)
@@ -18,33 +18,33 @@ extension LoopbackServer {
       case text(String)
       /// Sends a binary message.
       case binary([UInt8])
-      /// Sends a ping with this payload, 125 bytes at most.
+      /// Sends a ping with this payload of at most 125 bytes.
       case ping([UInt8])
-      /// Sends a close frame; the connection ends when the client's has come.
+      /// Sends a close frame. The connection ends after the client's close frame.
       case close(UInt16, String)
-      /// Fault: sends exactly these bytes, which need not be a frame.
+      /// Fault: sends exactly these bytes, which need not be a valid frame.
       case raw([UInt8])
-      /// Waits for seconds; other connections go on.
+      /// Waits for a number of seconds. Other connections are not delayed.
       case wait(Double)
-      /// Fault: reads nothing any more.
+      /// Fault: stops reading.
       case stopReading
-      /// Fault: ends the connection in order, without a close frame.
+      /// Fault: closes the connection in order, without a close frame.
       case end
       /// Fault: resets the connection.
       case reset
     }
 
-    /// The steps when the socket has opened.
+    /// The steps after the socket has opened.
     public var onOpen: [Action]
-    /// Fault: the `Sec-WebSocket-Accept` of the response, where it is not the right one.
+    /// Fault: the `Sec-WebSocket-Accept` of the response; `nil` for the correct one.
     public var accept: String?
-    /// The steps for each message of the client; called on the server's only thread.
+    /// The steps for each message of the client. Called on the server's only thread.
     public var onMessage: @Sendable (Message) -> [Action]
-    /// The steps for each control frame of the client, by opcode (8 close, 9 ping, 10 pong) and payload; `nil` for what
-    /// the protocol asks for.
+    /// The steps for each control frame of the client, by opcode (8 close, 9 ping, 10 pong) and payload; `nil` for the
+    /// standard behavior.
     public var onControl: @Sendable (UInt8, [UInt8]) -> [Action]?
 
-    /// A script of these steps; by default the server opens the socket and says nothing.
+    /// Creates a script. By default, the server opens the socket and sends nothing.
     public init(
       onOpen: [Action] = [], accept: String? = nil,
       onMessage: @escaping @Sendable (Message) -> [Action] = { _ in [] },
@@ -53,7 +53,7 @@ extension LoopbackServer {
       (self.onOpen, self.accept, self.onControl, self.onMessage) = (onOpen, accept, onControl, onMessage)
     }
 
-    /// Sends every message back.
+    /// A script that returns every message to its sender.
     public static let echo = SocketScript { message in
       switch message {
       case .text(let text): [.text(text)]
@@ -61,9 +61,10 @@ extension LoopbackServer {
       }
     }
 
-    /// The bytes of a frame as a server sends it; with other arguments than the defaults, of one that no server may send.
+    /// Returns the bytes of a frame of a server. Arguments other than the defaults create frames that a server must not
+    /// send.
     ///
-    /// `length` is what the head announces, if it is not the length of the payload.
+    /// `length` is the length in the head, if it differs from the payload's.
     public static func frame(
       _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, isMasked: Bool = false,
       length: UInt64? = nil
@@ -83,7 +84,7 @@ extension LoopbackServer {
 }
 
 extension LoopbackServer.Response {
-  /// Opens a WebSocket that plays `script`, with `subprotocol` in the response if there is one.
+  /// Returns a response that opens a WebSocket with `script`, and with `subprotocol` if it is not `nil`.
   public static func socket(_ script: LoopbackServer.SocketScript, subprotocol: String? = nil) -> Self {
     var response = Self(status: 101)
     response.socket = script

@@ -1,39 +1,39 @@
 import PortableFoundation
 import Synchronization
 
-/// A small HTTP/1.1 server on 127.0.0.1 for demos, tests and benchmarks, with faults on demand (RFC 9112).
+/// A small HTTP/1.1 server on 127.0.0.1 with scripted faults, for demos, tests and benchmarks (RFC 9112).
 ///
-/// One thread serves all connections, so that what a test observes has one order; it answers tens of thousands of
-/// requests a second and is not what a benchmark measures first. It listens on a port the system chooses, on the
-/// loopback address alone, and stops when it is released.
+/// One thread serves all connections, so that a test observes events in one order. The server responds to tens of
+/// thousands of requests per second, so that it is not the bottleneck of a benchmark. It listens only on the loopback
+/// address, on a port that the system chooses, and stops when it is released.
 ///
 ///     let server = try LoopbackServer { request in .json(#"{"path":"\#(request.path)"}"#) }
 ///     let url = server.url("/hello")
 public final class LoopbackServer: Sendable {
-  /// Answers one request; called on the server's only thread, so it must return at once. Waiting is said by
-  /// `Response.delay`, which holds up no other connection.
+  /// A function that responds to one request. It is called on the server's only thread, so it must return quickly. To
+  /// delay a response, use `Response.delay`, which does not delay other connections.
   public typealias Handler = @Sendable (Request) -> Response
 
-  /// The port the system chose.
+  /// The port that the system chose.
   public let port: UInt16
   private let loop: ServerLoop
 
-  /// Starts a server that answers every request with what `handler` returns.
+  /// Starts a server whose responses are returned by `handler`.
   ///
   /// - Parameters:
-  ///   - logLimit: how many of the newest requests `requests` keeps; 256 lets a test look back without a benchmark
-  ///     filling the memory.
-  ///   - expectation: answers `Expect: 100-continue`, before the body comes: 100 asks for it, any other status is the
-  ///     answer, and the connection is closed.
-  ///   - handler: answers each request.
-  /// - Throws: `Failure` when the system grants no socket, port or pipe.
+  ///   - logLimit: the maximum number of requests in `requests`. The default, 256, suits tests and limits the memory of
+  ///     benchmarks.
+  ///   - expectation: a closure that responds to `Expect: 100-continue` before the body arrives. 100 requests the body.
+  ///     Any other status is the response, and the connection is closed.
+  ///   - handler: a closure that responds to each request.
+  /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(
     logLimit: Int = 256, expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler
   ) throws {
     try self.init(log: RequestLog(limit: logLimit), expectation: expectation, handler: handler)
   }
 
-  /// One that accepts nothing: the system's backlog does.
+  /// Starts a server that accepts no connections. Clients remain in the system's backlog.
   convenience init(isSilent: Bool) throws {
     try self.init(log: RequestLog(limit: 0), expectation: { _ in 100 }, accepts: !isSilent) { _ in .status(500) }
   }
@@ -54,42 +54,43 @@ public final class LoopbackServer: Sendable {
     }
   }
 
-  /// Starts a server that answers by a table of routes; what no route matches gets 404.
+  /// Starts a server with a table of routes. Requests without a matching route get 404.
   ///
-  /// - Throws: `Failure` when the system grants no socket, port or pipe.
+  /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(logLimit: Int = 256, routes: Routes) throws {
     try self.init(logLimit: logLimit) { routes.respond(to: $0) }
   }
 
   deinit { loop.stop() }
 
-  /// `http://127.0.0.1:<port>`, without a path.
+  /// The URL of the server without a path: `http://127.0.0.1:<port>`.
   public var url: URL { url("") }
 
-  /// The URL of `path` on this server; `path` starts with `/` and may carry a query.
+  /// Returns the URL of `path` on this server. `path` starts with `/` and may contain a query.
   public func url(_ path: String) -> URL {
     URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/")
   }
 
   /// The number of requests read completely so far.
   public var requestCount: Int { loop.log.requestCount.load(ordering: .relaxed) }
-  /// The number of connections accepted so far: stays below `requestCount` when a client keeps connections alive.
+  /// The number of connections accepted so far. It is less than `requestCount` if clients reuse connections.
   public var connectionCount: Int { loop.log.connectionCount.load(ordering: .relaxed) }
-  /// The number of connections open now.
+  /// The number of open connections.
   public var openConnectionCount: Int { loop.log.openCount.load(ordering: .relaxed) }
-  /// The bytes of answers handed to the system so far, heads included: stands still while clients read nothing.
+  /// The number of bytes of responses that the system has accepted, including heads. It stops growing while clients do
+  /// not read.
   public var sentByteCount: Int { loop.log.sentByteCount.load(ordering: .relaxed) }
-  /// The newest requests, oldest first; at most the `logLimit` given.
+  /// The latest requests, the oldest first; at most `logLimit`.
   public var requests: [Request] { loop.log.newest() }
 
-  /// Closes every connection and the port, and waits until the thread is gone; calls after the first do nothing.
+  /// Closes all connections and the port, and waits for the end of the thread. Later calls have no effect.
   ///
-  /// Called from within a handler it can't wait, and returns at once.
+  /// A call within a handler can't wait, and returns immediately.
   public func stop() { loop.stop() }
 
-  /// The system refused something the server needs.
+  /// An error of a system call that the server needs.
   public struct Failure: Error, CustomStringConvertible, Sendable {
-    /// The call that failed and the system's own words.
+    /// The failed call, and the system's error message.
     public let description: String
 
     init(_ call: String, errno code: Int32) {
@@ -98,9 +99,9 @@ public final class LoopbackServer: Sendable {
   }
 }
 
-/// What the server has seen, for tests to look at from other threads.
-final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched behind the lock only
-  // The loop counts, in this and the next three; tests read.
+/// The log of the server's requests and connections, which tests read from other threads.
+final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed only under the lock
+  // This counter and the next three are written by the loop and read by tests.
   let requestCount = Atomic<Int>(0)
   // As above.
   let connectionCount = Atomic<Int>(0)
@@ -109,7 +110,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched beh
   // As above.
   let sentByteCount = Atomic<Int>(0)
   private let limit: Int
-  // Not a Mutex: Thread Sanitizer does not understand its contended path on Linux, and tests look on from other threads.
+  // Not a Mutex: Thread Sanitizer misreads its contended path on Linux, and tests read from other threads.
   private let lock = Lock()
   private var entries = Entries()
 
@@ -118,7 +119,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched beh
     var bodyBytes = 0
   }
 
-  /// Bodies of the requests kept: beyond this, the oldest go first.
+  /// The maximum number of bytes of all logged bodies. Beyond it, the oldest requests are removed.
   private static let maxBodyBytes = 64 << 20
 
   init(limit: Int) { self.limit = Swift.max(0, limit) }
@@ -129,7 +130,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is touched beh
     lock.withLock {
       entries.requests.append(request)
       entries.bodyBytes += request.body.count
-      // Trimmed at twice the limit, so that the shift is paid once in `limit` requests.
+      // Trimmed at twice the limit, so that removing costs little per request.
       if entries.requests.count > 2 * limit { Self.drop(limit, from: &entries) }
       while entries.bodyBytes > Self.maxBodyBytes, entries.requests.count > 1 { Self.drop(1, from: &entries) }
     }

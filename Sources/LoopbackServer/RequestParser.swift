@@ -1,19 +1,19 @@
-/// Reads requests out of a connection's bytes, as they come: heads, bodies of known length, chunked bodies (RFC 9112).
+/// An incremental parser for requests: heads, bodies of known length, chunked bodies (RFC 9112).
 struct RequestParser {
   enum Step {
-    /// The bytes so far are the beginning of a request.
+    /// The request is incomplete so far.
     case incomplete
-    /// The client waits for leave to send the body (RFC 9110 §10.1.1).
+    /// The client waits for permission to send the body (RFC 9110 §10.1.1).
     case awaitsContinue(LoopbackServer.Request)
-    /// A complete request, and whether the connection outlives it.
+    /// A complete request, and whether the connection is kept.
     case request(LoopbackServer.Request, keepAlive: Bool)
-    /// No HTTP request: answer with this status and close.
+    /// The bytes are not an HTTP request. Respond with this status and close the connection.
     case malformed(status: Int)
   }
 
-  /// A head of a real client is below 8 KB; the cap keeps a broken one from filling the memory.
+  /// The maximum number of bytes of a head. Heads of real clients have less than 8 KB.
   static let maxHead = 65_536
-  /// The largest test body is some MB; the cap keeps a broken client from filling the memory.
+  /// The maximum number of bytes of a body. The bodies of tests have a few MB.
   static let maxBody = 1 << 30
 
   private struct Head {
@@ -41,7 +41,7 @@ struct RequestParser {
     bytes.append(contentsOf: new)
   }
 
-  /// Takes what follows the last request.
+  /// Takes the bytes after the last request.
   mutating func takeRest() -> [UInt8] {
     defer { (bytes, position, scanned) = ([], 0, 0) }
     return Array(bytes[position...])
@@ -50,7 +50,7 @@ struct RequestParser {
   mutating func next(connection: Int) -> Step {
     if head == nil {
       guard let end = endOfHead() else {
-        // A TLS handshake, say: waiting for an empty line would be waiting for ever.
+        // For example a TLS handshake, which may never contain an empty line.
         if position < bytes.count, bytes[position] <= 0x20 || bytes[position] >= 0x7f, bytes[position] != 13 {
           return .malformed(status: 400)
         }
@@ -91,7 +91,7 @@ struct RequestParser {
       method: head.method, target: head.target, body: body, connection: connection, fieldLines: head.fieldLines)
   }
 
-  /// Moves what is left to the front once the consumed part outweighs it.
+  /// Moves the remaining bytes to the front when the consumed part is larger.
   private mutating func compact() {
     if position == bytes.count {
       bytes.removeAll(keepingCapacity: bytes.count <= 1 << 20)
@@ -105,7 +105,7 @@ struct RequestParser {
     scanned = 0
   }
 
-  /// The index behind the empty line, or `nil`; bytes looked at once are not looked at again.
+  /// Returns the index after the empty line, or `nil`. Each byte is scanned once.
   private mutating func endOfHead() -> Int? {
     // A client may send an empty line before the request line (RFC 9112 §2.2).
     while position + 1 < bytes.count, bytes[position] == 13, bytes[position + 1] == 10 { position += 2 }
@@ -147,7 +147,7 @@ struct RequestParser {
     }
   }
 
-  /// Takes from one field line what framing needs; the first byte sorts out nearly all others.
+  /// Reads the framing fields. The first byte of a line excludes nearly all others.
   private static func apply(_ line: UnsafeBufferPointer<UInt8>, to head: inout Head) -> Bool {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
     switch line[0] | 0x20 {
@@ -184,7 +184,7 @@ struct RequestParser {
         return .malformed
       }
       if size == 0 {
-        // The trailer section ends with an empty line; its fields are of no use here.
+        // The trailer section ends with an empty line. Its fields are ignored.
         var start = lineEnd + 2
         while let end = endOfLine(from: start) {
           if end == start {

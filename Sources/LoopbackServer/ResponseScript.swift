@@ -1,63 +1,63 @@
-/// An answer turned into bytes: pieces with the wait before each, and what happens behind the last.
+/// A response as bytes: parts with the delay before each, and the state of the connection after the last one.
 struct ResponseScript {
-  struct Piece {
+  struct Part {
     var delay: Double
     var bytes: [UInt8]
   }
 
-  private(set) var pieces: [Piece] = []
+  private(set) var parts: [Part] = []
   private(set) var ending: LoopbackServer.Response.Ending
   private var position = 0
-  /// What follows the pieces, over and over.
-  private var repeated: Piece?
+  /// The part to repeat after all others.
+  private var repeated: Part?
 
   init(_ response: LoopbackServer.Response, head isHead: Bool, keepAlive: Bool) {
     ending = response.ending == .keepAlive && !keepAlive ? .close : response.ending
     if case .raw(let chunks) = response.body {
-      pieces = chunks.map { Piece(delay: $0.delay, bytes: $0.bytes) }
-      if pieces.isEmpty { pieces = [Piece(delay: 0, bytes: [])] }
-      pieces[0].delay += response.delay
+      parts = chunks.map { Part(delay: $0.delay, bytes: $0.bytes) }
+      if parts.isEmpty { parts = [Part(delay: 0, bytes: [])] }
+      parts[0].delay += response.delay
       return
     }
-    var first = Piece(delay: response.delay, bytes: [])
+    var first = Part(delay: response.delay, bytes: [])
     Self.writeHead(of: response, closing: ending == .close && response.ending == .keepAlive, to: &first.bytes)
     guard !isHead, Self.allowsContent(response.status) else {
-      pieces = [first]
+      parts = [first]
       return
     }
     switch response.body {
     case .bytes(let bytes):
       first.bytes.append(contentsOf: bytes)
-      pieces = [first]
+      parts = [first]
     case .promised(_, let chunks):
-      pieces = [first] + chunks.map { Piece(delay: $0.delay, bytes: $0.bytes) }
+      parts = [first] + chunks.map { Part(delay: $0.delay, bytes: $0.bytes) }
     case .chunked(let chunks):
-      pieces = [first]
-      for chunk in chunks where !chunk.bytes.isEmpty { pieces.append(Self.coded(chunk)) }
-      pieces.append(Piece(delay: 0, bytes: Array("0\r\n\r\n".utf8)))
+      parts = [first]
+      for chunk in chunks where !chunk.bytes.isEmpty { parts.append(Self.coded(chunk)) }
+      parts.append(Part(delay: 0, bytes: Array("0\r\n\r\n".utf8)))
     case .endless(let start, let chunk):
-      pieces = [first]
-      if !start.isEmpty { pieces.append(Self.coded(.init(start))) }
+      parts = [first]
+      if !start.isEmpty { parts.append(Self.coded(.init(start))) }
       repeated = Self.coded(chunk)
     case .raw: break
     }
   }
 
-  private static func coded(_ chunk: LoopbackServer.Response.Chunk) -> Piece {
+  private static func coded(_ chunk: LoopbackServer.Response.Chunk) -> Part {
     let size = Array(String(chunk.bytes.count, radix: 16).utf8)
-    return Piece(delay: chunk.delay, bytes: size + [13, 10] + chunk.bytes + [13, 10])
+    return Part(delay: chunk.delay, bytes: size + [13, 10] + chunk.bytes + [13, 10])
   }
 
-  /// The wait before the next piece in seconds, or `nil` when all are out.
-  var nextDelay: Double? { position < pieces.count ? pieces[position].delay : repeated?.delay }
+  /// The delay in seconds before the next part; `nil` after the last one.
+  var nextDelay: Double? { position < parts.count ? parts[position].delay : repeated?.delay }
 
   mutating func takeNext() -> [UInt8] {
-    guard position < pieces.count else { return repeated?.bytes ?? [] }
+    guard position < parts.count else { return repeated?.bytes ?? [] }
     defer { position += 1 }
-    return pieces[position].bytes
+    return parts[position].bytes
   }
 
-  /// 1xx, 204 and 304 have no content (RFC 9110 §6.4.1).
+  /// Returns whether a response may have content; 1xx, 204 and 304 do not (RFC 9110 §6.4.1).
   private static func allowsContent(_ status: Int) -> Bool { status >= 200 && status != 204 && status != 304 }
 
   private static func writeHead(of response: LoopbackServer.Response, closing: Bool, to bytes: inout [UInt8]) {

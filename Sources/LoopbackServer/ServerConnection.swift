@@ -1,22 +1,22 @@
 import Dispatch
 import PortableFoundation
 
-/// One accepted connection: what was read and not yet understood, what is to be written, and when.
+/// One accepted connection: its unparsed input, its output, and its timer.
 final class ServerConnection {
   private let socket: Socket
   private let number: Int
   private let log: RequestLog
   private var parser = RequestParser()
   private var script: ResponseScript?
-  /// What speaks, once the connection is a WebSocket.
+  /// The WebSocket, once the connection has been upgraded.
   private var webSocket: ServerSocket?
   private var output: [UInt8] = []
   private var written = 0
   private(set) var isClosed = false
-  /// When the next piece is due (uptime in nanoseconds), or `nil` when nothing waits for the clock.
+  /// The uptime in nanoseconds at which the next part is due; `nil` without a delay.
   private(set) var due: UInt64?
 
-  /// Pieces are queued up to this size before the socket has to take some: a slow client holds little memory.
+  /// The maximum number of queued bytes before the socket must accept some, so that a slow client uses little memory.
   private static let outputLimit = 1 << 18
 
   init(_ socket: Socket, number: Int, log: RequestLog) {
@@ -25,9 +25,9 @@ final class ServerConnection {
     self.log = log
   }
 
-  /// Reads what is there; `false` when the connection is gone.
+  /// Reads the available bytes. Returns `false` if the connection has ended.
   func fill(_ scratch: UnsafeMutableRawBufferPointer) -> Bool {
-    // Few reads a turn, so that one fast sender can't starve the others.
+    // A limited number of reads per turn, so that a fast sender does not starve the others.
     for _ in 0..<4 {
       if webSocket?.reads == false { return true }
       let count = socket.receive(scratch)
@@ -46,14 +46,14 @@ final class ServerConnection {
 
   func isDue(_ now: UInt64) -> Bool { due.map { $0 <= now } ?? false }
 
-  /// What `poll` shall report: room to write only while something waits for it.
+  /// The events for `poll`. Writability is included only while there is output.
   var wantedEvents: Int16 {
     Int16((webSocket?.reads == false ? 0 : POLLIN) | (written < output.count ? POLLOUT : 0))
   }
 
-  /// Answers complete requests in order and writes, until input, time or room is missing.
+  /// Responds to complete requests in order and writes, as long as input, time and room permit.
   func drive(
-    _ expectation: (LoopbackServer.Request) -> Int, _ answer: (LoopbackServer.Request) -> LoopbackServer.Response
+    _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
   ) {
     repeat {
       while !isClosed {
@@ -61,14 +61,14 @@ final class ServerConnection {
           driveSocket()
           break
         }
-        if script == nil, !beginNext(expectation, answer) { break }
+        if script == nil, !beginNext(expectation, respond) { break }
         if script != nil, !advance() { break }
       }
-      // The room that the script was waiting for may have come meanwhile: nothing would wake it.
+      // The socket may have accepted enough meanwhile, and no event would report that.
     } while !isClosed && flush() && isWaitingForRoom
   }
 
-  /// Whether the script goes on as soon as all is written.
+  /// Whether the script continues as soon as all output is written.
   private var isWaitingForRoom: Bool {
     guard webSocket == nil, let script, due == nil else { return false }
     if script.nextDelay != nil { return true }
@@ -77,7 +77,7 @@ final class ServerConnection {
   }
 
   private func beginNext(
-    _ expectation: (LoopbackServer.Request) -> Int, _ answer: (LoopbackServer.Request) -> LoopbackServer.Response
+    _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
   ) -> Bool {
     switch parser.next(connection: number) {
     case .incomplete: return false
@@ -89,7 +89,7 @@ final class ServerConnection {
         begin(ResponseScript(.status(status), head: false, keepAlive: false))
       }
     case .request(let request, let keepAlive):
-      let response = answer(request)
+      let response = respond(request)
       if let script = response.socket {
         guard let key = request.header("Sec-WebSocket-Key") else {
           begin(ResponseScript(.status(426), head: false, keepAlive: false))
@@ -103,7 +103,7 @@ final class ServerConnection {
       }
       begin(ResponseScript(response, head: request.method == "HEAD", keepAlive: keepAlive))
     case .malformed(let status):
-      begin(ResponseScript(.text("no HTTP/1.1 request", status: status), head: false, keepAlive: false))
+      begin(ResponseScript(.text("not a valid HTTP/1.1 request", status: status), head: false, keepAlive: false))
     }
     return true
   }
@@ -121,7 +121,7 @@ final class ServerConnection {
     due = DispatchTime.now().uptimeNanoseconds + UInt64(delay * 1e9)
   }
 
-  /// Plays the script of a WebSocket until input, time or room is missing.
+  /// Runs the script of a WebSocket, as long as input, time and room permit.
   private func driveSocket() {
     while !isClosed {
       if let due {
@@ -141,11 +141,11 @@ final class ServerConnection {
     }
   }
 
-  /// Moves the script on; `true` when it is finished and the next request may begin.
+  /// Continues the script. Returns `true` if it is finished and the next request may start.
   private func advance() -> Bool {
     var taken = 0
     while script?.nextDelay != nil {
-      // Content without end, on a socket that takes it all, must not keep the thread from the other connections.
+      // An endless body on a fast socket must not block the other connections.
       if taken > Self.outputLimit, due == nil {
         due = DispatchTime.now().uptimeNanoseconds
         return false
@@ -155,9 +155,9 @@ final class ServerConnection {
         self.due = nil
       }
       if output.count - written > Self.outputLimit, !flush() { return false }
-      let piece = script?.takeNext() ?? []
-      taken += piece.count
-      output.append(contentsOf: piece)
+      let part = script?.takeNext() ?? []
+      taken += part.count
+      output.append(contentsOf: part)
       schedule()
     }
     switch script?.ending ?? .keepAlive {
@@ -173,7 +173,7 @@ final class ServerConnection {
     }
   }
 
-  /// Writes as much as the socket takes; `true` when nothing is left.
+  /// Writes as many bytes as the socket accepts. Returns `true` if none are left.
   private func flush() -> Bool {
     while written < output.count {
       let count = output.withUnsafeBytes { socket.transmit(UnsafeRawBufferPointer(rebasing: $0[written...])) }

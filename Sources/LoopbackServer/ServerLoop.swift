@@ -2,11 +2,11 @@ import Dispatch
 import PortableFoundation
 import Synchronization
 
-/// The server's thread: waits with `poll`, reads, asks the handler, writes.
+/// The server's thread: waits with `poll`, reads, calls the handler, writes.
 ///
-/// `poll` and not `epoll`: it is the same on every platform, and at 256 connections its scan is lost beside the system
-/// calls that every request takes.
-// @unchecked Sendable: `connections`, `descriptors` and `scratch` belong to the loop's thread alone, the rest is
+/// `poll` is available on every platform, unlike `epoll`. Up to 256 connections, its cost is negligible compared with
+/// the other system calls of a request.
+// @unchecked Sendable: `connections`, `descriptors` and `scratch` are used only on the loop's thread; the rest is
 // immutable or atomic.
 final class ServerLoop: @unchecked Sendable {
   let log: RequestLog
@@ -15,10 +15,10 @@ final class ServerLoop: @unchecked Sendable {
   private let expectation: @Sendable (LoopbackServer.Request) -> Int
   private let wakeReader: Int32
   private let wakeWriter: Int32
-  /// Raised by `stop()`, read by the loop.
+  /// Set by `stop()`, read by the loop.
   private let stopping = Atomic<Bool>(false)
   private let finished = DispatchGroup()
-  // On a loop's thread, that loop.
+  // The loop of the current thread, if it is a loop's thread.
   private static let running = ThreadPointer()
 
   private var connections: [ServerConnection] = []
@@ -70,7 +70,7 @@ final class ServerLoop: @unchecked Sendable {
       var byte: UInt8 = 0
       _ = write(wakeWriter, &byte, 1)
     }
-    // A handler runs on the loop's own thread: waiting for it there would never end.
+    // A handler runs on the loop's thread, where waiting for the loop would never end.
     if Self.running.value != Unmanaged.passUnretained(self).toOpaque() { finished.wait() }
   }
 
@@ -115,7 +115,7 @@ final class ServerLoop: @unchecked Sendable {
     }
   }
 
-  /// Takes a connection as far as it goes without waiting.
+  /// Processes a connection as far as possible without waiting.
   private func drive(_ connection: ServerConnection) {
     let wasTimed = connection.due != nil
     connection.drive(expectation) { request in
@@ -146,7 +146,7 @@ final class ServerLoop: @unchecked Sendable {
   private func acceptAll() {
     while true {
       guard let socket = listener.acceptNext() else {
-        // Out of descriptors: the connection stays in the backlog until another one closes.
+        // Without free descriptors, the connection stays in the backlog until another one closes.
         if errno == EMFILE || errno == ENFILE { acceptsMore = false }
         return
       }

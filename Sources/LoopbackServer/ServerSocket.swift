@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// The server's side of one WebSocket: what has come in, and what its script does next.
+/// The server's side of one WebSocket: its input, and the state of its script.
 struct ServerSocket {
   enum Step {
     case nothing
@@ -69,7 +69,7 @@ struct ServerSocket {
     }
   }
 
-  /// The next whole frame of the client, unmasked.
+  /// Returns the next complete frame of the client, unmasked.
   private mutating func nextFrame() -> (opcode: UInt8, isFinal: Bool, payload: [UInt8])? {
     let count = input.count - start
     guard count >= 2 else { return nil }
@@ -106,7 +106,7 @@ struct ServerSocket {
     return Array("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n".utf8)
   }
 
-  /// The base64 of the SHA-1 of the key and the protocol's own text (RFC 6455 §4.2.2).
+  /// Returns the base64 of the SHA-1 of the key and the protocol's GUID (RFC 6455 §4.2.2).
   static func accept(_ key: String) -> String {
     var message = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
     let bits = UInt64(message.count) * 8

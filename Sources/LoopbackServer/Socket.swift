@@ -8,7 +8,7 @@ import PortableFoundation
   import Darwin
 #endif
 
-/// The few socket calls the server needs, spelled once for Glibc, Musl and Darwin.
+/// The socket calls of the server for Glibc, Musl and Darwin.
 struct Socket: Sendable {
   let descriptor: Int32
 
@@ -23,7 +23,7 @@ struct Socket: Sendable {
     private static let sendFlags = Int32(MSG_NOSIGNAL)
   #endif
 
-  /// A non-blocking listener on 127.0.0.1 and a port of the system's choice.
+  /// Returns a nonblocking listener on 127.0.0.1 and a port that the system chooses.
   static func listenOnLoopback() throws -> Socket {
     let descriptor = socket(AF_INET, streamType, 0)
     guard descriptor >= 0 else { throw LoopbackServer.Failure("socket", errno: errno) }
@@ -54,7 +54,7 @@ struct Socket: Sendable {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  /// Non-blocking, closed in child processes, without Nagle's delay, and silent instead of SIGPIPE.
+  /// Sets the socket to nonblocking, close-on-exec, without Nagle's algorithm and without SIGPIPE.
   func prepare() {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -69,7 +69,7 @@ struct Socket: Sendable {
     _ = setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// The next waiting connection, or `nil` with `errno` set.
+  /// Accepts the next connection in the backlog; `nil` with `errno` set.
   func acceptNext() -> Socket? {
     let accepted = accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }
@@ -84,7 +84,7 @@ struct Socket: Sendable {
     send(descriptor, buffer.baseAddress, buffer.count, Self.sendFlags)
   }
 
-  /// Makes the next `close` a reset (RFC 9293 §3.10.7.4) instead of an orderly end.
+  /// Makes the next `close` reset the connection (RFC 9293 §3.10.7.4) instead of closing it in order.
   func resetOnClose() {
     var option = linger(l_onoff: 1, l_linger: 0)
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

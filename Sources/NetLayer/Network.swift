@@ -101,7 +101,7 @@ extension Network {
   public struct DefaultAlreadySet: LocalizedError, Sendable {
     /// A message that explains the remedy.
     public var errorDescription: String? {
-      "Network.default has been set already; keep a Network of your own for another back end."
+      "Network.default is already set; for another backend, create a separate Network."
     }
   }
 }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Stand-ins for what the Apple branches of the sources use; the sources are a copy that `run` makes.
+// Stubs of the modules that the Apple branches of the sources use. `run` copies the sources here.
 let package = Package(
   name: "AppleStubs",
   platforms: [.macOS(.v15)],

@@ -1,10 +1,22 @@
 import Foundation
 import XCTest
 
-/// The way of a call in docs/architecture.md is the one that the code takes.
+/// The path of a call in docs/architecture.md matches the code.
 final class ArchitectureTests: XCTestCase {
-  func testTheWayOfACallIsDrawnAsItIs() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+  private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+  func testFilesInTheTableOfSubjectsExist() throws {
+    let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
+    let behind = try XCTUnwrap(page.range(of: "## Where things go")).upperBound
+    let section = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "\n## ")).lowerBound)
+    let files = section.matches(of: /`([A-Za-z0-9\/+]+\.swift)`/).map { String($0.1) }
+    XCTAssertGreaterThan(files.count, 20)
+    for file in files {
+      XCTAssert(FileManager.default.fileExists(atPath: root.appending(path: "Sources/" + file).path), file)
+    }
+  }
+
+  func testPathOfACallMatchesTheCode() throws {
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "<!-- the way of a call -->\n```\n")).upperBound
     let drawing = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "```")).lowerBound)
@@ -18,7 +30,7 @@ final class ArchitectureTests: XCTestCase {
       let text = try String(contentsOf: root.appending(path: "Sources/" + path), encoding: .utf8)
       let declaration = function == "init" ? #"\binit[?(<]"# : #"(func|static let) "# + function + #"[(<:]"#
       XCTAssertNotNil(try Regex(declaration).firstMatch(in: text), "\(path) has no \(function)")
-      // Without comments, and with its declarations out of the way: what remains are calls.
+      // Without comments and declarations, only calls remain.
       texts[name] = text.replacing(#/\/\/[^\n]*/#, with: "").replacing("func ", with: "func_")
       guard words.count > 3, words[2] == "<" else { continue }
       let caller = try XCTUnwrap(texts[words[3]], "\(words[3]), which calls \(name), is not further up")

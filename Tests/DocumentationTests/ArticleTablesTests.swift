@@ -1,12 +1,12 @@
 import Foundation
 import XCTest
 
-/// The tables in docs/articles have every row of the articles, and every test that they name exists.
+/// The tables in docs/articles contain every row of the articles, and all tests that they name exist.
 final class ArticleTablesTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  func test_everyRowIsShownByATestThatExists() throws {
+  func test_everyRow_namesAnExistingTest() throws {
     let folder = root.appending(path: "docs/articles")
     var rows: [String: String] = [:]
     for page in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {

@@ -2,9 +2,9 @@ import Foundation
 import NetLayer
 import XCTest
 
-/// A reader who looks a kind of error up finds it.
+/// The guide to errors lists every kind of error.
 final class ErrorKindsTests: XCTestCase {
-  func testEveryKindOfErrorIsInTheGuide() throws {
+  func testGuideListsEveryKindOfError() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/NetLayer")
       .standardized
     let code = try String(

@@ -1,12 +1,12 @@
 import Foundation
 import XCTest
 
-/// What the pages point to is there.
+/// The targets of links in pages exist.
 final class LinksTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  func test_everyLinkToAFileLeadsToOne() throws {
+  func test_everyFileLink_hasAnExistingTarget() throws {
     var pages = [
       "README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
       "Samples/FirstEndpoint/README.md",

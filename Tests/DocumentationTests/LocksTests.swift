@@ -1,12 +1,12 @@
 import Foundation
 import XCTest
 
-/// A reader of a lock finds at its declaration what it is for.
+/// The declaration of each lock has a comment that explains its purpose.
 final class LocksTests: XCTestCase {
-  func testEachLockSaysAtItsDeclarationWhoTakesIt() throws {
+  func testEachLockHasACommentAtItsDeclaration() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardized
     let files = try XCTUnwrap(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-    // A stored property, or a variable of a function that its closures share.
+    // A stored property, or a local variable that closures share.
     let declaration = try Regex(
       #"^ {0,4}(?:(?:public|package|private|fileprivate|static|final|@\w+) )*(?:let|var) \w+.*[ (<](?:Locked|Mutex|Atomic|NSLock|Drain)\b"#
     )

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A marble diagram of a doc comment: lines of `label: marbles`, notes behind two spaces.
+/// A marble diagram of a doc comment: lines of `label: marbles`, with notes after two spaces.
 struct MarbleDiagram {
   struct Line {
     let label: String
@@ -10,7 +10,7 @@ struct MarbleDiagram {
   let file: String
   let lines: [Line]
 
-  /// All diagrams in the operators' doc comments.
+  /// Returns all diagrams in the doc comments of operators.
   static func all() throws -> [MarbleDiagram] {
     let operators = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources/Streams/Operators")

@@ -2,12 +2,12 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// Every marble diagram in the operators' doc comments is drawn again by running the operator in virtual time.
+/// Each marble diagram in the doc comments of operators is compared with the events of the operator in virtual time.
 final class MarbleDiagramsTests: XCTestCase {
   typealias Source = Observable<String>
   typealias Operation = @Sendable (_ sources: [Source], _ time: TestScheduler) -> Source
 
-  func test_everyDiagramIsWhatTheOperatorDoes() throws {
+  func test_everyDiagram_matchesTheOperator() throws {
     let diagrams = try MarbleDiagram.all()
     var unused = Set(Self.operations.keys)
     for diagram in diagrams {
@@ -20,7 +20,7 @@ final class MarbleDiagramsTests: XCTestCase {
         let time = TestScheduler()
         let colds = sources.map { time.cold($0.marbles).asObservable() }
         let expected = Marbles.parse(result.marbles)
-        // What does not end is watched for as long as it is drawn.
+        // A stream that does not end is observed for the length of its diagram.
         let ends = expected.last?.value.isStopEvent == true
         let events = time.record(
           disposed: ends ? TestScheduler.disposed : result.marbles.count, operation(colds, time))
@@ -30,13 +30,13 @@ final class MarbleDiagramsTests: XCTestCase {
     XCTAssertEqual(unused, [], "operations without a diagram")
   }
 
-  /// The number that a marble stands for.
+  /// Returns the number that a marble represents.
   private static func number(_ marble: String) throws -> Int {
     guard let number = Int(marble) else { throw TestError("no number: \(marble)") }
     return number
   }
 
-  /// Draws values as the capitals that the diagrams' notes explain.
+  /// Returns the capital letter of a value, as explained in the notes of the diagrams.
   private static func capital<Value: Equatable>(_ value: Value, of values: [Value]) -> String {
     values.firstIndex(of: value).map { ["A", "B", "C", "D"][$0] } ?? "?"
   }

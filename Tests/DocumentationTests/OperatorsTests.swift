@@ -1,11 +1,11 @@
 import Foundation
 import XCTest
 
-/// A reader who knows an operator's name finds its tests, by the rule of CONTRIBUTING.md.
+/// The tests of an operator are in the file that CONTRIBUTING.md specifies.
 final class OperatorsTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-  /// The operators whose tests stand with others of their kind.
+  /// The operators whose tests are in the file of a related operator.
   private static let families = [
     "CatchError": "catchErrorJustReturn", "Completable": "andThen asCompletable",
     "Creation": "create deferred empty error from just never of range repeatElement using", "Driver": "asDriver",
@@ -13,7 +13,7 @@ final class OperatorsTests: XCTestCase {
     "Sharing": "multicast publish refCount replay replayAll share", "Single": "asSingle",
   ].mapValues { $0.components(separatedBy: " ") }
 
-  /// The operators that let no elements through, or not as they come: what the matrix checks does not fit them.
+  /// The operators without a row in the matrix, because they emit no elements or delay them.
   private static let withoutRow = Set(
     """
     andThen asCompletable asDriver asSingle bind catchErrorJustReturn create decode deferred delaySubscription elementAt
@@ -21,7 +21,7 @@ final class OperatorsTests: XCTestCase {
     subscribeOnMain takeLast timer toArray using
     """.components(separatedBy: .whitespacesAndNewlines))
 
-  func test_everyOperatorHasTestsAndARowInTheMatrix() throws {
+  func test_everyOperator_hasTestsAndARowInTheMatrix() throws {
     let tests = try files(below: "Tests/StreamsTests")
     let matrix = try XCTUnwrap(tests["OperatorMatrixTests"])
     for name in try files(below: "Sources/Streams/Operators").keys.sorted() {

@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import XCTest
 
-/// What samples print, so that it can be compared with what their page shows.
+/// The output of samples, for comparison with the output on their page.
 enum Printed {
   private static let lines = Locked<[String]>([])
   private static let begun = Locked("")
@@ -17,7 +17,7 @@ enum Printed {
 
   static func begin(_ text: String) { begun.withLock { $0 += text } }
 
-  /// What has been printed since the last time.
+  /// Returns the output since the last call, and removes it.
   static func take() -> [String] {
     lines.withLock { lines in
       defer { lines = [] }
@@ -26,12 +26,12 @@ enum Printed {
   }
 }
 
-/// In place of the standard library's, for the samples of this module.
+/// Replaces the function of the standard library in the samples of this module.
 func print(_ items: Any...) { Printed.add(items.map { "\($0)" }.joined(separator: " ")) }
 
 func print(_ item: Any, terminator: String) { Printed.begin("\(item)\(terminator)") }
 
-/// Fails unless the samples have printed what `page` shows in its `number`th block of output.
+/// Checks that the samples have printed the `number`th block of output on `page`.
 func assertPrinted(
   asIn page: String, _ number: Int = 0, file: StaticString = #filePath, line: UInt = #line
 ) throws {

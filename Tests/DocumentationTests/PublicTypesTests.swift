@@ -1,9 +1,9 @@
 import Foundation
 import XCTest
 
-/// A reader who looks a public type up finds a page that names it.
+/// Every public type is named on a page.
 final class PublicTypesTests: XCTestCase {
-  func testEveryPublicTypeIsOnAPage() throws {
+  func testEveryPublicTypeIsNamedOnAPage() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     let pages = try texts(in: root.appending(path: "Sources"), "md") + texts(in: root.appending(path: "docs"), "md")
     let words = Set(pages.joined(separator: "\n").matches(of: /\w+/).map { String($0.output) })

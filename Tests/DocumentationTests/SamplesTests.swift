@@ -1,13 +1,13 @@
 import Foundation
 import XCTest
 
-/// Every Swift sample in the documentation stands, word for word, in a file of `Samples/`, which the compiler reads.
+/// Every Swift sample in the documentation is part of a file in `Samples/`, which is compiled.
 final class SamplesTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
   private let strict = "Samples/FirstEndpoint/Sources/MainActorApp"
 
-  func test_everySwiftSampleIsCompiled() throws {
+  func test_everySwiftSample_isCompiled() throws {
     let samples = try texts(in: "Tests/DocumentationTests/Samples") + texts(in: strict)
     var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md"].map { root.appending(path: $0) }
     pages += try files(in: root.appending(path: "docs"), ending: "md")
@@ -15,7 +15,7 @@ final class SamplesTests: XCTestCase {
     var count = 0
     for page in pages {
       for block in blocks(try String(contentsOf: page, encoding: .utf8)) {
-        // A sample may mix declarations and statements, which compile in different places.
+        // A sample may contain declarations and statements, which are in different places of the file.
         for part in block.components(separatedBy: "\n\n") {
           count += 1
           XCTAssertTrue(
@@ -27,7 +27,7 @@ final class SamplesTests: XCTestCase {
     XCTAssertGreaterThan(count, 3, "the samples were not found")
   }
 
-  func test_theFirstPagesAreCompiledOnTheMainActorToo() throws {
+  func test_firstPages_alsoCompileOnTheMainActor() throws {
     let samples = try texts(in: strict).map { $0.replacing("nonisolated ", with: "") }
     for page in ["README.md", "Sources/NetLayer/NetLayer.docc/GettingStarted.md"] {
       let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
@@ -63,7 +63,7 @@ final class SamplesTests: XCTestCase {
     return blocks
   }
 
-  /// The text without indentation and blank lines.
+  /// Returns the text without indentation and blank lines.
   private func squeezed(_ text: String) -> String {
     text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
       .joined(separator: "\n")

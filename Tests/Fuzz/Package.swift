@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Built and run by `Tests/Fuzz/run`, which adds the sanitizers and libFuzzer.
+// `Tests/Fuzz/run` builds and runs this package with the sanitizers and libFuzzer.
 let package = Package(
   name: "Fuzz",
   platforms: [.macOS(.v15)],

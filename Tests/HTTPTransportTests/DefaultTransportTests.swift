@@ -7,7 +7,7 @@ import XCTest
 
 final class DefaultTransportTests: XCTestCase {
   #if HAS_URLSESSION
-    func testTheFallbackToURLSessionIsToldOnceWithReasonAndRemedy() {
+    func testTheFallbackToURLSessionIsLoggedOnceWithReasonAndRemedy() {
       let lines = Locked<[String]>([])
       let notice = DefaultTransport.Notice { line in lines.withLock { $0.append(line) } }
       DispatchQueue.concurrentPerform(iterations: 16) { _ in
@@ -45,7 +45,7 @@ final class DefaultTransportTests: XCTestCase {
     }
   #endif
 
-  func testThePreferredTransportIsTakenWithoutAWord() {
+  func testThePreferredTransportIsUsedWithoutANotice() {
     let notice = DefaultTransport.Notice { XCTFail($0) }
     XCTAssert(DefaultTransport.make(notice: notice) { StubTransport([]) } is StubTransport)
   }

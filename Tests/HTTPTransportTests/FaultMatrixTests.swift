@@ -7,23 +7,24 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Every fault of a server × what is done with the body × the method: the right error, once, and nothing left behind.
+/// Tests of every server fault × body mode × method: each request fails once, with the correct error, and leaks
+/// nothing.
 class FaultMatrixTests: XCTestCase {
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
 
-  /// Those that this transport survives.
+  /// The faults that this transport supports.
   var faults: [LoopbackServer.Fault] { LoopbackServer.Fault.allCases }
 
-  /// The most connections that it keeps to one host.
+  /// The maximum number of connections that this transport keeps to one host.
   var keptConnections: Int { 6 }
 
-  /// Fields of the requests behind a fault.
+  /// The header fields of the requests that follow a fault.
   var nextHeaders: HTTPHeaders { [:] }
 
-  /// What comes of a POST on a kept connection that is gone, within which limits.
+  /// The expected outcome of a POST on a lost kept connection, and the time limits.
   var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
     #if canImport(CCurl)
-      // Before 7.80, libcurl can't be kept from sending it again: it gets a connection of its own, which lives.
+      // Before 7.80, libcurl always sends the request again over a new connection, which works.
       if !CurlLibrary.asksBeforeSending { return (.answer("ok"), Request.Timeouts()) }
     #endif
     return (.failure(.connection), Request.Timeouts())
@@ -42,7 +43,7 @@ class FaultMatrixTests: XCTestCase {
     switch fault {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
-    // What follows the content is no part of it, and of two framings the chunks count.
+    // Bytes after the content are not part of it. If both framings are present, the chunked one applies.
     case .lengthTooShort, .lengthAndChunks: .answer("ok")
     case .redirectLoop: .failure(.redirect, saying: "already requested")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
@@ -51,8 +52,8 @@ class FaultMatrixTests: XCTestCase {
     }
   }
 
-  /// Far apart, so that the one which shall be reached is the first; generous where none shall be, since a loaded
-  /// machine is slow, too.
+  /// Returns limits that differ widely, so that the expected one is reached first. If no limit is expected, they are
+  /// generous, because a loaded machine is slow.
   private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
     guard case .failure(.timeout, _, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
     return switch limit {
@@ -62,7 +63,7 @@ class FaultMatrixTests: XCTestCase {
     }
   }
 
-  func testEveryFaultEndsOnceAndLeavesNothing() throws {
+  func testEveryFaultFailsOnceWithoutLeaks() throws {
     try warmUp()
     let before = Resources.now
     try autoreleased {
@@ -102,7 +103,7 @@ class FaultMatrixTests: XCTestCase {
     assertNothingLeft(before)
   }
 
-  /// Method and body go along to another origin, and nothing that is secret.
+  /// Asserts that a redirect to another origin keeps the method and the body, and drops all secret fields.
   private func crossOrigins(_ grid: FaultGrid, _ server: LoopbackServer, _ other: LoopbackServer) throws {
     let secrets: HTTPHeaders = [
       "Authorization": "Bearer secret", "Cookie": "a=secret", "Proxy-Authorization": "Basic secret",
@@ -126,10 +127,10 @@ class FaultMatrixTests: XCTestCase {
     }
   }
 
-  func testAKeptConnectionThatDiesUnderARequestIsReplacedWhereThatIsSafe() throws {
+  func testALostKeptConnectionIsReplaced_ifARetryIsSafe() throws {
     for mode in FaultGrid.Mode.allCases {
       for method in [HTTPMethod.get, .post] {
-        // Every connection dies under its second request.
+        // Every connection ends at its second request.
         let seen = Locked<Set<Int>>([])
         let server = try LoopbackServer { request in
           seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .closeBeforeHead
@@ -144,14 +145,14 @@ class FaultMatrixTests: XCTestCase {
         let limits = method == .get ? Request.Timeouts() : diedUnderAPost.limits
         second.start(server.url("/"), limits)
         try second.check(method == .get ? .answer("ok") : diedUnderAPost.expected, "\(mode) \(method)")
-        // The one that dies, and its repetition.
+        // The lost request and its retry.
         XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, "\(mode) \(method)")
         shutDown(transport)
       }
     }
   }
 
-  /// What the system's libraries open once is no leak.
+  /// Opens the resources that system libraries open once, so that they do not count as leaks.
   private func warmUp() throws {
     let before = Resources.now
     let server = try LoopbackServer { _ in .text("ok") }

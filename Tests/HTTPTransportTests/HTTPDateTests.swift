@@ -5,10 +5,10 @@ import XCTest
 @testable import HTTPTransport
 
 final class HTTPDateTests: XCTestCase {
-  /// 6 November 1994, 08:49:37 UTC, the date of RFC 9110.
+  /// 6 November 1994, 08:49:37 UTC, the example date of RFC 9110.
   private let date = 784_111_777.0 - Date.timeIntervalBetween1970AndReferenceDate
 
-  func test_theThreeFormsOfRFC9110AreRead() {
+  func test_theThreeFormatsOfRFC9110AreParsed() {
     for text in [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
       "Sun, 06 Nov 1994 08:49:37 UTC",
@@ -27,7 +27,7 @@ final class HTTPDateTests: XCTestCase {
     XCTAssertEqual(HTTPDate.seconds("Sunday, 06-Nov-94 08:49:37 GMT", now: now), date)
   }
 
-  func test_whatIsNoDateIsNone() {
+  func test_invalidDatesReturnNil() {
     for text in [
       "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Nov 1994 08:49:37 GMT",
       "Sun, 29 Feb 1900 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT",
@@ -38,7 +38,7 @@ final class HTTPDateTests: XCTestCase {
     }
   }
 
-  func test_everyDayOf400YearsIsWhereTheCalendarHasIt() throws {
+  func test_datesOf400YearsMatchTheCalendar() throws {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(secondsFromGMT: 0)

@@ -6,7 +6,7 @@ import XCTest
 final class HTTPHeadersTests: XCTestCase {
   private func lines(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
 
-  func test_blanksAroundAValueAreNoPartOfItAndLineBreaksStayToBeRefused() {
+  func test_whitespaceAroundAValueIsRemoved_butLineBreaksAreKept() {
     var headers: HTTPHeaders = ["A": " \t b c\t ", "B": "\r\nx\n ", "C": " \t ", "D": "é\t"]
     headers.append("E", " e ")
     headers["F"] = "\tf"
@@ -16,7 +16,7 @@ final class HTTPHeadersTests: XCTestCase {
     XCTAssertEqual(field.value, "b")
   }
 
-  func test_aDictionarysNamesAreUniqueWithoutCaseAndTheLastCounts() {
+  func test_namesOfADictionaryAreCaseInsensitive_andTheLastApplies() {
     XCTAssertEqual(lines(["Accept": "a", "X": "x", "accept": "b"]), ["accept: b", "X: x"])
     XCTAssertEqual(lines(HTTPHeaders(["Accept": "a", "accept": "b", "B": "c"])), ["accept: b", "B: c"])
   }
@@ -33,7 +33,7 @@ final class HTTPHeadersTests: XCTestCase {
     XCTAssertTrue(HTTPHeaders().isEmpty)
   }
 
-  func test_sortedGoesByNameWithoutCaseAndKeepsDuplicatesInOrder() {
+  func test_sortedIsCaseInsensitive_andKeepsDuplicatesInOrder() {
     let headers = HTTPHeaders(["b": "1", "C": "2", "a": "3"].map { .init(name: $0.key, value: $0.value) })
     XCTAssertEqual(lines(headers.sorted()), ["a: 3", "b: 1", "C: 2"])
     let twice = HTTPHeaders([
@@ -42,13 +42,13 @@ final class HTTPHeadersTests: XCTestCase {
     XCTAssertEqual(lines(twice.sorted()), ["A: 1", "b: 2", "B: 1"])
   }
 
-  func test_authorizationValuesAreMadeOfCredentials() {
+  func test_authorizationValuesAreBuiltFromCredentials() {
     XCTAssertEqual(HTTPHeaders.basic(user: "test", password: "test"), "Basic dGVzdDp0ZXN0")
     XCTAssertEqual(HTTPHeaders.basic(user: "ü", password: "a:b"), "Basic w7w6YTpi")
     XCTAssertEqual(HTTPHeaders.bearer("abc"), "Bearer abc")
   }
 
-  func test_equalityGoesByTheSpelling() {
+  func test_equalityIsCaseSensitive() {
     XCTAssertEqual(["A": "1"] as HTTPHeaders, ["A": "1"])
     XCTAssertNotEqual(["A": "1"] as HTTPHeaders, ["a": "1"])
   }

@@ -11,7 +11,7 @@ final class HostQueueTests: XCTestCase {
     init(_ number: Int) { self.number = number }
   }
 
-  /// A queue of numbers.
+  /// A `HostQueue` whose items are numbers.
   private struct Queue {
     private var base: HostQueue
 
@@ -31,7 +31,7 @@ final class HostQueueTests: XCTestCase {
     }
   }
 
-  func testAHostRunsItsLimitAndQueuesTheRestInOrder() {
+  func testAHostRunsUpToItsLimitAndQueuesTheRestInOrder() {
     var queue = Queue(perHost: 2, total: 10)
     let host = queue.lane(for: "a")
     XCTAssertEqual((1...5).map { queue.admit($0, in: host) }, [true, true, false, false, false])
@@ -47,7 +47,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssert(queue.lane(for: "a") !== queue.lane(for: "b"))
   }
 
-  func testTheTotalBlocksOtherHostsAndLetsThemGoFirst() {
+  func testHostsBlockedByTheTotalLimitRunFirst() {
     var queue = Queue(perHost: 2, total: 2)
     let a = queue.lane(for: "a")
     let b = queue.lane(for: "b")
@@ -62,7 +62,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertTrue(queue.admit(5, in: b))
   }
 
-  func testThoseThatEndWhileTheyWaitAreNotKept() {
+  func testQueuedItemsThatEndAreReleased() {
     var queue = HostQueue(perHost: 1, total: 10)
     let host = queue.lane(for: "a")
     XCTAssertTrue(queue.admit(Item(0), in: host))
@@ -91,7 +91,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(a, multiplexed: true), [6])
   }
 
-  func testTheUrgentGoFirstAndFirstComeFirstServedAmongEquals() {
+  func testHighPriorityRunsFirst_andEqualPrioritiesRunInOrder() {
     var queue = Queue(perHost: 1, total: 10)
     let host = queue.lane(for: "a")
     XCTAssertTrue(queue.admit(0, in: host, priority: .low))
@@ -101,7 +101,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual((0..<5).flatMap { _ in queue.finished(host) }, [3, 5, 2, 4, 1])
   }
 
-  func testTheUrgentGoFirstAmongHostsThatTheTotalBlocks() {
+  func testHighPriorityRunsFirst_amongHostsBlockedByTheTotalLimit() {
     var queue = Queue(perHost: 2, total: 1)
     let lanes = ["a", "b", "c"].map { queue.lane(for: $0) }
     XCTAssertTrue(queue.admit(0, in: lanes[0]))
@@ -111,7 +111,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(lanes[2]), [1])
   }
 
-  func testTheUrgentOfTheSameHostGoBeforeOthersThatTheTotalBlocks() {
+  func testHighPriorityOfTheSameHostRunsBeforeHostsBlockedByTheTotalLimit() {
     var queue = Queue(perHost: 1, total: 1)
     let (a, b) = (queue.lane(for: "a"), queue.lane(for: "b"))
     XCTAssertTrue(queue.admit(0, in: a))
@@ -123,7 +123,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(b), [3])
   }
 
-  func testRemoveAllForgetsWhatWaits() {
+  func testRemoveAllRemovesQueuedItems() {
     var queue = Queue(perHost: 1, total: 1)
     let host = queue.lane(for: "a")
     for item in 1...3 { _ = queue.admit(item, in: host) }
@@ -133,7 +133,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertTrue(queue.admit(4, in: queue.lane(for: "a")))
   }
 
-  func testThousandsWaitWithoutTrouble() {
+  func testTenThousandItemsAreQueued() {
     var queue = Queue(perHost: 6, total: 64)
     let host = queue.lane(for: "a")
     var running = (0..<10_000).filter { queue.admit($0, in: host) }

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// `Response.links` (RFC 8288).
+/// Tests of `Response.links` (RFC 8288).
 final class LinkFieldTests: XCTestCase {
   private func links(_ values: String...) throws -> [String: String] {
     let url = try XCTUnwrap(URL(string: "http://h/a/b?c=1"))
@@ -12,7 +12,7 @@ final class LinkFieldTests: XCTestCase {
     return Response(request: Request(url: url), headers: headers).links.mapValues(\.absoluteString)
   }
 
-  func test_relationsNameTheirURLs() throws {
+  func test_relationsMapToTheirURLs() throws {
     XCTAssertEqual(
       try links(#"<http://h/?page=2>; rel="next", <http://h/?page=9>; rel="last""#),
       ["next": "http://h/?page=2", "last": "http://h/?page=9"])
@@ -21,7 +21,7 @@ final class LinkFieldTests: XCTestCase {
       ["next": "http://h/a/b?page=2", "prev": "http://h/x", "start": "http://h/x", "last": "http://h/a/y"])
   }
 
-  func test_whatIsNoLinkOfThisResourceIsLeftOut() throws {
+  func test_malformedLinksAndLinksOfOtherResourcesAreIgnored() throws {
     XCTAssertEqual(
       try links(#"<a>; rel=next; rel=last, <b>; rel=next, <c>, <d>; anchor="/z"; rel=up"#), ["next": "http://h/a/a"])
     for malformed in ["", "no link", "<a", "<a>; rel", #"<a>; rel=""#, ",,", ";rel=next", "<a>; rel=next <b"] {

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// The URLs that are let through, of the plain kind and of the others.
+/// Tests of the requests that are rejected before they are sent.
 final class RequestCheckTests: XCTestCase {
   private func failure(_ url: String) throws -> String? {
     RequestCheck.failure(of: Request(url: try XCTUnwrap(URL(string: "http://h/"))), url: url)?.reason
@@ -16,24 +16,24 @@ final class RequestCheckTests: XCTestCase {
     return failure?.reason ?? "sent"
   }
 
-  func testATraceWithABodyIsRefused() throws {
+  func testATRACEWithABodyIsRejected() throws {
     var trace = Request(method: .trace, url: try XCTUnwrap(URL(string: "http://h/")))
     XCTAssertEqual(reason(trace), "sent")
     trace.body = .data(Data())
     XCTAssertEqual(reason(trace), "sent")
     for body in [Request.Body.data(Data([1])), .stream(.init(open: { { nil } }))] {
       trace.body = body
-      XCTAssert(reason(trace).contains("TRACE carries no body"), reason(trace))
+      XCTAssert(reason(trace).contains("TRACE must not have a body"), reason(trace))
     }
   }
 
-  func testConnectIsRefusedWithTheWayToAProxy() throws {
+  func testCONNECTIsRejected_andTheErrorNamesTheProxySetting() throws {
     let connect = Request(method: .connect, url: try XCTUnwrap(URL(string: "http://h/p")))
     XCTAssert(reason(connect).contains("CONNECT"), reason(connect))
     XCTAssert(reason(connect).contains("Configuration.proxy"), reason(connect))
   }
 
-  func testLimitsThatAreNotSecondsAreRefusedAndNamed() throws {
+  func testInvalidTimeLimitsAreRejectedAndNamed() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     for (limits, words) in [
       (Request.Timeouts(connect: -1), "Timeouts.connect is -1.0"), (.init(idle: -0.5), "Timeouts.idle is -0.5"),
@@ -48,7 +48,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testCredentialsForAProxyDoNotGoToTheServerOfAnHTTPSURL() throws {
+  func testProxyCredentialsAreNotSentToAnHTTPSServer() throws {
     for (url, isSent) in [("http://h/", true), ("https://h/", false), ("HTTPS://h/", false)] {
       let headers: HTTPHeaders = ["proxy-authorization": "Basic c2VjcmV0"]
       let refusal = reason(Request(url: try XCTUnwrap(URL(string: url)), headers: headers))
@@ -58,7 +58,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testURLsThatAreFineAreLetThrough() throws {
+  func testValidURLsAreAccepted() throws {
     let label = String(repeating: "a", count: 63)
     for url in [
       "http://h", "https://h", "http://127.0.0.1:8080/x?y#z", "http://EXAMPLE.com?q", "http://h:/x", "http://a.b./",
@@ -69,7 +69,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testURLsThatAreNotAreRefused() throws {
+  func testInvalidURLsAreRejected() throws {
     for url in [
       "http:/h", "http://", "https:///x", "http://?x", "http://:80/", "http://h:0/", "http://h:65536/", "http://h:8o/",
       "http://h:80a/", "http://h:1:2/", "http://a..b/", "http://.a/", "http://\(String(repeating: "a", count: 64)).b/",

@@ -8,9 +8,9 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// A small version of `NetworkSoak`: faults and cancellations among many requests at once.
+  /// A small version of `NetworkSoak`: faults and cancellations among many concurrent requests.
   final class SoakTests: XCTestCase {
-    func testEveryRequestAmongFaultsAndCancellationsEndsOnceAndAsItMust() throws {
+    func testEveryRequestAmongFaultsAndCancellationsEndsOnceWithTheExpectedOutcome() throws {
       let faults: [LoopbackServer.Fault] = [
         .closeBeforeHead, .resetBeforeHead, .headCutShort, .lengthTooLong, .twoLengths, .brokenChunkSize,
         .chunkCutShort,
@@ -39,7 +39,7 @@
           }
         }
       }
-      // Both ends of every connection that may be kept are here.
+      // This process holds both ends of every connection that may be kept.
       XCTAssertLessThanOrEqual(Resources.now.descriptors, before + 64)
     }
   }

@@ -1,4 +1,4 @@
-"""Judges one check: expect.py WORK LOG_LINES_BEFORE EXIT EXPECTED_EXIT EXPRESSION."""
+"""Evaluates one check: expect.py WORK LOG_LINES_BEFORE EXIT EXPECTED_EXIT EXPRESSION."""
 
 import base64
 import json
@@ -14,8 +14,8 @@ err = (work / "err").read_text(errors="replace")
 
 
 def log():
-    """What nginx logged since the check began, a dictionary per request."""
-    # nginx writes its line after the last byte, so perhaps after we have read the answer.
+    """Returns the lines that nginx has logged since the check began, as a dictionary per request."""
+    # nginx writes its line after the last byte, possibly after the client has read the response.
     for _ in range(20):
         lines = (work / "access.log").read_text().splitlines()[before:]
         if lines:
@@ -51,7 +51,7 @@ names = {
 try:
     holds = bool(eval(f"({expression})", names))
     note = ""
-except Exception as exception:  # the answer lacks what the expression reads
+except Exception as exception:  # the response lacks a value that the expression reads
     holds, note = False, f" ({type(exception).__name__}: {exception})"
 if code == expected and holds:
     sys.exit(0)

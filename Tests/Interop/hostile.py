@@ -1,8 +1,8 @@
-"""Servers that break TLS and HTTP/2, for HostileTLSTests: one listener on 127.0.0.1 for each behavior, frames by hand.
+"""Servers that violate TLS and HTTP/2, for HostileTLSTests: one listener on 127.0.0.1 for each behavior, with handwritten frames.
 
-Usage: hostile.py FOLDER     FOLDER has good.pem, good.key and ca.pem
-Prints one line of JSON: name -> port. `GET /` on the port "log" answers with the events so far, one a line. Ends with its
-standard input.
+Usage: hostile.py FOLDER     FOLDER contains good.pem, good.key and ca.pem
+Prints one line of JSON: name -> port. `GET /` on the port "log" returns the events so far, one per line. The process exits
+at the end of its standard input.
 """
 import json, os, socket, ssl, struct, sys, threading, time
 
@@ -39,7 +39,7 @@ def read_head(connection):
 
 
 def end(connection, notify):
-    """Ends a TLS connection with a close_notify alert, or without."""
+    """Ends a TLS connection, with or without a close_notify alert."""
     if notify:
         try:
             connection.unwrap()
@@ -47,7 +47,7 @@ def end(connection, notify):
             pass
         connection.close()
     else:
-        # Read to the end: a close with bytes unread would be a reset, which takes away what was sent.
+        # Reads to the end: closing with unread bytes would reset the connection and discard the sent bytes.
         with socket.socket(fileno=connection.detach()) as raw:
             raw.settimeout(5)
             try:
@@ -72,11 +72,11 @@ def http1(fields, body, notify):
 DATA, HEADERS, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW = 0, 1, 3, 4, 5, 6, 7, 8
 NO_ERROR, PROTOCOL_ERROR, INTERNAL, REFUSED, HTTP_1_1_REQUIRED = 0, 1, 2, 7, 13
 pattern = bytes(range(251)) * 70
-OK = b"\x88"  # :status 200, by HPACK's static table
+OK = b"\x88"  # :status 200, from HPACK's static table
 
 
 def field(name, value):
-    """A literal field, not indexed and not compressed (RFC 7541 section 6.2.2)."""
+    """Returns a literal field, not indexed and not compressed (RFC 7541 section 6.2.2)."""
     return bytes([0, len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
 
 
@@ -84,9 +84,9 @@ class Peer:
     def __init__(self, connection, number):
         self.connection, self.number = connection, number
         self.streams, self.ended = [], []
-        self.bytes = {}  # How many of content have come, by stream.
-        self.wrong = set()  # Streams whose content is not that of `pattern`.
-        self.takes = True  # Whether the window is opened again for what comes in.
+        self.bytes = {}  # The number of received content bytes, by stream.
+        self.wrong = set()  # Streams whose content differs from `pattern`.
+        self.takes = True  # Whether received bytes reopen the window.
 
     def frame(self, kind, flags, stream, payload=b""):
         head = struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream)
@@ -106,7 +106,7 @@ class Peer:
         return data
 
     def next(self):
-        """Takes one frame; the stream whose request has begun or ended with it."""
+        """Reads one frame, and returns the stream whose request ends with it, or None."""
         head = self.exactly(9)
         count, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
         stream = int.from_bytes(head[5:9], "big")
@@ -139,7 +139,7 @@ class Peer:
         self.frame(DATA, 1 if last else 0, stream, body)
 
     def told(self, stream):
-        """The connection's number, whether the content was that of `pattern`, and how long it was."""
+        """Returns the connection's number, whether the content matched `pattern`, and its length."""
         return f"{self.number} {stream not in self.wrong} {self.bytes.get(stream, 0)}".encode()
 
     def goaway(self, last, code=NO_ERROR):
@@ -149,7 +149,7 @@ class Peer:
         self.frame(RST, 0, stream, struct.pack(">I", code))
 
     def serve(self):
-        """Responds to every request, without end."""
+        """Responds to every request, forever."""
         while True:
             stream = self.next()
             if stream:
@@ -169,7 +169,7 @@ def http2(act):
 
 
 def retire(peer):
-    """Processes three requests and what has begun before them, and excludes by GOAWAY what has begun later."""
+    """Processes three requests and all that started before them, and excludes later ones with GOAWAY."""
     last, count = None, 0
     while True:
         stream = peer.next()
@@ -184,7 +184,7 @@ def retire(peer):
 
 
 def refuse(peer):
-    """Refuses every other request by RST_STREAM, up to four of them."""
+    """Refuses every second request with RST_STREAM, at most four of them."""
     while True:
         stream = peer.next()
         if stream and stream % 4 == 1 and len(refused) < 4:
@@ -196,15 +196,15 @@ def refuse(peer):
 
 
 def refuse_unsent(peer):
-    """Leaves no room for content on its first connection, and refuses the second request behind its head there; says of those
-    behind it how many bytes came."""
+    """Keeps the content windows of its first connection closed, and refuses the second request there after its head. Responds
+    to later requests with the number of received bytes."""
     if peer.number == 1:
         peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0))
         peer.wait(1)
         peer.respond(peer.ended[0])
         while len(peer.streams) < 2:
             peer.next()
-        # Time for the client to read of the body what it may not send.
+        # Allows the client to read body bytes that it may not send.
         time.sleep(0.2)
         peer.reset(peer.streams[1], REFUSED)
         while len(peer.streams) < 3:
@@ -218,8 +218,7 @@ def refuse_unsent(peer):
 
 
 def deaf(peer):
-    """Takes nothing in behind the head of its second request, for which it has left much room, until someone asks for the
-    events."""
+    """Stops reading after the head of its second request, whose window is large, until the events are requested."""
     peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 1 << 26))
     peer.frame(WINDOW, 0, 0, struct.pack(">I", 1 << 26))
     peer.wait(1)
@@ -235,7 +234,7 @@ def deaf(peer):
 
 
 def dripping(peer):
-    """As `deaf`, but leaves room for the second request's content in small pieces only, so that it comes in small frames."""
+    """Like `deaf`, but opens the window of the second request in small steps, so that its content arrives in small frames."""
     peer.frame(WINDOW, 0, 0, struct.pack(">I", 1 << 28))
     peer.frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 1000))
     peer.wait(1)
@@ -254,7 +253,7 @@ def dripping(peer):
 
 
 def dying(goaway, notify):
-    """The first connection ends under its second request."""
+    """Ends the first connection at its second request."""
     def act(peer):
         if peer.number > 1:
             return peer.serve()
@@ -270,7 +269,7 @@ def dying(goaway, notify):
 
 
 def required(peer):
-    """Asks for HTTP/1.1 in the middle of a response."""
+    """Requires HTTP/1.1 in the middle of a response."""
     peer.wait(1)
     peer.respond(peer.ended[0], b"12345", last=False)
     peer.reset(peer.ended[0], HTTP_1_1_REQUIRED)
@@ -279,7 +278,7 @@ def required(peer):
 
 
 def destroyed(count, notify, broken=None):
-    """Begins all responses, then ends the connection, or breaks it."""
+    """Starts all responses, and then ends the connection or sends an invalid frame."""
     def act(peer):
         peer.wait(count)
         for stream in peer.ended:
@@ -293,7 +292,7 @@ def destroyed(count, notify, broken=None):
 
 
 def silent(count, notify):
-    """The first connection ends without any response; the next ones serve."""
+    """Ends the first connection without any response. Later connections work."""
     def act(peer):
         if peer.number > 1:
             return peer.serve()
@@ -303,7 +302,7 @@ def silent(count, notify):
 
 
 def early(fields):
-    """Responds completely to a request whose body goes on, and takes no more of it."""
+    """Responds completely to a request whose body continues, and stops accepting it."""
     def act(peer):
         peer.takes = False
         while not peer.streams:
@@ -392,7 +391,7 @@ def run(listener, protocols, serve, name):
                 try:
                     connection.do_handshake()
                 except ssl.SSLError:
-                    # The alert is to arrive: what comes is read, below TLS.
+                    # Reads the remaining bytes below TLS, so that the alert arrives.
                     socket.socket.shutdown(connection, socket.SHUT_WR)
                     while socket.socket.recv(connection, 4096):
                         pass

@@ -1,8 +1,9 @@
-"""A server on one port of 127.0.0.1: HTTP/3 over UDP by aioquic, HTTP/1.1 over TLS and TCP, which points to HTTP/3 by Alt-Svc.
+"""A server on one port of 127.0.0.1: HTTP/3 over UDP with aioquic, and HTTP/1.1 over TLS and TCP, which advertises HTTP/3 with
+Alt-Svc.
 
-Usage: http3.py CERTIFICATE KEY. Prints its port. Each response says which version its request came in, and what it was:
-"HTTP/3 POST /path 4", the last being the size of the body. Over TCP, /plain has no Alt-Svc field, /clear takes it back, and
-every connection is closed behind its response. Prints a line for each request, as well.
+Usage: http3.py CERTIFICATE KEY. Prints its port, and a line for each request. Each response contains the version, method, path
+and body size of its request: "HTTP/3 POST /path 4". Over TCP, /plain has no Alt-Svc field, /clear clears it, and every
+connection is closed after its response.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""httpbin, and /parts, which shows what httpbin leaves out of a form: the names and types of files, and repeated ones."""
+"""httpbin with /parts, which returns the parts of a form that httpbin omits: names and types of files, and repeated fields."""
 
 import base64
 

@@ -1,6 +1,7 @@
 """WebSocket servers of PyPI's `websockets`, for SocketInteropTests: echoes over ws and wss, with and without compression.
 
-Usage: sockets.py FOLDER, which has good.pem and good.key. Prints the ports as JSON, and ends with its standard input."""
+Usage: sockets.py FOLDER     FOLDER contains good.pem and good.key
+Prints the ports as JSON, and exits at the end of its standard input."""
 import asyncio
 import json
 import ssl

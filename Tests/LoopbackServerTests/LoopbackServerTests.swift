@@ -12,7 +12,7 @@ final class LoopbackServerTests: XCTestCase {
 
   private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" }
 
-  func testARequestIsAnsweredWithItsLength() throws {
+  func testAResponseHasAContentLength() throws {
     let server = try LoopbackServer { .text("you asked for \($0.path)") }
     let answer = try exchange(server, get("/a?b=c"))
     XCTAssert(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), answer)
@@ -20,7 +20,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(answer.hasSuffix("\r\n\r\nyou asked for /a"), answer)
   }
 
-  func testPipelinedRequestsAreAnsweredInOrder() throws {
+  func testPipelinedRequestsGetResponsesInOrder() throws {
     let server = try LoopbackServer { request in
       LoopbackServer.Response.text(request.path).delayed(by: request.path == "/1" ? 0.02 : 0)
     }
@@ -32,7 +32,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(server.requests.map(\.path), ["/1", "/2", "/3"])
   }
 
-  func testAThousandPipelinedRequests() throws {
+  func testAThousandPipelinedRequestsSucceed() throws {
     let server = try LoopbackServer { .text($0.path) }
     let text = String(repeating: "GET /x HTTP/1.1\r\n\r\n", count: 1000) + get("/last")
     XCTAssert(try exchange(server, text).hasSuffix("/last"))
@@ -40,7 +40,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 256)
   }
 
-  func testBodiesOfKnownLengthAndChunkedOnesAreRead() throws {
+  func testBodiesWithContentLengthAndChunkedBodiesAreRead() throws {
     let server = try LoopbackServer { .text($0.text.uppercased()) }
     let fixed = "POST / HTTP/1.1\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
     XCTAssert(try exchange(server, fixed).hasSuffix("ABC"))
@@ -49,7 +49,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(try exchange(server, head + chunks).hasSuffix("ABCDE"))
   }
 
-  func testARequestInSinglePieces() throws {
+  func testARequestInSingleBytesIsRead() throws {
     let server = try LoopbackServer { .text($0.text) }
     let client = try RawClient(port: server.port)
     for character in "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwxyz\r\n0\r\n\r\n" {
@@ -58,13 +58,13 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(client.receive(until: "wxyz").text.hasSuffix("wxyz"))
   }
 
-  func testAStreamIsChunked() throws {
+  func testAStreamedResponseIsChunked() throws {
     let server = try LoopbackServer { _ in .stream([.init("one"), .init("three", after: 0.01)]) }
     let answer = try exchange(server, get("/"))
     XCTAssert(answer.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), answer)
   }
 
-  func testTheServerGivesLeaveToContinue() throws {
+  func testTheServerSends100Continue() throws {
     let server = try LoopbackServer { .text($0.text) }
     let client = try RawClient(port: server.port)
     client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -73,14 +73,14 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(client.receive(until: "ok").text.hasSuffix("ok"))
   }
 
-  func testHeadGetsNoBodyAndTheConnectionGoesOn() throws {
+  func testAHEADResponseHasNoBody_andTheConnectionIsReused() throws {
     let server = try LoopbackServer { _ in .text("body") }
     let answer = try exchange(server, "HEAD / HTTP/1.1\r\n\r\n" + get("/"))
     XCTAssertEqual(answer.components(separatedBy: "body").count, 2, answer)
     XCTAssertEqual(answer.components(separatedBy: "Content-Length: 4").count, 3, answer)
   }
 
-  func testWhatIsNoHTTPGets400() throws {
+  func testInvalidHTTPIsRejectedWith400() throws {
     let server = try LoopbackServer { _ in .text("never") }
     let overflow = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n"
     let unbroken = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
@@ -93,7 +93,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testRoutesTakeParametersMethodsAndPrefixes() throws {
+  func testRoutesMatchParametersMethodsAndPrefixes() throws {
     var routes = LoopbackServer.Routes()
     routes.on("GET", "/user/:id/posts/:post") { request in
       .text("\(request.parameters["id"] ?? "") \(request.parameters["post"] ?? "") \(request.query("q") ?? "")")
@@ -107,13 +107,13 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(try exchange(server, post).hasPrefix("HTTP/1.1 405 "))
   }
 
-  func testHeadersAreReadWithoutCaseAndKeepDuplicates() throws {
+  func testHeaderNamesAreCaseInsensitive_andDuplicatesAreKept() throws {
     let server = try LoopbackServer { .text($0.headerValues("x-list").joined(separator: "|")) }
     let text = "GET / HTTP/1.1\r\nX-List: a\r\nx-LIST:  b \r\nConnection: close\r\n\r\n"
     XCTAssert(try exchange(server, text).hasSuffix("a|b"))
   }
 
-  func testFaults() throws {
+  func testFaultsEndTheConnection() throws {
     var routes = LoopbackServer.Routes()
     routes.on(nil, "/close") { _ in .closeBeforeHead }
     routes.on(nil, "/reset") { _ in .resetMidBody(promised: 10, sent: 3) }
@@ -128,7 +128,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(client.receive(until: nil).failure, ECONNRESET)
   }
 
-  func testADelayHoldsUpNoOtherConnection() throws {
+  func testADelayDoesNotBlockOtherConnections() throws {
     let server = try LoopbackServer { request in
       request.path == "/never" ? .neverResponding : .text("now")
     }
@@ -137,7 +137,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(try exchange(server, get("/")).hasSuffix("now"))
   }
 
-  func testHundredsOfConnections() throws {
+  func testHundredsOfConnectionsAreServed() throws {
     let server = try LoopbackServer { _ in .text("ok") }
     let clients = try (0..<400).map { _ in try RawClient(port: server.port) }
     for client in clients { client.send("GET / HTTP/1.1\r\n\r\n") }
@@ -145,14 +145,14 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(server.openConnectionCount, 400)
   }
 
-  func testABodyOfManyMegabytesGoesThroughASlowReader() throws {
+  func testABodyOfSeveralMegabytesIsSentCompletely() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
     let server = try LoopbackServer { _ in .bytes(body) }
     let answer = try exchange(server, get("/"))
     XCTAssertEqual(answer.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
   }
 
-  func testAClientThatLeavesEndsItsConnectionAlone() throws {
+  func testADisconnectedClientEndsOnlyItsConnection() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
     let server = try LoopbackServer { $0.path == "/" ? .text("ok") : .bytes(body) }
     for _ in 0..<20 {
@@ -163,7 +163,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssert(try exchange(server, get("/")).hasSuffix("ok"))
   }
 
-  func testStopClosesEverythingAndMayBeRepeated() throws {
+  func testStopClosesAllConnectionsAndMayBeRepeated() throws {
     let server = try LoopbackServer { _ in .neverResponding }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.1\r\n\r\n")
@@ -180,15 +180,16 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertThrowsError(try RawClient(port: port))
   }
 
-  func testAHeadWithoutEndGets431() throws {
+  func testAnEndlessHeadIsRejectedWith431() throws {
     let server = try LoopbackServer { _ in .text("never") }
-    // One byte too many, so that the server reads all of it, and no byte unread resets the connection.
+    // Exceeds the limit by exactly one byte, so that the server reads all bytes. Unread bytes would reset the
+    // connection.
     let head = "GET / HTTP/1.1\r\nX: ".padding(toLength: 65_537, withPad: "x", startingAt: 0)
     XCTAssert(try exchange(server, head).hasPrefix("HTTP/1.1 431 "))
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testAConnectionOfHTTP10Closes() throws {
+  func testAnHTTP10ConnectionIsClosed() throws {
     let server = try LoopbackServer { _ in .text("ok") }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.0\r\n\r\n")

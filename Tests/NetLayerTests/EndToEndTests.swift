@@ -5,7 +5,7 @@ import StreamsTesting
 import TestSupport
 import XCTest
 
-/// The pipeline over a real socket, with the transport that users get.
+/// The pipeline over a real connection, with the default transport.
 final class EndToEndTests: XCTestCase {
   private struct User: Codable, Equatable, Sendable {
     var userid: Int
@@ -22,7 +22,7 @@ final class EndToEndTests: XCTestCase {
     Network(Backend(baseURL: server.url, timeouts: .init(connect: 5, idle: 0.3, total: 5)))
   }
 
-  func test_row_0_27_aModelArrivesOverHTTP() throws {
+  func test_row_0_27_model_arrivesOverHTTP() throws {
     let server = try serve { routes in
       routes.on("GET", "/user/detail.do") { request in
         .json(#"{"code":200,"data":{"userid":\#(request.query("userid") ?? "0"),"name":"李"}}"#)
@@ -33,7 +33,7 @@ final class EndToEndTests: XCTestCase {
     XCTAssertEqual(server.requests.first?.header("Accept"), "application/json")
   }
 
-  func test_row_0_8_aFormAndAJSONBodyArriveAsMeant() throws {
+  func test_row_0_8_formAndJSONBodies_arriveAsEncoded() throws {
     let server = try serve { routes in
       routes.on("POST", "/echo") { .json(#"{"code":200,"data":true}"#).header("X", $0.method) }
     }
@@ -48,7 +48,7 @@ final class EndToEndTests: XCTestCase {
     XCTAssertEqual(server.requests[1].header("Content-Type"), "application/json")
   }
 
-  func test_everyFaultOfTheLineHasItsKindAndEndsTheStreamOnce() throws {
+  func test_everyConnectionFault_hasItsKind_andEndsTheStreamOnce() throws {
     let server = try serve { routes in
       routes.on(nil, "/close") { _ in .closeBeforeHead }
       routes.on(nil, "/reset") { _ in .resetMidBody() }
@@ -73,7 +73,7 @@ final class EndToEndTests: XCTestCase {
     XCTAssertEqual(try failure(of: network.json(.get, "http://no-such-host.invalid/")).kind, .unknownHost)
   }
 
-  func test_row_0_5_disposingClosesTheRequestOnTheServer() throws {
+  func test_row_0_5_disposing_closesTheConnectionOnTheServer() throws {
     let arrived = expectation(description: "arrived")
     let server = try LoopbackServer { _ in
       arrived.fulfill()
@@ -90,7 +90,7 @@ final class EndToEndTests: XCTestCase {
     XCTAssertEqual(events.value, 0)
   }
 
-  func test_pagesAreFollowedByTheirCursor() throws {
+  func test_pages_areFollowedByCursor() throws {
     let server = try serve { routes in
       routes.on("GET", "/feed") { request in
         switch request.query("cursor") {
@@ -109,7 +109,7 @@ final class EndToEndTests: XCTestCase {
     XCTAssertEqual(record(feed(nil)).elements.map(\.items), [[1, 2], [3], []])
   }
 
-  func test_aModelIsAwaited() async throws {
+  func test_model_canBeAwaited() async throws {
     let server = try serve { routes in routes.on("GET", "/user") { _ in .json(#"{"userid":1,"name":"n"}"#) } }
     struct UserEndpoint: Endpoint {
       var path: String { "/user" }

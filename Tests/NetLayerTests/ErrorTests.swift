@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Every kind of error, produced, with its code, message in both languages, cause, request and body.
+/// A test of every kind of error: its code, its message in both languages, its cause, request and body.
 final class ErrorTests: XCTestCase {
   private struct Case {
     var kind: NetworkError.Kind
@@ -19,7 +19,7 @@ final class ErrorTests: XCTestCase {
     var call: (Network) -> Observable<Int>
   }
 
-  private static let network = ("The server could not be reached. Please try again later.", "网络状态不佳,请稍候再试!")
+  private static let network = ("The server could not be reached. Please try again later.", "网络状态不佳，请稍后再试。")
 
   private func check(_ cases: [Case], _ transport: any Transport, line: UInt = #line) throws {
     for item in cases {
@@ -46,17 +46,17 @@ final class ErrorTests: XCTestCase {
     }
   }
 
-  func test_row_0_4_whatTheTransportFailsWith() throws {
+  func test_row_0_4_transportErrors() throws {
     let (english, chinese) = Self.network
     let texts: [(NetworkError.Kind, Int, String, String)] = [
       (.connection, -1212, english, chinese), (.unknownHost, -1212, english, chinese),
-      (.timeout, -1212, "The request timed out. Please try again later.", "请求超时,请稍候再试!"),
+      (.timeout, -1212, "The request timed out. Please try again later.", "请求超时，请稍后再试。"),
       (.cancelled, -1212, "The request was cancelled.", "请求已取消。"),
-      (.tls, -1212, "A secure connection could not be made.", "无法建立安全连接!"),
-      (.redirect, -1212, "The server has a problem. Please try again later.", "服务器出错,请稍候再试!"),
-      (.tooLarge, -1212, "The server's data could not be read.", "服务器数据解析错误!"),
-      (.invalidRequest, -1214, "The parameters are wrong. Please try again later.", "参数错误,请稍候再试!"),
-      (.file, -1212, "The file could not be saved.", "文件保存失败!"),
+      (.tls, -1212, "A secure connection could not be established.", "无法建立安全连接。"),
+      (.redirect, -1212, "The server encountered an error. Please try again later.", "服务器异常，请稍后再试。"),
+      (.tooLarge, -1212, "The server's response could not be read.", "服务器数据解析失败。"),
+      (.invalidRequest, -1214, "The parameters are invalid.", "请求参数有误。"),
+      (.file, -1212, "The file could not be saved.", "文件保存失败。"),
     ]
     for (kind, code, english, chinese) in texts {
       let item = Case(kind: kind, code: code, english: english, chinese: chinese) { $0.json(.get, "/a").data() }
@@ -64,7 +64,7 @@ final class ErrorTests: XCTestCase {
     }
   }
 
-  func test_row_0_4_whatTheAnswerFailsWith() throws {
+  func test_row_0_4_responseErrors() throws {
     let stub = StubTransport { request in
       switch request.url.path {
       case "/401": .response(status: 401)
@@ -79,22 +79,23 @@ final class ErrorTests: XCTestCase {
       default: .json(#"{"code":40301,"message":"请先登录"}"#)
       }
     }
-    let parse = ("The server's data could not be read.", "服务器数据解析错误!")
-    let server = ("The server has a problem. Please try again later.", "服务器出错,请稍候再试!")
+    let parse = ("The server's response could not be read.", "服务器数据解析失败。")
+    let server = ("The server encountered an error. Please try again later.", "服务器异常，请稍后再试。")
     func get(_ path: String) -> (Network) -> Observable<Int> { { $0.json(.get, path).data() } }
     try check(
       [
         Case(
-          kind: .status, code: 401, english: "You need to sign in to do this.", chinese: "请先登录!", body: "",
+          kind: .status, code: 401, english: "You need to sign in to do this.", chinese: "请先登录。", body: "",
           call: get("/401")),
         Case(
-          kind: .status, code: 403, english: "You are not allowed to do this.", chinese: "您没有权限执行此操作!", body: "",
+          kind: .status, code: 403, english: "You are not allowed to do this.", chinese: "您没有权限执行此操作。", body: "",
           call: get("/403")),
         Case(
-          kind: .status, code: 404, english: "What you asked for does not exist.", chinese: "您访问的内容不存在!", body: "",
+          kind: .status, code: 404, english: "The requested content does not exist.", chinese: "您访问的内容不存在。", body: "",
           call: get("/404")),
         Case(
-          kind: .status, code: 400, english: "The request was refused.", chinese: "请求被拒绝!", body: "", call: get("/400")),
+          kind: .status, code: 400, english: "The request was rejected.", chinese: "请求被拒绝。", body: "", call: get("/400")
+        ),
         Case(kind: .status, code: 500, english: server.0, chinese: server.1, body: "<html>", call: get("/500")),
         Case(
           kind: .status, code: 503, english: "busy", chinese: "busy", body: #"{"code":5,"message":"busy"}"#,
@@ -106,7 +107,7 @@ final class ErrorTests: XCTestCase {
           kind: .parse, code: -1213, english: parse.0, chinese: parse.1, body: #"{"code":200,"data":{"a":"x"}}"#,
           hasCause: true, call: get("/shape")),
         Case(
-          kind: .business, code: 7, english: "The request was refused.", chinese: "请求被拒绝!", body: #"{"code":7}"#,
+          kind: .business, code: 7, english: "The request was rejected.", chinese: "请求被拒绝。", body: #"{"code":7}"#,
           call: get("/silent")),
         Case(
           kind: .business, code: 40301, english: "请先登录", chinese: "请先登录",
@@ -114,9 +115,9 @@ final class ErrorTests: XCTestCase {
       ], stub)
   }
 
-  func test_row_0_4_whatFailsBeforeAnythingIsSent() throws {
+  func test_row_0_4_errorsBeforeSending() throws {
     let transport = StubTransport { _ in .json("{}") }
-    let parameter = ("The parameters are wrong. Please try again later.", "参数错误,请稍候再试!")
+    let parameter = ("The parameters are invalid.", "请求参数有误。")
     try check(
       [
         Case(
@@ -129,7 +130,7 @@ final class ErrorTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 0)
   }
 
-  func test_row_0_4_whatIsNotOurOwnIsWrappedAndAChainsFailureKeepsItsCause() throws {
+  func test_row_0_4_foreignErrors_areWrapped_andAChainsErrorKeepsItsCause() throws {
     struct Strange: Interceptor {
       struct Cause: Error {}
       func intercept(_ request: Request, next: Chain) -> Observable<Response> { .error(Cause()) }
@@ -137,7 +138,7 @@ final class ErrorTests: XCTestCase {
     struct Get: Endpoint {
       var path: String { "/a" }
     }
-    let (english, chinese) = ("Something went wrong. Please try again later.", "出错了,请稍候再试!")
+    let (english, chinese) = ("Something went wrong. Please try again later.", "出错了，请稍后再试。")
     let call: (Network) -> Observable<Int> = { network in
       network.with { $0.interceptors = [Strange()] }.json(.get, "/a").data()
     }
@@ -146,7 +147,7 @@ final class ErrorTests: XCTestCase {
         Case(
           kind: .other, english: english, chinese: chinese, hasRequest: false, hasCause: true, call: call),
         Case(
-          kind: .timeout, english: "The request timed out. Please try again later.", chinese: "请求超时,请稍候再试!",
+          kind: .timeout, english: "The request timed out. Please try again later.", chinese: "请求超时，请稍后再试。",
           call: { RequestChain(on: $0) { Get().as(Int.self) }.run() }),
       ], StubTransport { _ in .failure(.timeout) })
   }

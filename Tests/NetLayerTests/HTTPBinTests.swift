@@ -4,7 +4,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What httpbin sees of requests; run by `Tests/Interop/run`, which gives its URL in `HTTPBIN`, and skipped without.
+/// The requests that httpbin receives. `Tests/Interop/run` sets its URL in `HTTPBIN`; without it, the tests are skipped.
 final class HTTPBinTests: XCTestCase {
   private struct Call: Endpoint {
     var path: String
@@ -40,7 +40,7 @@ final class HTTPBinTests: XCTestCase {
 
   private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
 
-  func test_theFieldsAndFilesOfAMultipartFormAreTheOnesMeant() throws {
+  func test_multipartForm_arrivesWithItsFieldsAndFiles() throws {
     var form = MultipartForm(["ids": [1, 2], "user": ["name": "网 é"] as Parameters, "empty": ""])
     form.append(.field("line", "1\r\n2\n--B\r\n"))
     form.append(.field("again", "a"))
@@ -56,7 +56,7 @@ final class HTTPBinTests: XCTestCase {
     XCTAssertTrue(json["headers"]["Content-Type"].string?.hasPrefix("multipart/form-data; boundary=") == true)
   }
 
-  func test_theNamesAndTypesOfFilesAreTheOnesMeant() throws {
+  func test_files_arriveWithTheirNamesAndTypes() throws {
     let names = ["a b.png", "q\"uote.txt", "北京 é.pdf", "semi;colon=x.csv", "no extension"]
     var form = MultipartForm(try names.map { .file(try file(Data($0.utf8), $0), name: "f[\($0)]") })
     var noted = MultipartForm.Part.data(Data([0, 255]), name: "\"名\"", filename: "x.bin", contentType: "image/x-own")
@@ -74,7 +74,7 @@ final class HTTPBinTests: XCTestCase {
     XCTAssertEqual(json["files"][5]["note"], "one, two")
   }
 
-  func test_filesOfOneNameAreAllThereAndWhole() throws {
+  func test_filesOfTheSameName_allArriveComplete() throws {
     let big = try file(bytes, "big.bin")
     let form = MultipartForm([
       .file(big, name: "f"), .data(Data(), name: "f", filename: "empty"), .file(big, name: "f", filename: "second"),
@@ -88,7 +88,7 @@ final class HTTPBinTests: XCTestCase {
     XCTAssertEqual(json["fields"], [["name": "f", "value": "no file"]])
   }
 
-  func test_anUploadIsTheFileWithItsTypeAndLength() throws {
+  func test_upload_arrivesWithTypeAndLength() throws {
     let json = try seen("/put", .upload(try file(bytes, "a.bin")), method: .put)
     XCTAssertEqual(json["data"].string, "data:application/octet-stream;base64," + bytes.base64EncodedString())
     XCTAssertEqual(json["headers"]["Content-Type"], "application/octet-stream")
@@ -108,7 +108,7 @@ final class HTTPBinTests: XCTestCase {
     "q": "a+b c&d=e;f/?é~-._%20#网😀\r\n", "flag": "1", "half": "0.5", "empty": "", "k&=[ ü": "v",
   ]
 
-  func test_aFormIsTheOneMeant() throws {
+  func test_form_arrivesAsEncoded() throws {
     for encoding in [URLParameterEncoder.form, .init(destination: .body, spaces: .plus, unescaped: "")] {
       let json = try seen("/post", .parameters(awkward, encoding: encoding))
       XCTAssertEqual(json["form"], awkwardSeen)
@@ -118,7 +118,7 @@ final class HTTPBinTests: XCTestCase {
     }
   }
 
-  func test_aQueryIsTheOneMeant() throws {
+  func test_query_arrivesAsEncoded() throws {
     for encoding in [URLParameterEncoder.query, .init(destination: .query, spaces: .plus, unescaped: "")] {
       let json = try seen("/get", .parameters(awkward, encoding: encoding), method: .get)
       XCTAssertEqual(json["args"], awkwardSeen)
@@ -126,7 +126,7 @@ final class HTTPBinTests: XCTestCase {
     }
   }
 
-  func test_theStylesOfAQueryAreTheOnesMeant() throws {
+  func test_queryStyles_arriveAsEncoded() throws {
     let parameters: Parameters = ["a": [1, nil, 3], "o": ["k": false] as Parameters, "n": nil]
     let encoding = URLParameterEncoder(arrays: .indexed, objects: .dots, bools: .literal, nils: .null)
     XCTAssertEqual(
@@ -137,12 +137,12 @@ final class HTTPBinTests: XCTestCase {
       ["a": ["1", "3"], "o[k]": "0"])
   }
 
-  func test_aPathIsTheOneMeant() throws {
+  func test_path_arrivesAsEncoded() throws {
     let json = try seen("./anything/\("a/b ü?#%".urlEscaped)/.", .plain, method: .get)
     XCTAssertEqual(json["url"].string?.hasSuffix("/anything/a/b%20ü%3F%23%/"), true, "\(json["url"])")
   }
 
-  func test_JSONIsTheOneMeant() throws {
+  func test_json_arrivesAsEncoded() throws {
     let parameters: Parameters = [
       "text": "\"\\/\u{1}\u{2028}网😀", "list": [1, nil, 3], "half": 1.0, "big": Int.max, "flag": false,
       "object": ["empty": [:] as Parameters] as Parameters,
@@ -161,7 +161,7 @@ final class HTTPBinTests: XCTestCase {
     }
   }
 
-  func test_aQueryAndABodyAreBothTheOnesMeant() throws {
+  func test_queryAndBody_arriveAsEncoded() throws {
     let form = try seen("/post", .query(["q": "a b"], .multipart(MultipartForm(["f": "网"]))))
     XCTAssertEqual(form["args"], ["q": "a b"])
     XCTAssertEqual(form["form"], ["f": "网"])
@@ -170,7 +170,7 @@ final class HTTPBinTests: XCTestCase {
     XCTAssertEqual(composite["json"], ["b": true])
   }
 
-  func test_headersAreTheOnesMeant() throws {
+  func test_headers_arriveAsSent() throws {
     var headers: HTTPHeaders = [
       "X-Spaced": " a  b\t", "X-Quoted": "a, b; c=\"d\"", "X-Empty": "", "accept": "text/plain", "Accept": "a/b",
       "Authorization": HTTPHeaders.basic(user: "ada", password: "love:lace"),

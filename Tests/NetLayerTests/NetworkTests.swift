@@ -9,7 +9,7 @@ import XCTest
 @testable import NetLayer
 
 final class NetworkTests: XCTestCase {
-  func test_row_3_16_whatIsCancelledIsCountedOutAtOnceWhateverTheTransportDoes() {
+  func test_row_3_16_cancelledRequest_isCountedOutImmediately() {
     struct Deaf: Transport {
       func send(
         _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -36,7 +36,7 @@ final class NetworkTests: XCTestCase {
     return Network(backend)
   }
 
-  func test_row_0_9_jsonAsksForJSONUnlessTheCallerAsksForSomethingElse() throws {
+  func test_row_0_9_json_sendsAcceptJSON_unlessTheCallerSetsAccept() throws {
     let transport = StubTransport { [user] _ in .json(user) }
     let network = try network(transport)
     _ = record(network.json(.get, "/a"))
@@ -45,7 +45,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.requests.map { $0.headers["Accept"] }, ["application/json", "text/x", nil])
   }
 
-  func test_row_0_2_commonParametersAreAskedForEachRequestAndTheCallersWin() throws {
+  func test_row_0_2_commonParameters_areEvaluatedPerRequest_andTheCallersWin() throws {
     let transport = StubTransport { [user] _ in .json(user) }
     let count = Counter()
     let network = try network(transport) {
@@ -63,7 +63,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.requests[4].text, "app_version=1.0&token=t5")
   }
 
-  func test_anyEncodableWillDoAsParameters() throws {
+  func test_anyEncodable_isAcceptedAsParameters() throws {
     let transport = StubTransport { [user] _ in .json(user) }
     let network = try network(transport)
     _ = record(network.json(.post("/a", json: User(id: 1, name: "n"))))
@@ -74,7 +74,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.requests[2].url.query(), "a%5B%5D=1&a%5B%5D=2")
   }
 
-  func test_row_1_21_aRequestStartsWhenItIsSubscribedAndEachSubscriptionSendsItsOwn() throws {
+  func test_row_1_21_eachSubscription_sendsItsOwnRequest() throws {
     let transport = StubTransport { [user] _ in .json(user) }
     let stream = try network(transport).json(.get, "/a").data(User.self)
     XCTAssertEqual(transport.requests.count, 0)
@@ -84,7 +84,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 2)
   }
 
-  func test_row_0_5_disposingCancelsTheRequestAndNothingArrives() throws {
+  func test_row_0_5_disposing_cancelsTheRequest_andNothingArrives() throws {
     let scheduler = TestScheduler()
     let transport = StubTransport(on: scheduler) { _ in .never }
     let events = Counter()
@@ -97,7 +97,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(events.value, 0)
   }
 
-  func test_row_0_26_aBagCancelsWithItsOwner() throws {
+  func test_row_0_26_disposeBag_cancelsWithItsOwner() throws {
     let transport = StubTransport { _ in .never }
     var bag: DisposeBag? = DisposeBag()
     let network = try network(transport)
@@ -106,7 +106,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.cancelled.count, 1)
   }
 
-  func test_mappingNeverRunsOnTheMainThreadNorOnTheTransports() throws {
+  func test_mapping_neverRunsOnTheMainThreadOrTheTransportsThread() throws {
     let transport = StubTransport(on: TransportThread.scheduler()) { [user] _ in .json(user) }
     let labels = Labels()
     let network = try network(transport) { $0.decoder = SpyDecoder(labels: labels) }
@@ -116,7 +116,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(labels.all, ["elsewhere"])
   }
 
-  func test_row_0_20_deliveryHopsAfterMappingErrorsIncluded() throws {
+  func test_row_0_20_delivery_followsMapping_alsoForErrors() throws {
     let labels = Labels()
     let transport = StubTransport(on: TransportThread.scheduler()) { [user] request in
       switch request.url.lastPathComponent {
@@ -140,7 +140,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(Set(labels.all), ["elsewhere"])
   }
 
-  func test_everySingleIsDeliveredWhereItShouldAndLeavesNothingAlive() throws {
+  func test_everySingle_isDeliveredOnItsScheduler_andReleased() throws {
     let network = try network(StubTransport { _ in .json(#"{"a":1}"#) }) { $0.delivery = MainScheduler.instance }
     let before = Hooks.liveSubscriptionCount
     for _ in 0..<100 {
@@ -153,7 +153,7 @@ final class NetworkTests: XCTestCase {
     wait(for: [released], timeout: 10)
   }
 
-  func test_row_2_14_theEnvironmentChoosesTheBaseURL() throws {
+  func test_row_2_14_environment_selectsTheBaseURL() throws {
     let transport = StubTransport { [user] _ in .json(user) }
     for (environment, host) in [(Backend.Environment.qa, "qa.h"), (.production, "h"), ("nightly", "base")] {
       let network = Network(
@@ -168,7 +168,7 @@ final class NetworkTests: XCTestCase {
     }
   }
 
-  func test_aCallThatCannotBeBuiltFailsWithoutSendingAndOffTheMainThread() throws {
+  func test_callThatCannotBeBuilt_failsWithoutSending_offTheMainThread() throws {
     let transport = StubTransport { [user] _ in .json(user) }
     let network = try network(transport) { $0.messages = .chinese }
     let recorded = record(network.json(.get, "/a", parameters: ["x": Double.nan]))
@@ -179,7 +179,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 0)
   }
 
-  func test_row_0_18_theDefaultNetworkIsChosenOnce() throws {
+  func test_row_0_18_defaultNetwork_isSetOnce() throws {
     let server = try SharedDefault.install()
     XCTAssertThrowsError(try Network.setDefault(Network())) { error in
       XCTAssertTrue(error is Network.DefaultAlreadySet)
@@ -188,7 +188,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(Network.default.backend.baseURL, server.url)
   }
 
-  func test_theWholeResponseIsThereWhateverItsStatus() throws {
+  func test_response_isReturnedWhateverItsStatus() throws {
     let network = try network(StubTransport { _ in .json("no", status: 404) })
     let response = record(network.response(.get, "/a")).elements.first
     XCTAssertEqual(response?.status, 404)
@@ -198,7 +198,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(try failure(of: network.request(Ping(), as: Void.self)).code, 404)
   }
 
-  func test_row_1_5_anEndpointsResultMayBeTextBytesJSONOrNothing() throws {
+  func test_row_1_5_result_canBeTextBytesJSONOrVoid() throws {
     let network = try network(StubTransport { _ in .json(#"{"a":1}"#) })
     XCTAssertEqual(record(network.request(Ping(), as: String.self)).elements, [#"{"a":1}"#])
     XCTAssertEqual(record(network.request(Ping(), as: Data.self)).elements, [Data(#"{"a":1}"#.utf8)])
@@ -212,7 +212,7 @@ struct Ping: Endpoint {
   var path: String { "/ping" }
 }
 
-/// A transport's thread that can be told from others.
+/// A thread of a transport that tests can identify.
 private enum TransportThread {
   private static let mark = QueueMark()
   static var isCurrent: Bool { mark.isHere }
@@ -224,7 +224,7 @@ private enum TransportThread {
   }
 }
 
-/// Notes where decoding runs.
+/// A decoder that records the thread on which it runs.
 private struct SpyDecoder: ModelDecoder {
   let labels: Labels
 

@@ -13,7 +13,7 @@ final class TestSchedulerTests: XCTestCase {
     XCTAssertEqual(time.clock, 5)
   }
 
-  func test_law22_advanceToReachesItsTimeThoughNothingIsDue() {
+  func test_law22_advanceToReachesItsTimeWithoutDueItems() {
     let time = TestScheduler()
     time.advanceTo(7)
     XCTAssertEqual(time.clock, 7)

@@ -1,19 +1,21 @@
 import Foundation
 import XCTest
 
-/// An nginx of one worker on 127.0.0.1, in a folder of its own, with a log of what it answered.
+/// An nginx with one worker on 127.0.0.1, with its own folder and a log of its responses.
 package final class NginxServer {
   package let url: URL
   package let folder: URL
-  /// The same over TLS, with HTTP/2 and the certificate `certificate.pem` in the folder, where that was asked for.
+  /// The URL of the server over TLS, with HTTP/2 and the certificate `certificate.pem` in the folder; `nil` unless requested.
   package private(set) var secureURL: URL?
   private let process = Process()
 
+  /// Starts the server.
+  ///
   /// - Parameters:
-  ///   - server: the content of the `server` block.
-  ///   - isCleartextHTTP2: whether `url` speaks HTTP/2 without TLS, in place of HTTP/1.1.
-  /// - Throws: `XCTSkip` where there is no nginx, or no openssl for `isSecure`; `NGINX` in the environment says where one
-  ///   is.
+  ///   - server: The content of the `server` block.
+  ///   - isCleartextHTTP2: `true` if `url` uses HTTP/2 without TLS instead of HTTP/1.1.
+  /// - Throws: `XCTSkip` if nginx is not installed, or openssl for `isSecure`. The environment variable `NGINX` can contain
+  ///   the path of nginx.
   package init(server: String, files: [String: Data], isSecure: Bool = false, isCleartextHTTP2: Bool = false) throws {
     let environment = ProcessInfo.processInfo.environment
     let places = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
@@ -23,7 +25,7 @@ package final class NginxServer {
     }
     folder = URL(filePath: NSTemporaryDirectory()).appending(path: "nginx-\(UUID().uuidString)")
     let root = folder.appending(path: "root")
-    // Readable for the worker, which gives up its rights when nginx is started by root.
+    // Readable for the worker, which drops its privileges if root starts nginx.
     try FileManager.default.createDirectory(
       at: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     for (name, data) in files { try data.write(to: root.appending(path: name)) }
@@ -65,7 +67,7 @@ package final class NginxServer {
     throw XCTSkip("nginx did not start: \(log ?? "it wrote no log")")
   }
 
-  /// A line `METHOD /uri status` for each request, once there are `count` of them.
+  /// Waits for `count` requests, and returns a line `METHOD /uri status` for each.
   package func log(count: Int) throws -> [String] {
     var lines: [String] = []
     for _ in 0..<500 {

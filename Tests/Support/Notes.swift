@@ -3,7 +3,7 @@ import HTTPTransport
 import Streams
 import Synchronization
 
-/// Lines that several threads write down.
+/// Lines that several threads record.
 package final class Notes: Sendable {
   package init() {}
   private let notes = Locked<[String]>([])
@@ -11,7 +11,7 @@ package final class Notes: Sendable {
   package func add(_ note: String) { notes.withLock { $0.append(note) } }
 }
 
-/// Counts on several threads.
+/// A counter that several threads share.
 package final class Counter: Sendable {
   package init() {}
   private let count = Atomic(0)
@@ -19,7 +19,7 @@ package final class Counter: Sendable {
   @discardableResult package func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }
 
-/// A value that several threads share: `Locked` can't be captured by closures.
+/// A value that several threads share. Closures cannot capture `Locked`.
 package final class Box<Value: Sendable>: Sendable {
   private let stored: Locked<Value>
   package init(_ value: Value) { stored = Locked(value) }

@@ -1,7 +1,7 @@
 import HTTPTransport
 import Streams
 
-/// A transport with the one method that every transport has.
+/// A transport with only the required method.
 package struct PlainTransport: Transport {
   private let base: StubTransport
 

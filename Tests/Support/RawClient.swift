@@ -8,7 +8,7 @@ import Foundation
   import Darwin
 #endif
 
-/// A blocking socket on 127.0.0.1, for bytes that no HTTP client would send, or no server.
+/// A blocking socket on 127.0.0.1, for bytes that no HTTP client or server would send.
 package final class RawClient: Sendable {
   private let descriptor: Int32
 
@@ -22,7 +22,7 @@ package final class RawClient: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     address.sin_port = port.bigEndian
-    // A server that answers nothing shall fail the test and not hang it.
+    // A server that never responds must fail the test instead of blocking it.
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let result = withUnsafePointer(to: &address) {
@@ -33,7 +33,7 @@ package final class RawClient: Sendable {
     guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
   }
 
-  /// The server's end.
+  /// Creates the server end of an accepted connection.
   package init(accepted descriptor: Int32) {
     self.descriptor = descriptor
     var limit = timeval(tv_sec: 20, tv_usec: 0)
@@ -42,7 +42,7 @@ package final class RawClient: Sendable {
 
   deinit { _ = close(descriptor) }
 
-  /// Reads one head, and nothing behind it; `nil` where the connection ends before.
+  /// Reads one head and no further bytes; `nil` if the connection ends before.
   package func receiveHead() -> String? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
@@ -53,7 +53,7 @@ package final class RawClient: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads so many bytes; `nil` where the connection ends before.
+  /// Reads exactly `count` bytes; `nil` if the connection ends before.
   package func read(_ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -67,23 +67,23 @@ package final class RawClient: Sendable {
     return bytes
   }
 
-  /// Reads and drops up to `count` bytes: how many, 0 at the end.
+  /// Reads and discards up to `count` bytes, and returns their number; 0 at the end.
   package func skip(_ count: Int) -> Int {
     var buffer = [UInt8](repeating: 0, count: count)
     return Swift.max(0, recv(descriptor, &buffer, count, 0))
   }
 
-  /// Sends on to `other` what comes in, and at last that it is the end.
+  /// Forwards all received bytes and then the end to `other`.
   package func pass(to other: RawClient) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { other.send(buffer[..<count]) }
     other.finish()
   }
 
-  /// Sends no more, which the other end reads as the end; receiving goes on.
+  /// Closes the connection for sending. Receiving still works.
   package func finish() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Makes the end a reset.
+  /// Resets the connection when it is closed.
   package func resetAtEnd() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -115,7 +115,8 @@ package final class RawClient: Sendable {
     #endif
   }
 
-  /// Everything up to `end`, or up to the connection's end when it is `nil`; with the error that ended it.
+  /// Reads until the text ends with `end`, or until the end of the connection if it is `nil`. Returns the text and the error
+  /// that ended the connection.
   package func receive(until end: String?) -> (text: String, failure: Int32?) {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)

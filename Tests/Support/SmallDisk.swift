@@ -1,9 +1,9 @@
 import Foundation
 import XCTest
 
-/// A file system with room for 64 KB.
+/// A file system of 64 KB.
 package enum SmallDisk {
-  /// Mounts it at `folder`, which is there, for the time of `test`; skips the test where that is not allowed.
+  /// Mounts the file system at the existing `folder` for the duration of `test`. Skips the test if mounting is not allowed.
   package static func mount(at folder: URL, for test: XCTestCase) throws {
     guard run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder.path) else {
       throw XCTSkip("a small file system can't be mounted here: that takes root")
@@ -11,7 +11,7 @@ package enum SmallDisk {
     test.addTeardownBlock { _ = run("umount", folder.path) }
   }
 
-  /// Makes the one at `folder` read-only, or writable again.
+  /// Makes the file system at `folder` read-only, or writable again.
   package static func setReadOnly(_ isReadOnly: Bool, _ folder: URL) throws {
     guard run("mount", "-o", "remount,\(isReadOnly ? "ro" : "rw")", folder.path) else {
       throw XCTSkip("a file system can't be made read-only here")

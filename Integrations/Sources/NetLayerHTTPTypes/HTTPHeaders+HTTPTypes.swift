@@ -2,15 +2,15 @@ import HTTPTransport
 import HTTPTypes
 
 extension HTTPHeaders {
-  /// The header fields in their order, each with its name as it is spelled.
+  /// Creates header fields from `fields`, with their order and the spelling of their names.
   public init(_ fields: HTTPFields) {
     self.init(fields.map { HTTPHeaders.Field(name: $0.name.rawName, value: $0.value) })
   }
 }
 
 extension HTTPFields {
-  /// The header fields in their order. A field whose name is not a token (RFC 9110 §5.1) cannot be expressed and is left out;
-  /// transports neither send nor deliver such a field.
+  /// Creates fields from `headers` in their order. A field whose name is not a token (RFC 9110 §5.1) is omitted;
+  /// transports neither send nor deliver such fields.
   public init(_ headers: HTTPHeaders) {
     self.init(
       headers.compactMap { field in

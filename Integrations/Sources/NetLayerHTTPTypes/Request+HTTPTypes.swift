@@ -3,12 +3,12 @@ import HTTPTransport
 import HTTPTypes
 
 extension Request {
-  /// A request with the method, URL and header fields of an `HTTPRequest`.
+  /// Creates a request with the method, URL and header fields of an `HTTPRequest`.
   ///
   /// - Parameters:
-  ///   - request: has a scheme, an authority and a path, which make the URL.
-  ///   - body: the body; none by default.
-  /// - Throws: `NetworkError` of kind `invalidRequest` if they make no URL.
+  ///   - request: The request, whose scheme, authority and path form the URL.
+  ///   - body: The body; empty by default.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if they do not form a valid URL.
   public init(_ request: HTTPRequest, body: Request.Body = .none) throws(NetworkError) {
     let text = "\(request.scheme ?? "https")://\(request.authority ?? "")\(request.path ?? "/")"
     guard request.authority?.isEmpty == false, let url = URL(string: text) else {
@@ -24,9 +24,9 @@ extension Request {
 }
 
 extension HTTPRequest {
-  /// The method, URL and header fields of a request, without its body.
+  /// Creates a request with the method, URL and header fields of `request`, without its body.
   ///
-  /// - Returns: `nil` if the method is not a token (RFC 9110 §9.1) or the URL has no scheme or host.
+  /// Returns `nil` if the method is not a token (RFC 9110 §9.1) or the URL has no scheme or host.
   public init?(_ request: Request) {
     guard let method = HTTPRequest.Method(request.method.rawValue),
       let parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
@@ -40,7 +40,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-  /// The status and header fields of a response, without its body.
+  /// Creates a response with the status and header fields of `response`, without its body.
   public init(_ response: Response) {
     self.init(status: .init(code: response.status), headerFields: HTTPFields(response.headers))
   }

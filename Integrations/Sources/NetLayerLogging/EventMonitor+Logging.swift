@@ -2,15 +2,15 @@ import Logging
 import NetLayer
 
 extension EventMonitor {
-  /// Logs what becomes of each request, with OpenTelemetry's attributes as metadata.
+  /// Logs the outcome of each request, with OpenTelemetry's attributes as metadata.
   ///
   /// ```swift
   /// Backend(baseURL: url, interceptors: [EventMonitor.logging(to: Logger(label: "shop"))])
   /// ```
   /// - Parameters:
-  ///   - logger: takes the messages, on the thread where the event arises.
-  ///   - level: of a response below 400. Other responses and cancellations are logged at `notice`, failures at `warning`.
-  ///   - redaction: replaces the secrets in URLs.
+  ///   - logger: The logger for the messages, which it receives on the thread of the event.
+  ///   - level: The level of responses below 400. Other responses and cancellations use `notice`, failures `warning`.
+  ///   - redaction: The rules that replace secrets in URLs.
   public static func logging(
     to logger: Logger, level: Logger.Level = .info, redaction: Redaction = .standard
   ) -> EventMonitor {

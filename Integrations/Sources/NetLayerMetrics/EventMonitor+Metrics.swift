@@ -4,11 +4,11 @@ import NetLayer
 extension EventMonitor {
   /// Records requests under OpenTelemetry's metric names.
   ///
-  /// - `http.client.request.duration`, a timer, with the method, server, status and type of error as dimensions.
-  /// - `http.client.active_requests`, a meter, with the method and server.
-  /// - `http.client.request.cancelled`, a counter: a cancelled request has no duration to compare.
+  /// - `http.client.request.duration`, a timer with the dimensions method, server, status and error type.
+  /// - `http.client.active_requests`, a meter with the dimensions method and server.
+  /// - `http.client.request.cancelled`, a counter, because the duration of a cancelled request is not comparable.
   ///
-  /// - Parameter factory: makes the metrics; the system's by default.
+  /// - Parameter factory: The factory of the metrics; by default the system's.
   public static func metrics(_ factory: any MetricsFactory = MetricsSystem.factory) -> EventMonitor {
     EventMonitor { event in
       let all = event.attributes()

@@ -3,28 +3,28 @@ import Streams
 import Synchronization
 import Tracing
 
-/// Makes a client span for each request and injects its context into the header fields.
+/// An interceptor that creates a client span for each request and injects its context into the header fields.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor(), TracingInterceptor()])
 /// ```
-/// Placed behind `RetryInterceptor`, each attempt has a span of its own; all have the caller's as their parent. Spans have the
-/// names of OpenTelemetry's semantic conventions for HTTP clients.
+/// After `RetryInterceptor`, each attempt has a separate span, whose parent is the caller's span. Spans follow
+/// OpenTelemetry's semantic conventions for HTTP clients.
 public struct TracingInterceptor: Interceptor {
   private let tracer: (any Tracer)?
   private let redaction: Redaction
 
-  /// An interceptor that makes spans with `tracer`; with the system's by default.
+  /// Creates an interceptor.
   ///
   /// - Parameters:
-  ///   - tracer: makes the spans.
-  ///   - redaction: replaces the secrets in URLs.
+  ///   - tracer: The tracer that creates the spans; by default the system's.
+  ///   - redaction: The rules that replace secrets in URLs.
   public init(tracer: (any Tracer)? = nil, redaction: Redaction = .standard) {
     self.tracer = tracer
     self.redaction = redaction
   }
 
-  /// Notes the caller's context, which later attempts would not see.
+  /// Stores the caller's context, which is not available to later attempts.
   public func prepare(_ request: inout Request) {
     request.context[CallersContext.self] = ServiceContext.current
   }

@@ -5,7 +5,7 @@ import NetLayerHTTPTypes
 import XCTest
 
 final class HTTPTypesTests: XCTestCase {
-  func testARequestComesBackAsItWas() throws {
+  func testARequestRoundTripsUnchanged() throws {
     for text in ["https://h/", "https://h:8443/a%20b/c?d=e%26f&g", "http://[::1]:80/x?"] {
       var request = HTTPRequest(method: .patch, url: try XCTUnwrap(URL(string: text)))
       request.headerFields[.accept] = "a"
@@ -19,7 +19,7 @@ final class HTTPTypesTests: XCTestCase {
     }
   }
 
-  func testWhatMakesNoURLIsRefused() {
+  func testARequestWithoutAValidURLIsRejected() {
     for request in [
       HTTPRequest(method: .get, scheme: "https", authority: nil, path: "/"),
       HTTPRequest(method: .get, scheme: "https", authority: "", path: "/"),

@@ -13,7 +13,7 @@ import Synchronization
 import Tracing
 import XCTest
 
-/// Log messages, metrics and spans of calls to a loopback server.
+/// Tests of log messages, metrics and spans, with calls to a loopback server.
 final class ObservabilityTests: XCTestCase {
   private var server: LoopbackServer!
 
@@ -78,7 +78,7 @@ final class ObservabilityTests: XCTestCase {
 
   // MARK: swift-distributed-tracing
 
-  func testEachAttemptIsASpanOfTheCaller() async throws {
+  func testEachAttemptHasASpanWithTheCallersSpanAsParent() async throws {
     let tracer = InMemoryTracer()
     let network = network(
       RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(1))),

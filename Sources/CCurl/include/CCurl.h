@@ -1,8 +1,9 @@
 #ifndef CCURL_H
 #define CCURL_H
 
-// libcurl, found at run time: no header, no library and no -dev package is needed to build. The declarations below are
-// our own, of the ABI that libcurl.so.4 has kept since 2006. C is needed because setopt and getinfo are variadic.
+// The interface to libcurl, which is loaded at run time: no header, library or -dev package is needed to build. The
+// declarations are written for the ABI that libcurl.so.4 has had since 2006. C is needed because setopt and getinfo are
+// variadic.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "CCoding.h"
 #include "CDeflate.h"
 
-// What curl_version_info tells; strings live as long as the process, NULL where unknown.
+// The data of curl_version_info. Strings live as long as the process; NULL if unknown.
 typedef struct {
   unsigned int number;  // 0x075801 for 7.88.1
   const char *version;
@@ -23,7 +24,7 @@ typedef struct {
 
 enum { CCURL_FEATURE_HTTP2 = 1 << 16, CCURL_FEATURE_HTTP3 = 1 << 25 };
 
-// Finds and initialises libcurl, once; NULL, or why there is none that serves. Thread-safe.
+// Loads and initializes libcurl once. Returns NULL, or the reason why it can't be used. Thread-safe.
 const char *ccurl_load(void);
 ccurl_info ccurl_get_info(void);
 
@@ -45,15 +46,15 @@ enum {
   CCURL_UNIX_SOCKET_PATH = 10231, CCURL_CONNECT_TO = 10243
 };
 enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
-// curl_easy_pause's bits: what stays paused.
+// The bits of curl_easy_pause for the directions that stay paused.
 enum { CCURL_PAUSE_NONE = 0, CCURL_PAUSE_RECV = 1, CCURL_PAUSE_SEND = 4 };
 enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5, CCURL_HTTP_VERSION_3 = 30, CCURL_HTTP_VERSION_3ONLY = 31, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
        CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
 
-// Infos (CURLINFO_*) of 64 bits.
+// 64-bit infos (CURLINFO_*).
 enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
        CCURL_SIZE_UPLOAD = 0x600007 };
-// Infos that are long.
+// Infos of type long.
 enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
 enum { CCURL_HTTP_2 = 3, CCURL_HTTP_3 = 30 };
 // Results (CURLE_*).
@@ -89,101 +90,105 @@ int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback val
 int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value);
 int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
 int ccurl_easy_set_debug_callback(void *easy, int option, ccurl_debug_callback value);
-int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 when unknown
-long ccurl_easy_get_long(void *easy, int info);      // -1 when unknown
+int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 if unknown
+long ccurl_easy_get_long(void *easy, int info);      // -1 if unknown
 int ccurl_easy_pause(void *easy, int what);
-// Sends and receives on the connection of a handle that only connects (CCURL_CONNECT_ONLY), while it is in its multi handle.
+// Send and receive on the connection of a handle with CCURL_CONNECT_ONLY, while it is in its multi handle.
 int ccurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent);
 int ccurl_easy_receive(void *easy, void *bytes, size_t count, size_t *received);
-int ccurl_easy_get_socket(void *easy);  // -1 when there is none
+int ccurl_easy_get_socket(void *easy);  // -1 without one
 int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count);  // copied
 
-// What a transfer took; times in microseconds from its start, -1 where unknown.
+// The measurements of a transfer. Times are in microseconds from its start; -1 if unknown.
 typedef struct {
-  int64_t name_lookup, connect, tls, pretransfer, first_byte, sent, received;  // the first three are 0 where reused
+  int64_t name_lookup, connect, tls, pretransfer, first_byte, sent, received;  // the first three are 0 for a reused connection
   long port, http_version;
   bool reused;
   const char *address;  // until the handle is used again
 } ccurl_metrics;
 ccurl_metrics ccurl_easy_get_metrics(void *easy);
 
-// Shares TLS sessions among the easy handles of one thread.
+// A store of TLS sessions for the easy handles of one thread.
 void *ccurl_share_init(void);
 void ccurl_share_cleanup(void *share);
 
-// What is known of an easy handle's transfer: its CURLOPT_PRIVATE.
+// The data about an easy handle's transfer: its CURLOPT_PRIVATE.
 typedef struct {
   void *owner;
-  int socket;           // of its connection; -1 before there is one
+  int socket;           // of its connection; -1 without one
   uint64_t connection;  // the number of its connection, counted from 1
-  uint32_t lane;        // the number of whom it counts for
-  bool is_watched;      // whether its TLS connection is watched for the end
+  uint32_t lane;        // the number of the lane that it counts for
+  bool is_watched;      // whether the end of its TLS connection is watched
 } ccurl_transfer;
 
-// A multi handle with the sockets and timers that it waits for; one thread's, but for the wake-up.
+// A multi handle with the sockets and timers that it waits for. For one thread, except the wake-up.
 typedef struct ccurl_multi ccurl_multi;
 ccurl_multi *ccurl_multi_init(void);
 void ccurl_multi_cleanup(ccurl_multi *multi);
 int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
-// Lets `multi` know of the connections that `easy` opens and closes; before it is added, and again after a reset.
+// Reports the connections that `easy` opens and closes to `multi`. Call it before adding the handle, and again after a
+// reset.
 void ccurl_easy_watch(void *easy, ccurl_multi *multi);
 int ccurl_multi_add(ccurl_multi *multi, void *easy);
 void ccurl_multi_remove(ccurl_multi *multi, void *easy);
-// Does what is due, and waits for sockets for at most so long.
+// Runs due timers, and waits for sockets for at most the given time.
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds);
-// Lets libcurl do what is to be done behind a wait.
+// Runs libcurl for the sockets that were ready after a wait.
 void ccurl_multi_work(ccurl_multi *multi);
-// Watches a socket for its user and not for libcurl: until it is closed, or for nothing (0) for now.
+// The events to watch on a socket for its user instead of libcurl, until it is closed. 0 watches none.
 enum { CCURL_READABLE = 1, CCURL_WRITABLE = 2 };
-// The connection is that which had the socket's number at first; nothing happens where another has it now.
+// Watches a socket for `user`. Has no effect if the socket's number no longer belongs to `connection`.
 void ccurl_multi_use(ccurl_multi *multi, int socket, uint64_t connection, void *user, int what);
-// The number of the connection that has `socket`; 0 where none is known.
+// Returns the number of the connection that uses `socket`; 0 if unknown.
 uint64_t ccurl_multi_connection(const ccurl_multi *multi, int socket);
-// Ends that, and the connection where its handle's end does not: libcurl before 7.86 keeps it open (curl 9342).
+// Stops watching a socket for its user. Also shuts the connection down with libcurl before 7.86, which keeps it open
+// (curl 9342).
 void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection);
-// Takes the next user whose socket was ready when the wait ended, and for what; NULL when there is no other.
+// Takes the next user whose socket was ready after the wait, and its events; NULL if there is no other.
 void *ccurl_multi_next_usable(ccurl_multi *multi, int *what);
-// When bytes last came in on the transfer's connection, uptime in nanoseconds; 0 where none have.
+// Returns the uptime in nanoseconds of the last input on the transfer's connection; 0 without input.
 int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// Whether libcurl waits for more bytes on the transfer's connection, or may, where no connection is known.
+// Returns whether libcurl waits for input on the transfer's connection; true if the connection is unknown.
 bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// Whether the server has closed the transfer's connection, and all that it sent before was read.
+// The end of a connection by the server, after all earlier data was read.
 enum { CCURL_END_NONE = 0, CCURL_END_IN_ORDER = 1, CCURL_END_RESET = 2 };
 int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// Watches the TLS connection of `easy` for its close_notify alert, from inside a callback of it, where the TLS library is
-// OpenSSL: with that alone, libcurl takes a connection without the alert for one that ended in order.
+// Watches the TLS connection of `easy` for its close_notify alert. Call it in a callback of the handle. Has an effect
+// only with OpenSSL, with which libcurl accepts a connection without the alert as properly closed.
 void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *transfer);
-// Whether that alert has come.
+// Returns whether that alert has arrived.
 bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// Whether the transfer's connection is still open on this side.
+// Returns whether the transfer's connection is still open locally.
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// Takes the error for which a socket could not be made last; 0 where there was none since.
+// Takes the error of the last socket that could not be created; 0 without a new one.
 int ccurl_multi_take_socket_error(ccurl_multi *multi);
-// Takes the number of a connection that the server has ended, in whatever way; 0 where there is no other.
+// Takes the number of a connection that the server has ended in any way; 0 if there is no other.
 uint64_t ccurl_multi_next_end(ccurl_multi *multi);
-// Counts one more request on the transfer's connection: how many it has had.
+// Counts a request on the transfer's connection. Returns the number of its requests.
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
-// Notes that the transfer is on the connection with this local port.
+// Records that the transfer uses the connection with this local port.
 void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int port);
-// Notes that the transfer is on a connection to the Unix domain socket `path`: on the newest, or on the only one if it is not new.
+// Records that the transfer uses a connection to the Unix domain socket `path`: the newest one, or the only one if it
+// is not new.
 void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new);
-// Notes that the transfer's connection speaks HTTP/2 without TLS, and tells whether that was noted.
+// Records that the transfer's connection uses HTTP/2 without TLS, and returns whether that was recorded.
 void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer);
 bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// The number of the next open connection, and of whom it counts for; 0 behind the last. `socket` is -1 at first.
+// Returns the number of the next open connection, and its lane; 0 after the last one. `socket` must be -1 at first.
 uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane);
-// Whether the kept connection with this local port must not be used: bytes have come in while no transfer waited for them,
-// its end has, or it is distrusted.
+// Returns whether the reused connection with this local port must not be used: it has received data or its end while no
+// transfer was waiting, or it is distrusted.
 bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure);
-// Keeps the transfer's connection from being used again.
+// Prevents the transfer's connection from being reused.
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer);
-// Ends a wait, or the next one; from any thread.
+// Ends the current wait or the next one. Callable from any thread.
 void ccurl_multi_wakeup(ccurl_multi *multi);
-// Starts a thread with a name, of 15 characters at most, for debuggers and top; 0, or the error that says why not.
+// Starts a thread with a name of at most 15 characters for debuggers and top. Returns 0 or an error.
 int ccurl_start_thread(const char *name, void (*run)(void *context), void *context);
-// Whether this process is a child of `fork` without `exec` and libcurl was loaded in its parent: it has none of the threads.
+// Returns whether this process is a child of `fork` without `exec` whose parent had loaded libcurl: it has none of the
+// threads.
 bool ccurl_is_forked(void);
-// Takes the next finished transfer: its owner, or NULL when there is none, and its result code.
+// Takes the next finished transfer: its owner and its result code; NULL if there is none.
 void *ccurl_multi_next_done(ccurl_multi *multi, int *code);
 
 #endif

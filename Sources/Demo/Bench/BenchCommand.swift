@@ -18,16 +18,16 @@ struct BenchOptions: URLOptions {
   }
 }
 
-/// `Demo bench`: how fast a server answers, and what that costs here.
+/// `Demo bench`: measures the throughput and latency of a server, and the CPU time per request of this process.
 enum BenchCommand {
   static let help = """
     usage: Demo bench [options] URL
 
-    Sends the same GET over and over and says how many requests a second were answered, how long answers took, and how
-    much CPU time of this process a request took. An answer with a status other than 2xx counts as failed.
+    Sends the same GET repeatedly and prints the requests per second, the latencies, and the CPU time of this process
+    per request. A response with a status other than 2xx counts as failed.
 
-      -n, --requests N      how many in all (1000)
-      -c, --concurrency C   how many at once, each on a connection of its own (16)
+      -n, --requests N      number of requests (1000)
+      -c, --concurrency C   number of concurrent requests, each on its own connection (16)
     \(RequestOptions.help)
 
     Examples, with the URL that `Demo serve` prints:
@@ -41,7 +41,7 @@ enum BenchCommand {
     let network = try options.request.network(concurrency: options.concurrency, console)
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
-    // Added to by the mapping threads, read by main at the end; numbers only.
+    // The mapping threads add to it, and the main thread reads it at the end.
     let figures = Locked(BenchFigures())
     let (start, cpu) = (ContinuousClock.now, processTime())
     let ending = Observable.range(start: 0, count: options.count)
@@ -67,7 +67,7 @@ enum BenchCommand {
     return code == 0 && result.failed > 0 ? 1 : code
   }
 
-  /// One request; its failure is a result, too.
+  /// Sends one request and emits its sample. A failure is also a sample.
   private static func sample(_ target: Call, _ network: Network) -> Observable<BenchFigures.Sample> {
     .deferred {
       let start = ContinuousClock.now
@@ -87,7 +87,7 @@ enum BenchCommand {
     }
   }
 
-  /// Seconds of CPU that this process has taken so far.
+  /// Returns the CPU time of this process so far, in seconds.
   private static func processTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

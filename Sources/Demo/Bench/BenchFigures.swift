@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// What a benchmark has seen.
+/// The measurements of a benchmark.
 struct BenchFigures {
   struct Sample: Sendable {
     var milliseconds: Double
@@ -14,15 +14,15 @@ struct BenchFigures {
   private(set) var outcomes: [String: Int] = [:]
   private(set) var failed = 0
   private(set) var byteCount = 0
-  /// How long the whole took.
+  /// The duration of the benchmark, in seconds.
   var seconds = 0.0
-  /// How many seconds of CPU it took.
+  /// The CPU time of the benchmark, in seconds.
   var processTime = 0.0
 
   var count: Int { latencies.count }
   var requestsPerSecond: Double { Double(count) / max(seconds, 1e-9) }
   var bytesPerSecond: Double { Double(byteCount) / max(seconds, 1e-9) }
-  /// Microseconds of CPU for a request.
+  /// The CPU time per request, in microseconds.
   var processTimePerRequest: Double { processTime * 1e6 / Double(max(1, count)) }
 
   mutating func add(_ sample: Sample) {
@@ -32,18 +32,18 @@ struct BenchFigures {
     if sample.isFailure { failed += 1 }
   }
 
-  /// All latencies in milliseconds, the shortest first.
+  /// Returns all latencies in milliseconds, the shortest first.
   func sortedLatencies() -> [Double] { latencies.sorted() }
 }
 
 extension [Double] {
-  /// Of sorted numbers, the smallest that `share` of all do not exceed.
+  /// Returns the smallest of these sorted numbers that a `share` of all, 0 to 1, do not exceed.
   func percentile(_ share: Double) -> Double {
     guard !isEmpty else { return 0 }
     return self[Swift.min(count - 1, Swift.max(0, Int((share * Double(count)).rounded(.up)) - 1))]
   }
 
-  /// Of sorted numbers, how many there are in each of `buckets` parts of equal ratio between the first and the last.
+  /// Counts these sorted numbers in `buckets` intervals of equal ratio between the first and the last.
   func histogram(buckets: Int) -> [(from: Double, to: Double, count: Int)] {
     guard let first, let last, last > first else { return first.map { [($0, $0, count)] } ?? [] }
     let low = Swift.max(first, 1e-3)

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// The figures of a benchmark, for people and for scripts.
+/// The report of a benchmark, as text or as JSON.
 struct BenchReport {
   private let figures: BenchFigures
   private let options: BenchOptions
@@ -34,7 +34,7 @@ struct BenchReport {
   func text(_ style: Style) -> String {
     let outcomes = figures.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
     var lines = [
-      "\(figures.count) requests, \(options.concurrency) at once, in \(Quantity.fixed(figures.seconds, digits: 2)) s: "
+      "\(figures.count) requests, \(options.concurrency) concurrent, in \(Quantity.fixed(figures.seconds, digits: 2)) s: "
         + (figures.failed == 0 ? outcomes : style.red(outcomes)),
       style.bold("\(Int(figures.requestsPerSecond)) requests/s")
         + ", \(Quantity.bytes(figures.bytesPerSecond))/s, \(Int(figures.processTimePerRequest)) µs of CPU per request",

@@ -17,7 +17,7 @@ struct DownloadOptions: URLOptions {
     return true
   }
 
-  /// Where the file goes: as said, or named like the URL's last part, in the directory that was said.
+  /// The file to write: the given path, or the last component of the URL in the given directory.
   var destination: URL {
     let name = url?.lastPathComponent ?? ""
     let file = name.isEmpty || name == "/" ? "download" : name
@@ -34,24 +34,24 @@ struct DownloadOptions: URLOptions {
   }
 }
 
-/// `Demo download`: into a file, going on where the last run was interrupted.
+/// `Demo download`: downloads into a file, and resumes an interrupted download.
 enum DownloadCommand {
   static let help = """
     usage: Demo download [options] URL
 
-    Downloads into a file. Interrupt it with Ctrl-C and run it again: it goes on from there, if the server has ranges
-    and the file has not changed. Until it is whole, the bytes are in FILE.part.
-    With --json a line at the end says: file, bytes, resumedAt, seconds.
+    Downloads into a file. After an interruption, such as Ctrl-C, the same command resumes the download if the server
+    supports ranges and the file has not changed. An incomplete file is named FILE.part.
+    With --json, prints one line at the end: file, bytes, resumedAt, seconds.
 
-      -o, --output FILE     where to: a file or a directory (the last part of the URL)
-      --sha256 HEX          the digest that the file must have
+      -o, --output FILE     the file or directory to write to (the last component of the URL)
+      --sha256 HEX          the expected SHA-256 digest of the file
     \(RequestOptions.help)
 
     Examples, with the URL that `Demo serve` prints:
       Demo download http://127.0.0.1:PORT/file -o file.bin
       Demo download http://127.0.0.1:PORT/file -o file.bin --json 2> log.txt
 
-    Exit code: 0, 1 if it failed, 2 for bad usage, 130 on interrupt.
+    Exit code: 0, 1 if the download failed, 2 for bad usage, 130 on interrupt.
     """
 
   private struct Course {
@@ -60,13 +60,13 @@ enum DownloadCommand {
   }
 
   static func run(_ options: DownloadOptions, _ console: Console) throws -> Int32 {
-    // Silence ends a download, not its length.
+    // The idle limit applies to a download, but not a limit for its whole duration.
     let network = try options.request.network(console).with { $0.timeouts.total = .infinity }
     let target = try options.target()
     if options.request.curl { return DryRun.run(target, network, console) }
     let start = ContinuousClock.now
     let before = partSize(options.destination)
-    // The stream's thread notes, main reads when it has ended.
+    // The thread of the stream writes it, and the main thread reads it at the end.
     let course = Locked(Course())
     let ending = network.download(to: options.destination, sha256: options.sha256) { target }.wait { transfer in
       if case .progress(let progress) = transfer {
@@ -82,10 +82,10 @@ enum DownloadCommand {
     let seen = course.withLock { $0 }
     if case .interrupted = ending {
       let count = partSize(options.destination)
-      console.log("stopped at \(Quantity.bytes(Double(count))): the same command goes on from there")
+      console.log("stopped at \(Quantity.bytes(Double(count))): run the same command to resume")
     }
     if case .completed = ending {
-      // A download that began anew has less in its first report than was there before.
+      // A download that started again from the beginning reports fewer bytes at first than the partial file had.
       let resumedAt = before > 0 && (seen.first ?? 0) >= before ? before : 0
       let seconds = (ContinuousClock.now - start) / .seconds(1)
       console.print(text(of: seen.last.received, resumedAt, seconds, options, console.style))
@@ -103,7 +103,7 @@ enum DownloadCommand {
         .adding("resumedAt", Int(resumedAt)).adding("seconds", seconds).text
     }
     let rate = Quantity.bytes(Double(count - resumedAt) / max(seconds, 1e-3))
-    let resumed = resumedAt > 0 ? ", going on from \(Quantity.bytes(Double(resumedAt)))" : ""
+    let resumed = resumedAt > 0 ? ", resumed at \(Quantity.bytes(Double(resumedAt)))" : ""
     return "\(style.green(options.destination.relativePath)): \(Quantity.bytes(Double(count))) "
       + "in \(Quantity.fixed(seconds, digits: 1)) s, \(rate)/s\(resumed)"
   }

@@ -1,8 +1,10 @@
 import NetLayer
 
-/// How far a download is, on one line.
+/// The progress of a download as one line of text.
 enum ProgressBar {
-  /// - Parameter columns: how wide the terminal is; the line stays one narrower, so that it never wraps.
+  /// Returns a line that is narrower than the terminal, so that it never wraps.
+  ///
+  /// - Parameter columns: The width of the terminal.
   static func text(_ progress: TransferProgress, columns: Int) -> String {
     let received = Quantity.bytes(Double(progress.received))
     let rate = progress.bytesPerSecond.map { "  \(Quantity.bytes($0))/s" } ?? ""

@@ -18,23 +18,24 @@ struct EventsOptions: URLOptions {
   }
 }
 
-/// `Demo events`: server-sent events as they come.
+/// `Demo events`: prints server-sent events as they arrive.
 enum EventsCommand {
   static let help = """
     usage: Demo events [options] URL
 
-    Shows server-sent events as they come, and connects anew, with Last-Event-ID, when the connection ends; after six
-    attempts in a row without an event it gives up. With --json a line is an event: id, event, data.
+    Prints server-sent events as they arrive. Reconnects with Last-Event-ID when the connection ends, and fails after
+    six consecutive attempts without an event. With --json, prints each event as a line: id, event, data.
 
-      -n, --limit N         stop behind N events
-      --last-event-id ID    begin behind that event
+      -n, --limit N         stop after N events
+      --last-event-id ID    start after this event
     \(RequestOptions.help)
 
     Examples, with the URL that `Demo serve` prints:
       Demo events http://127.0.0.1:PORT/events
       Demo events http://127.0.0.1:PORT/events -n 3 --last-event-id 40 --json
 
-    Exit code: 0 when the server has no more (204) or at the limit, 1 for an error, 2 for bad usage, 130 on interrupt.
+    Exit code: 0 if the server has no further events (204) or at the limit, 1 on error, 2 for bad usage,
+    130 on interrupt.
     """
 
   static func run(_ options: EventsOptions, _ console: Console) throws -> Int32 {
@@ -46,10 +47,10 @@ enum EventsCommand {
       return DryRun.run(target, network, console)
     }
     let reconnect = RetryPolicy(attempts: 6, initialDelay: .seconds(2))
-    // Each POST may be carried out anew.
+    // A POST is not repeated, because the server may process it twice.
     let repeats = target.method != .post && target.method != .patch
     let events = network.events(target, lastEventID: options.lastID, reconnect: repeats ? reconnect : nil) { error, _ in
-      if let error { console.complain("\(Problem(error).text); connecting anew") }
+      if let error { console.complain("\(Problem(error).text); reconnecting") }
     }
     let ending = events.take(options.limit).wait { console.print(text(of: $0, options, console.style)) }
     return console.finish(ending, json: options.request.json)

@@ -2,7 +2,7 @@ import NetLayer
 import PortableFoundation
 import Streams
 
-/// Runs the requests of `Demo get`, at most so many at once, and prints their results.
+/// Sends the requests of `Demo get`, up to `concurrency` of them concurrently, and prints their results.
 final class Fetcher: Sendable {
   private struct Tally {
     var running = 0
@@ -15,7 +15,7 @@ final class Fetcher: Sendable {
   private let network: Network
   private let slots: DispatchSemaphore
   private let running = CompositeDisposable()
-  /// Main and the mapping threads count; nothing is called.
+  /// The counts of requests, which the main thread and the mapping threads update.
   private let tally = Locked(Tally())
 
   /// - Throws: `NetworkError` if there is no transport with these options.
@@ -29,7 +29,7 @@ final class Fetcher: Sendable {
 
   var failures: Int { tally.withLock { $0.failed } }
 
-  /// Fetches a URL that came as text; one that is none is a result, too.
+  /// Fetches the URL in `text`. An invalid URL is a failed result.
   func fetch(_ text: String) {
     do {
       fetch(try Target.url(text))
@@ -73,24 +73,24 @@ final class Fetcher: Sendable {
         onCompleted: leave))
   }
 
-  /// Waits for all that runs.
+  /// Waits until all requests have ended.
   func wait() {
     for _ in 0..<options.concurrency { slots.wait() }
-    // A semaphore must not be released below its first value.
+    // A semaphore must not be deallocated below its initial value.
     for _ in 0..<options.concurrency { slots.signal() }
   }
 
-  /// Cancels all that runs.
+  /// Cancels all requests.
   func stop() { running.dispose() }
 
-  /// The result of `url`, of its page at `cursor`, as a page of one line; a failure is a line, too, and the last.
+  /// Fetches the page of `url` at `cursor` and emits it as a page of one line. A failure is the last line.
   private func page(of url: URL, at cursor: String?) -> Observable<Page<ResultLine>> {
     let name = (options.envelope ?? Envelope()).cursor
     guard let url = cursor == nil ? url : cursor.flatMap({ url.replacingQueryItem(name, with: $0) }) else {
-      let reason = "the cursor \(cursor.debugDescription) does not fit into \(url.absoluteString)"
+      let reason = "the cursor \(cursor.debugDescription) cannot be added to \(url.absoluteString)"
       return .error(NetworkError(kind: .parse, reason: reason))
     }
-    // The first page has been counted already.
+    // `begin` has counted the first page.
     if cursor != nil { tally.withLock { $0.running += 1 } }
     let (options, start, text) = (options, ContinuousClock.now, url.absoluteString)
     return network.request(options.target(url)).map { try Reading($0.validated(), options) }
@@ -118,12 +118,12 @@ final class Fetcher: Sendable {
       tally.done += 1
       if line.failed { tally.failed += 1 }
     }
-    // Nobody reads any more: an ordinary end, `| head -1` for example.
+    // The output is closed, as by `| head -1`, which is not an error.
     if !show(line) { _exit(console.exitCode(failures == 0 ? 0 : 1)) }
     showProgress()
   }
 
-  /// False if nobody reads.
+  /// Prints a result, and returns `false` if the output is closed.
   private func show(_ line: ResultLine) -> Bool {
     guard options.raw else { return console.print(line.text) }
     guard let problem = line.problem else { return console.write(line.raw) }

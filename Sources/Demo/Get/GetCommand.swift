@@ -5,26 +5,26 @@ import PortableFoundation
 /// `Demo get`: fetches URLs concurrently and prints each result as it arrives.
 enum GetCommand {
   static let help = """
-    usage: Demo get [options] URL…      ("-" reads URLs from standard input, one a line, as they come)
+    usage: Demo get [options] URL…      ("-" reads URLs from standard input, one per line)
 
     Prints one line of JSON per result, in the order of arrival: url, status, ms, bytes, and body or error.
 
       -X METHOD             the method (GET, or POST when there is a body)
-      -d TEXT               the body; sent as JSON if it is JSON, else as a form, unless -H gives a Content-Type;
-                            @FILE is the content of a file, @- that of standard input
-      --data-raw TEXT       the same, but an @ is an @
+      -d TEXT               the body; sent as JSON if it is valid JSON, else as a form, unless -H sets a Content-Type;
+                            @FILE reads the body from a file, @- from standard input
+      --data-raw TEXT       the body, where @ has no special meaning
       --data-file FILE      the same as -d @FILE
-      -i, --include         show the header fields of responses: a member "headers", with a list of values for each name;
-                            with --raw, lines in front of the body
+      -i, --include         print the header fields of responses: a member "headers" with a list of values for each
+                            name; with --raw, lines before the body
       --envelope CODE,MESSAGE,DATA[,CURSOR]
                             unwrap {code,message,data,cursor}: print the data, or the server's message as an error;
-                            200 means success, or what stands behind an equals sign: status=0,msg,result
+                            success is the code 200, or the one you set: status=0,msg,result
       --at PATH             print the value at a path such as data.items[0]
-      --follow-pages        fetch the next page with the cursor of the last, until there is none
-      --concurrency N       at most N requests at once (8)
-      --retry N             try up to N times more after a broken connection, a time-out, 429 or a status from 500;
-                            not what may happen twice, such as POST
-      --raw                 print bodies only, as they came; errors go to standard error
+      --follow-pages        fetch all pages, each with the cursor of the page before
+      --concurrency N       at most N concurrent requests (8)
+      --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
+                            that a server may carry out twice, such as POST, are not retried
+      --raw                 print unchanged bodies only; errors go to standard error
     \(RequestOptions.help)
 
     Examples:
@@ -45,11 +45,11 @@ enum GetCommand {
     Interrupt.handle {
       fetcher.stop()
       console.progress("")
-      // Lines are written whole and at once, so all that has arrived is printed. Not exit(): the reader may wait for
-      // its input for ever.
+      // Lines are written complete and unbuffered, so every result so far is printed. `exit` could wait forever for the
+      // thread that reads standard input.
       _exit(130)
     }
-    // A slot is taken before the next line is read: the input is asked for no faster than requests are answered.
+    // `fetch` takes a slot before the next line is read, so the input is read only as fast as requests complete.
     for input in options.inputs {
       switch input {
       case .url(let url):

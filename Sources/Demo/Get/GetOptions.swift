@@ -1,12 +1,12 @@
 import NetLayer
 import PortableFoundation
 
-/// What a command line of `Demo get` asks for.
+/// The options of `Demo get`.
 struct GetOptions: CommandOptions {
-  /// Where URLs come from, in order.
+  /// A source of URLs.
   enum Input: Sendable {
     case url(URL)
-    /// Standard input, a URL a line.
+    /// Standard input, with one URL per line.
     case standardInput
   }
 
@@ -47,10 +47,10 @@ struct GetOptions: CommandOptions {
   }
 
   func validate() throws {
-    if inputs.isEmpty { throw UsageError("no URL given: name some, or - to read them from standard input") }
+    if inputs.isEmpty { throw UsageError("no URL given: pass one or more, or - to read them from standard input") }
   }
 
-  /// The endpoint of `url`, with the method and the body that were given.
+  /// Returns the call of `url` with the given method and body.
   func target(_ url: URL) -> Call {
     guard let body else { return Call(method ?? .get, url) }
     let isJSON = (try? JSON(body)) != nil
@@ -61,12 +61,12 @@ struct GetOptions: CommandOptions {
   private static func method(_ text: String) throws -> HTTPMethod {
     guard !text.isEmpty,
       text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~".contains($0)) })
-    else { throw UsageError("\(text.debugDescription) is no HTTP method") }
+    else { throw UsageError("invalid HTTP method \(text.debugDescription): use letters, as in PUT") }
     return HTTPMethod(rawValue: text)
   }
 
   private mutating func setBody(_ data: Data) throws {
-    guard body == nil else { throw UsageError("there is one body only: give -d, --data-raw or --data-file once") }
+    guard body == nil else { throw UsageError("more than one body: pass -d, --data-raw or --data-file once") }
     body = data
   }
 }

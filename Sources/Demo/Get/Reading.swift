@@ -1,9 +1,9 @@
 import NetLayer
 import PortableFoundation
 
-/// What `Demo get` takes out of an answer.
+/// The part of a response that `Demo get` prints.
 struct Reading: Sendable {
-  /// What is printed.
+  /// The content to print.
   enum Content: Sendable {
     case json(Data)
     case text(String)
@@ -12,15 +12,15 @@ struct Reading: Sendable {
 
   var status: Int
   var byteCount: Int
-  /// The response's header fields, where they are to be shown.
+  /// The header fields of the response; `nil` unless they are to be printed.
   var headers: HTTPHeaders?
   var content: Content
-  /// The bytes as they came, or the chosen value's.
+  /// The unchanged bytes of the body, or of the selected value.
   var raw: Data
-  /// Where the next page begins.
+  /// The cursor of the next page.
   var cursor: String?
 
-  /// - Throws: `NetworkError` where the answer has no envelope, a refusal in it, or nothing at the path.
+  /// - Throws: `NetworkError` if the response has no envelope, one with an error code, or no value at the path.
   init(_ response: Response, _ options: GetOptions) throws {
     status = response.status
     byteCount = response.body.count
@@ -39,7 +39,7 @@ struct Reading: Sendable {
       value = json[path: path]
       guard value.exists else {
         throw NetworkError(
-          kind: .parse, reason: "there is nothing at \(path.debugDescription)", response: response)
+          kind: .parse, reason: "the response has no value at \(path.debugDescription)", response: response)
       }
     }
     let bytes = value.exists ? value.data : Data("null".utf8)
@@ -47,7 +47,7 @@ struct Reading: Sendable {
     raw = bytes + Data("\n".utf8)
   }
 
-  /// The text of a cursor; `nil` behind the last page.
+  /// Returns the text of a cursor; `nil` after the last page.
   static func cursor(_ json: JSON) -> String? {
     switch json.kind {
     case .string: json.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -62,12 +62,12 @@ struct Reading: Sendable {
     return .bytes(response.body)
   }
 
-  /// JSON without the white space between its tokens: a line of NDJSON must not break.
+  /// Returns JSON without white space between its tokens, because a line of NDJSON must not contain line breaks.
   static func compact(_ json: Data) -> Data {
     var result = Data(capacity: json.count)
     var inString = false
     var escaped = false
-    // A byte order mark belongs to the text's beginning, not into a line's middle.
+    // A byte order mark is allowed only at the start of a text, not within a line.
     for byte in json.starts(with: [0xEF, 0xBB, 0xBF]) ? json.dropFirst(3) : json {
       if inString {
         result.append(byte)

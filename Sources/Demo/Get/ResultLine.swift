@@ -3,11 +3,11 @@ import PortableFoundation
 
 /// One result of `Demo get` as a line of NDJSON.
 struct ResultLine {
-  /// The line, without its end.
+  /// The line, without its line break.
   let text: String
   /// The body alone.
   let raw: Data
-  /// What went wrong, for people; `nil` if nothing did.
+  /// A description of the failure; `nil` for a success.
   let problem: String?
   var failed: Bool { problem != nil }
 
@@ -37,7 +37,7 @@ struct ResultLine {
   ) -> JSONLine {
     let line = JSONLine().adding("url", url).adding("status", status).adding("ms", milliseconds).adding("bytes", bytes)
     guard let headers else { return line }
-    // As curl writes them: names in lower case, a list of values for each, since `Set-Cookie` may come twice.
+    // Like curl: names in lower case, each with a list of values, because a field such as `Set-Cookie` may be repeated.
     var names: [String] = []
     for field in headers where !names.contains(field.name.lowercased()) { names.append(field.name.lowercased()) }
     let members = names.reduce(JSONLine()) { line, name in

@@ -1,4 +1,4 @@
-/// Takes a command line apart: words, options, and options' values, behind a blank or an equals sign.
+/// A parser of command lines: words, options, and their values after a space or an equals sign.
 struct Arguments {
   enum Item {
     case word(String)
@@ -12,7 +12,7 @@ struct Arguments {
 
   init(_ arguments: [String]) { rest = arguments[...] }
 
-  /// The next word or option; `nil` at the end. Behind `--`, all are words.
+  /// Returns the next word or option; `nil` at the end. After `--`, all arguments are words.
   mutating func next() -> Item? {
     guard let argument = rest.popFirst() else { return nil }
     if !onlyWords, argument == "--" {
@@ -31,14 +31,14 @@ struct Arguments {
     return .option(name)
   }
 
-  /// The value of the option that came last.
+  /// Returns the value of the last option.
   mutating func value() throws -> String {
     if let attached { return attached }
     guard let next = rest.popFirst() else { throw UsageError("the option \(name) needs a value") }
     return next
   }
 
-  /// The value as a whole number.
+  /// Returns the value of the last option as a whole number.
   mutating func number(in range: ClosedRange<Int>) throws -> Int {
     let text = try value()
     guard let number = Int(text), range.contains(number) else {
@@ -48,23 +48,25 @@ struct Arguments {
     return number
   }
 
-  /// The value as a time.
+  /// Returns the value of the last option as a number of seconds, at most 86,400.
   mutating func seconds() throws -> Double {
     let text = try value()
     guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else {
-      throw UsageError("\(name) takes seconds, more than 0 and at most 86400, not \(text.debugDescription)")
+      throw UsageError("\(name) takes seconds, greater than 0 and at most 86400, not \(text.debugDescription)")
     }
     return seconds
   }
 
-  /// The option stands alone.
+  /// Checks that the last option has no value.
+  ///
+  /// - Returns: Always `true`.
   func flag() throws -> Bool {
     if let attached { throw UsageError("the option \(name) takes no value, but got \(attached.debugDescription)") }
     return true
   }
 }
 
-/// A command line that cannot be carried out; the message names the value.
+/// The error of an invalid command line. Its message contains the invalid value.
 struct UsageError: Error {
   var message: String
 

@@ -1,21 +1,21 @@
 import NetLayer
 import PortableFoundation
 
-/// What a command line of a subcommand asks for.
+/// The options of a subcommand, read from its command line.
 protocol CommandOptions: Sendable {
   init()
   var request: RequestOptions { get set }
   mutating func take(word: String) throws
-  /// Takes the option `name`, if it is one of the command's own.
+  /// Reads the option `name`, and returns `false` if the command does not have it.
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool
-  /// Whether all is there.
+  /// Checks that nothing is missing.
   func validate() throws
 }
 
 extension CommandOptions {
-  /// Reads a command line; `nil` if it asks for help.
+  /// Reads a command line; `nil` if it contains `--help`.
   ///
-  /// - Throws: `UsageError` that names the value at fault.
+  /// - Throws: `UsageError` with the invalid value.
   init?(_ line: [String]) throws {
     self.init()
     var arguments = Arguments(line)
@@ -24,7 +24,7 @@ extension CommandOptions {
       case .word(let word): try take(word: word)
       case .option(let name):
         if try !take(name, &arguments), try !request.take(name, &arguments) {
-          throw UsageError("unknown option \(name): see --help")
+          throw UsageError("unknown option \(name); see --help")
         }
       }
       if request.help { return nil }
@@ -40,15 +40,17 @@ protocol URLOptions: CommandOptions {
 
 extension URLOptions {
   mutating func take(word: String) throws {
-    if let url { throw UsageError("one URL is enough: got \(url.absoluteString) and \(word)") }
+    if let url { throw UsageError("pass only one URL, not \(url.absoluteString) and \(word)") }
     url = try Target.url(word)
   }
 
   func validate() throws { _ = try target() }
 
-  /// - Throws: `UsageError` where no URL was given.
+  /// Returns the call of the URL.
+  ///
+  /// - Throws: `UsageError` if there is no URL.
   func target() throws -> Call {
-    guard let url else { throw UsageError("no URL given: name one, http://… or https://…") }
+    guard let url else { throw UsageError("no URL given: pass one, http://… or https://…") }
     return .get(url)
   }
 }

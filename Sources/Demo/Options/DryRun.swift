@@ -1,7 +1,7 @@
 import NetLayer
 import Streams
 
-/// Prints a request as a `curl` command instead of sending it.
+/// An interceptor that prints a request as a `curl` command instead of sending it.
 struct DryRun: Interceptor {
   let console: Console
 
@@ -12,7 +12,7 @@ struct DryRun: Interceptor {
     }
   }
 
-  /// Prints the request for `endpoint`.
+  /// Prints the request for `endpoint` and returns the exit code.
   static func run(_ endpoint: some Endpoint, _ network: Network, _ console: Console) -> Int32 {
     do {
       _ = try network.with { $0.interceptors = [DryRun(console: console)] }.wait(for: endpoint)

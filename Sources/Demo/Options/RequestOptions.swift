@@ -2,16 +2,16 @@ import NetLayer
 import PortableFoundation
 import Streams
 
-/// What every command that sends requests takes.
+/// The options of every command that sends requests.
 struct RequestOptions: Sendable {
   static let help = """
-      -H "Name: value"      a header field; may be repeated
-      --timeout S           seconds for each attempt, fractions count (60)
+      -H "Name: value"      add a header field; may be repeated
+      --timeout S           time limit for each attempt in seconds; fractions are allowed (60)
       --cacert FILE         trust the certificates in a PEM file instead of the system's
-      --json                lines of JSON on standard output, for scripts
-      --verbose             log requests and answers on standard error, secrets hidden
-      --curl                print the curl command, secrets and all, instead of sending the request
-      -h, --help            this text
+      --json                print lines of JSON on standard output, for scripts
+      --verbose             log requests and responses on standard error, with secrets redacted
+      --curl                print the curl command, including secrets, instead of sending the request
+      -h, --help            print this help
     """
 
   var headers: HTTPHeaders = [:]
@@ -22,7 +22,7 @@ struct RequestOptions: Sendable {
   var curl = false
   var help = false
 
-  /// Takes the option `name`, if it is one of these.
+  /// Reads the option `name`, and returns `false` if it is another.
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
     switch name {
     case "-h", "--help": help = try arguments.flag()
@@ -37,9 +37,9 @@ struct RequestOptions: Sendable {
     return true
   }
 
-  /// A network with room for as many connections as there are to be requests at once.
+  /// Creates a network that allows as many connections as concurrent requests.
   ///
-  /// - Throws: `NetworkError` if there is no transport with these options.
+  /// - Throws: `NetworkError` if the transport cannot be created with these options.
   func network(
     concurrency: Int = 1, envelope: Envelope = Envelope(), retries: Int = 0, _ console: Console
   ) throws -> Network {
@@ -47,7 +47,7 @@ struct RequestOptions: Sendable {
     var interceptors: [any Interceptor] = []
     if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
     if retries > 0 {
-      // The budget is for services: who calls this has said how often.
+      // No budget, which is meant for services: the user has set the number of retries.
       let policy = RetryPolicy(attempts: retries + 1, initialDelay: .milliseconds(100))
       interceptors.append(RetryInterceptor(policy: policy, budget: RetryBudget(capacity: .infinity)))
     }
@@ -64,20 +64,22 @@ struct RequestOptions: Sendable {
           tls: .init(trust: authority.map { .file($0) } ?? .system), maxConnectionsPerHost: concurrency,
           maxConnections: max(64, concurrency)))
     #else
-      if authority != nil { throw UsageError("--cacert needs the libcurl transport, which is Linux's") }
+      if authority != nil { throw UsageError("--cacert requires the libcurl transport of Linux") }
       return nil
     #endif
   }
 
   private mutating func addHeader(_ text: String) throws {
     guard let colon = text.firstIndex(of: ":") else {
-      throw UsageError("the header \(text.debugDescription) has no colon: write \"Name: value\"")
+      throw UsageError("the header \(text.debugDescription) has no colon; write \"Name: value\"")
     }
     let name = text[..<colon].trimmingBlanks
     let value = text[text.index(after: colon)...].trimmingBlanks
-    guard !name.isEmpty else { throw UsageError("the header \(text.debugDescription) has no name before its colon") }
+    guard !name.isEmpty else {
+      throw UsageError("the header \(text.debugDescription) has no name before the colon; write \"Name: value\"")
+    }
     guard !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
-      throw UsageError("the header \(text.debugDescription) has a control character")
+      throw UsageError("the header \(text.debugDescription) contains a control character; remove it")
     }
     headers.append(name, value)
   }
@@ -89,15 +91,15 @@ struct RequestOptions: Sendable {
 
   private static func standardInput() throws -> Data {
     var all = Data()
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = read(STDIN_FILENO, &piece, piece.count)
+      let count = read(STDIN_FILENO, &chunk, chunk.count)
       if count == 0 { return all }
-      if count > 0 { all.append(contentsOf: piece[..<count]) } else if errno != EINTR { throw SystemError.last }
+      if count > 0 { all.append(contentsOf: chunk[..<count]) } else if errno != EINTR { throw SystemError.last }
     }
   }
 
-  /// The bytes of a file; `-` is standard input.
+  /// Reads a file, or standard input for `-`.
   static func file(_ path: String) throws -> Data {
     do {
       if path == "-" { return try standardInput() }

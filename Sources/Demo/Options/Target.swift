@@ -1,15 +1,17 @@
 import NetLayer
 import PortableFoundation
 
-/// What command lines say of a URL.
+/// The URLs of command lines.
 enum Target {
-  /// An absolute http or https URL.
+  /// Returns an absolute http or https URL.
+  ///
+  /// - Throws: `UsageError` for any other text.
   static func url(_ text: String) throws -> URL {
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), text.contains("://") else {
-      throw UsageError("\(text.debugDescription) is no absolute URL: write http:// or https:// before the host")
+      throw UsageError("\(text.debugDescription) is not an absolute URL; write http:// or https:// before the host")
     }
     guard scheme == "http" || scheme == "https" else {
-      throw UsageError("\(text.debugDescription) has the scheme \(scheme): only http and https can be fetched")
+      throw UsageError("\(text.debugDescription) has the scheme \(scheme); use http or https")
     }
     guard let host = url.host(), !host.isEmpty else { throw UsageError("\(text.debugDescription) has no host") }
     return url
@@ -17,10 +19,10 @@ enum Target {
 }
 
 extension URL {
-  /// The URL with one query item of that name.
+  /// Returns the URL with `value` as the only query item called `name`.
   func replacingQueryItem(_ name: String, with value: String) -> URL? {
     guard var components = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return nil }
-    // As the library encodes parameters: URLComponents would leave a plus as it is.
+    // Encoded like the parameters of the library, because URLComponents would not escape a plus sign.
     let added = try? URLParameterEncoder(destination: .query).text(of: [name: value])
     let kept = (components.percentEncodedQueryItems ?? []).filter { $0.name.decodingPercent != name }
     components.percentEncodedQueryItems = kept.isEmpty ? nil : kept
@@ -30,7 +32,7 @@ extension URL {
 }
 
 extension Envelope {
-  /// `code,message,data[,cursor]`, where the code may say what means success: `status=0`.
+  /// Reads `code,message,data[,cursor]`, where the code may include the value of a success: `status=0`.
   init(commandLine text: String) throws {
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     guard (3...4).contains(names.count), names.allSatisfy({ !$0.isEmpty }) else {

@@ -10,7 +10,7 @@ struct PagesOptions: URLOptions {
   var path: String?
   var limit = Int.max
 
-  /// The envelope: the default one only where the cursor of an envelope is followed.
+  /// The given envelope. Without `--by`, the default is `Envelope()`, because its cursor is followed.
   var envelope: Envelope { givenEnvelope ?? (givenPaging == nil ? Envelope() : .none) }
   var paging: Paging { givenPaging ?? .cursor(at: envelope.cursor, parameter: envelope.cursor) }
 
@@ -27,14 +27,14 @@ struct PagesOptions: URLOptions {
 }
 
 extension Paging {
-  /// `link`, `cursor=PATH[,PARAMETER]`, `number[=PARAMETER]` or `offset[=PARAMETER]`.
+  /// Reads `link`, `cursor=PATH[,PARAMETER]`, `number[=PARAMETER]` or `offset[=PARAMETER]`.
   init(commandLine text: String) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let names = parts.dropFirst().flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
     switch (parts[0], names.count) {
-    case _ where names.contains(""): throw UsageError("--by \(text.debugDescription) lacks a name")
+    case _ where names.contains(""): throw UsageError("--by \(text.debugDescription) has an empty name")
     case ("link", 0): self = .link
     case ("cursor", 1): self = .cursor(at: names[0])
     case ("cursor", 2): self = .cursor(at: names[0], parameter: names[1])
@@ -48,25 +48,24 @@ extension Paging {
   }
 }
 
-/// `Demo pages`: a list of many pages as one stream.
+/// `Demo pages`: prints a list of many pages as one stream.
 enum PagesCommand {
   static let help = """
     usage: Demo pages [options] URL
 
-    Follows a list from page to page and prints each item as a line of JSON, as pages arrive. Stops, with an error, when a
-    page comes a second time. With --json a line is a page: page, items, cursor (the place of the next page).
+    Fetches a list page by page and prints each item as a line of JSON when its page arrives. Fails if a page is
+    repeated. With --json, prints each page as a line: page, items, cursor (of the next page).
 
-      --by HOW              how the pages follow one another (the cursor of the envelope):
+      --by METHOD           the method of paging (the cursor of the envelope):
                               link                      the Link header's "next"
-                              cursor=PATH[,PARAMETER]   a cursor in the body, sent as a parameter of the query
-                                                        (cursor)
+                              cursor=PATH[,PARAMETER]   a cursor in the body, sent as a query parameter (cursor)
                               number[=PARAMETER]        the number of the page, from 1 (page)
                               offset[=PARAMETER]        the number of items so far (offset)
-      --at PATH             where the list stands, such as result.items (the whole body, or the envelope's data)
+      --at PATH             the path of the list, such as result.items (the whole body, or the envelope's data)
       -n, --limit N         at most N pages
       --envelope CODE,MESSAGE,DATA[,CURSOR]
-                            how the list is wrapped (code,message,data,cursor; with --by, not at all), and so what the
-                            query's cursor is called
+                            the names in the envelope (code,message,data,cursor; with --by, no envelope); CURSOR is
+                            also the name of the query parameter
     \(RequestOptions.help)
 
     Examples, the last three with the URL that `Demo serve` prints:
@@ -99,7 +98,7 @@ enum PagesCommand {
       return JSONLine().adding("page", number).adding("items", json: "[\(items.joined(separator: ","))]")
         .adding("cursor", page.cursor).text + "\n"
     }
-    let next = page.cursor.map { "next cursor \($0)" } ?? "the last"
+    let next = page.cursor.map { "next cursor \($0)" } ?? "last page"
     return ([style.dim("# page \(number): \(items.count) item\(items.count == 1 ? "" : "s"), \(next)")] + items).joined(
       separator: "\n") + "\n"
   }

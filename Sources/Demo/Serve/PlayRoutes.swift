@@ -1,7 +1,7 @@
 import LoopbackServer
 import PortableFoundation
 
-/// Routes of `Demo serve` beside the tour's: one for each command to be tried on.
+/// The routes of `Demo serve` in addition to those of the tour, for trying the other commands.
 enum PlayRoutes {
   static func add(to routes: inout LoopbackServer.Routes) {
     routes.on("GET", "/cart") { _ in .json(#"{"code":200,"message":"ok","data":{"items":2,"total":59.90}}"#) }
@@ -9,15 +9,15 @@ enum PlayRoutes {
     routes.on("GET", "/events") { events(after: $0) }
   }
 
-  /// 8 MB whose version never changes; `?ms=` says how many milliseconds lie between two pieces of 64 KB.
+  /// 8 MB that never change. `?ms=` sets the milliseconds between two chunks of 64 KB.
   private static let content: [UInt8] = {
-    // Piece by piece, as the first request must not wait for a loop over every byte.
-    let piece = [UInt8](repeating: 120, count: (64 << 10) - 1)
-    return (0..<128).reduce(into: []) { content, number in content += [UInt8(number)] + piece }
+    // In chunks, so that the first request does not wait for a loop over every byte.
+    let chunk = [UInt8](repeating: 120, count: (64 << 10) - 1)
+    return (0..<128).reduce(into: []) { content, number in content += [UInt8(number)] + chunk }
   }()
   private static let tag = "\"v1\""
 
-  /// The file or, when asked for, its end (RFC 9110 §14).
+  /// Returns the file, or the requested range up to its end (RFC 9110 §14).
   private static func file(for request: LoopbackServer.Request) -> LoopbackServer.Response {
     let pause = Double(request.query("ms").flatMap { Int($0) } ?? 40) / 1000
     var response = LoopbackServer.Response(headers: [
@@ -33,15 +33,15 @@ enum PlayRoutes {
       response.status = 206
       response = response.header("Content-Range", "bytes \(start)-\(content.count - 1)/\(content.count)")
     }
-    let pieces = stride(from: start, to: content.count, by: 64 << 10).map { offset in
+    let chunks = stride(from: start, to: content.count, by: 64 << 10).map { offset in
       LoopbackServer.Response.Chunk(
         Array(content[offset..<min(offset + 64 << 10, content.count)]), after: offset == start ? 0 : pause)
     }
-    response.body = .promised(content.count - start, pieces)
+    response.body = .promised(content.count - start, chunks)
     return response
   }
 
-  /// Five events behind the last one that the client has seen, then the end of the connection: it comes back.
+  /// Returns five events after the last one that the client has received. The client reconnects for more.
   private static func events(after request: LoopbackServer.Request) -> LoopbackServer.Response {
     let last = request.header("Last-Event-ID").flatMap { Int($0) } ?? 0
     let names = ["photo", "like", "comment"]

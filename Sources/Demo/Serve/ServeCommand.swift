@@ -8,22 +8,22 @@ struct ServeOptions: CommandOptions {
     throw UsageError("serve takes no arguments, but got \(word.debugDescription)")
   }
 
-  // No request is sent, so none of the others' options make sense here.
+  // This command sends no requests, so the options of requests do not apply.
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
-    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name): see --help") }
+    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
     return false
   }
 
   func validate() {}
 }
 
-/// `Demo serve`: a server for the other commands, and for other programs, to play with.
+/// `Demo serve`: starts a server for trying the other commands and other programs.
 enum ServeCommand {
   static let help = """
     usage: Demo serve [--json]
 
-    Serves on 127.0.0.1, on a port that the system chooses, until it is interrupted. The first line is its URL; below it
-    stand commands to try. With --json there is one line only: url.
+    Serves on 127.0.0.1, on a port that the system chooses, until it is interrupted. The first line is the URL of the
+    server, followed by commands to try. With --json, prints one line: url.
     """
 
   static func run(_ options: ServeOptions, _ console: Console) throws -> Int32 {

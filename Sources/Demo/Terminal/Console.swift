@@ -1,30 +1,30 @@
 import PortableFoundation
 import Streams
 
-/// Standard output and error: whole lines, written at once, in the order of the calls.
+/// Standard output and standard error. Lines are written complete and unbuffered, in the order of the calls.
 ///
-/// The progress line stands on standard error, if that is a terminal, and steps aside for each line of output.
+/// If standard error is a terminal, it shows a progress line below the output.
 final class Console: Sendable {
   private struct State {
     var progress = ""
     var closed = false
-    /// The error number of the write that failed; 0 for none, and for a pipe that its reader closed.
+    /// The error number of a failed write; 0 if none failed, and for a pipe that its reader closed.
     var failure: Int32 = 0
   }
 
-  /// Whoever prints; the writing itself is inside, so that lines stay whole and a slow reader makes all wait.
+  /// Guards the terminal. Writes happen inside the lock, so that lines are not mixed. A blocked write blocks all.
   private let state = Locked(State())
   private let errorStyle = Style(descriptor: STDERR_FILENO)
-  /// How standard output looks.
+  /// The style of standard output.
   let style = Style(descriptor: STDOUT_FILENO)
-  /// Whether standard error is a terminal that can erase a line.
+  /// A Boolean value that indicates whether standard error is a terminal that can erase a line.
   let showsProgress = isatty(STDERR_FILENO) == 1 && !Style.isDumb
 
-  /// Prints one line; gives false if nobody reads any more.
+  /// Prints one line, and returns `false` if the output is closed.
   @discardableResult
   func print(_ line: String) -> Bool { write(Data((line + "\n").utf8)) }
 
-  /// Writes bytes as they are; gives false if nobody reads any more.
+  /// Writes bytes unchanged, and returns `false` if the output is closed.
   @discardableResult
   func write(_ bytes: Data) -> Bool {
     state.withLock { state in
@@ -32,7 +32,7 @@ final class Console: Sendable {
       if !state.progress.isEmpty { writeAll(Data("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
       if !writeAll(bytes, to: STDOUT_FILENO) {
         state.closed = true
-        // A reader that has left, such as `head`, has had what it wanted.
+        // A reader that closes the pipe, such as `head`, needs no more output.
         if errno != EPIPE { state.failure = errno }
       }
       if !state.progress.isEmpty { writeAll(Data(state.progress.utf8), to: STDERR_FILENO) }
@@ -40,12 +40,12 @@ final class Console: Sendable {
     }
   }
 
-  /// Prints a diagnostic, on one line whatever is in it.
+  /// Prints a diagnostic message on standard error, with line breaks replaced by spaces.
   func complain(_ message: String) {
     log(errorStyle.red("demo:") + " " + message.split(whereSeparator: \.isNewline).joined(separator: " "))
   }
 
-  /// Prints a remark on standard error.
+  /// Prints text on standard error.
   func log(_ text: String) {
     state.withLock { state in
       let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"
@@ -62,7 +62,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Says what went wrong, if something did; gives the exit code.
+  /// Prints the error of `ending`, if there is one, and returns the exit code.
   func finish(_ ending: Ending, json: Bool) -> Int32 {
     switch ending {
     case .completed, .unread: return 0
@@ -74,7 +74,7 @@ final class Console: Sendable {
     }
   }
 
-  /// The exit code of the whole program: 1 instead of 0, with a complaint, where output was lost.
+  /// Returns the exit code of the program. If output was lost, prints a message and returns 1 instead of 0.
   func exitCode(_ code: Int32) -> Int32 {
     let failure = state.withLock { $0.failure }
     guard failure != 0 else { return code }
@@ -82,7 +82,7 @@ final class Console: Sendable {
     return code == 0 ? 1 : code
   }
 
-  /// How wide the terminal is that shows the progress line; 80 where it does not say.
+  /// The width of the terminal of standard error; 80 if it is unknown.
   var columns: Int {
     var size = winsize()
     guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

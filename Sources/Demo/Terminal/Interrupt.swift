@@ -1,17 +1,17 @@
 import PortableFoundation
 
-/// Turns Ctrl-C into a call.
+/// A handler of Ctrl-C.
 enum Interrupt {
-  /// Keeps the signal from every thread, so that it waits for `handle`; called first of all, before there are threads.
+  /// Blocks the signal in all threads, so that it is pending until `handle`. Call it before any thread starts.
   ///
-  /// A dispatch source would have to ignore the signal first, and lose one that comes before it listens.
+  /// A dispatch source requires that the signal be ignored first, so an early signal would be lost.
   static func hold() {
     var interrupt = Self.signals
     pthread_sigmask(SIG_BLOCK, &interrupt, nil)
   }
 
-  /// Calls `action` once, on a thread of its own, when the process is or has been interrupted; a second interrupt kills
-  /// it, should `action` hang.
+  /// Calls `action` once, on its own thread, when the process is interrupted, or immediately if it has been. A second
+  /// interrupt ends the process, in case `action` hangs.
   static func handle(_ action: @escaping @Sendable () -> Void) {
     do {
       try DetachedThread.start("Interrupt") {
@@ -22,7 +22,7 @@ enum Interrupt {
         action()
       }
     } catch {
-      // Without a thread that waits for it, the signal ends the process.
+      // Without this thread, the signal ends the process.
       release()
     }
   }

@@ -1,13 +1,13 @@
 import PortableFoundation
 
-/// An object of JSON on one line, its members in the order in which they were added.
+/// A JSON object on one line, with its members in the order of their addition.
 struct JSONLine {
   private var members = ""
 
-  /// The object, without the line's end.
+  /// The object, without a line break.
   var text: String { "{\(members)}" }
 
-  /// Adds what is JSON already.
+  /// Adds a member whose value is JSON text.
   func adding(_ name: String, json: String) -> JSONLine {
     var copy = self
     copy.members += (members.isEmpty ? "" : ",") + "\(Self.quoted(name)):\(json)"
@@ -16,7 +16,7 @@ struct JSONLine {
 
   func adding(_ name: String, _ value: Int?) -> JSONLine { adding(name, json: value.map(String.init) ?? "null") }
 
-  /// A number with at most three digits behind the point.
+  /// Adds a number with at most three decimal places.
   func adding(_ name: String, _ value: Double) -> JSONLine {
     adding(name, json: "\((value * 1000).rounded() / 1000)")
   }
@@ -25,7 +25,7 @@ struct JSONLine {
 
   func adding(_ name: String, _ value: JSONLine) -> JSONLine { adding(name, json: value.text) }
 
-  /// An array of texts.
+  /// Returns a JSON array of strings.
   static func array(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
 
   private static func quoted(_ text: String) -> String {

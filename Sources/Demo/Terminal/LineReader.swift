@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// Reads lines as they come, without waiting for the end of the input.
+/// A reader that returns each line when it arrives, without waiting for the end of the input.
 struct LineReader {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
@@ -9,7 +9,7 @@ struct LineReader {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The next line without its end; waits for it. `nil` at the end of the input.
+  /// Waits for the next line and returns it without its line break; `nil` at the end of the input.
   mutating func next() -> String? {
     var searched = start
     while true {

@@ -1,6 +1,6 @@
 import NetLayer
 
-/// An error, for people and for scripts.
+/// An error, as text or as JSON.
 struct Problem {
   private let error: NetworkError
 

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// Colours, on a terminal that wants them (`NO_COLOR`, https://no-color.org).
+/// The text styles of a terminal; plain text if colors are disabled (`NO_COLOR`, https://no-color.org).
 struct Style: Sendable {
   private let isOn: Bool
 
@@ -9,7 +9,7 @@ struct Style: Sendable {
     isOn = isatty(descriptor) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && !Self.isDumb
   }
 
-  /// Whether the terminal knows no escape codes.
+  /// Whether the terminal does not support escape codes.
   static var isDumb: Bool { ProcessInfo.processInfo.environment["TERM"] == "dumb" }
 
   func bold(_ text: String) -> String { code(1, text) }

@@ -1,22 +1,22 @@
 import Dispatch
 import Streams
 
-/// How a stream that a command waited for has ended.
+/// The end of a stream that a command waited for.
 enum Ending: Sendable {
   case completed
   case failed(any Error)
   /// Ctrl-C.
   case interrupted
-  /// Nobody reads the output any more: an ordinary end, `| head -1` for example.
+  /// The output was closed, as by `| head -1`, which is not an error.
   case unread
 }
 
 extension Observable {
-  /// Subscribes and waits for the end, or for Ctrl-C, which disposes.
+  /// Subscribes and waits for the end of the stream or for Ctrl-C, then disposes of the subscription.
   ///
-  /// - Parameter onNext: gives false if nobody reads any more.
+  /// - Parameter onNext: Called for each element; returns `false` if the output is closed.
   func wait(onNext: @escaping @Sendable (Element) -> Bool) -> Ending {
-    // The stream's thread, the interrupt thread and main; the first reason counts.
+    // Shared by the thread of the stream, the interrupt thread and the main thread. The first end is returned.
     let ending = Locked<Ending?>(nil)
     let over = DispatchSemaphore(value: 0)
     @Sendable func end(_ how: Ending) {
@@ -30,7 +30,7 @@ extension Observable {
       onNext: { if !onNext($0) { end(.unread) } }, onError: { end(.failed($0)) }, onCompleted: { end(.completed) })
     Interrupt.handle { end(.interrupted) }
     over.wait()
-    // What has been written of a file is let go of here, for the next run to go on with.
+    // Closes a partial file, so that the next run can resume the download.
     subscription.dispose()
     return ending.withLock { $0 } ?? .completed
   }

@@ -3,7 +3,7 @@ import NetLayer
 import PortableFoundation
 import Streams
 
-/// The stops of the tour: each is a stream of lines, each begins when the one before has ended.
+/// The stops of the tour. Each is a stream of lines and starts when the one before has completed.
 struct Stops: Sendable {
   private let forge: Network
   private let photos: Network
@@ -23,7 +23,7 @@ struct Stops: Sendable {
     shop = Network(
       Backend(
         baseURL: server.url("/shop"), envelope: Envelope(code: "status", success: 0, message: "msg", data: "result")))
-    // A port that was open and is no longer: the connection is refused.
+    // The port is closed again, so connections are refused.
     let gone = try LoopbackServer { _ in .status(204) }
     nowhere = Network(Backend(baseURL: gone.url))
     gone.stop()
@@ -35,12 +35,12 @@ struct Stops: Sendable {
       stop("await", awaited), stop("post", posted), stop("typed error", typedError), stop("links", links),
       stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
-      stop("endpoint", endpoint), stop("second back end", secondBackEnd), stop("cancel", cancelled),
+      stop("endpoint", endpoint), stop("second backend", secondBackend), stop("cancel", cancelled),
       .just("done"),
     ]
   }
 
-  /// Puts the stop's name before each of its lines.
+  /// Adds the name of the stop to the start of each line.
   private func stop(_ name: String, _ lines: Observable<String>) -> Observable<String> {
     lines.map { "\(name): \($0)" }
   }
@@ -66,14 +66,14 @@ struct Stops: Sendable {
         throw Unexpected()
       } catch let error as NetworkError {
         let refusal = try error.body(as: Refusal.self)
-        return "\(error.code): \(error.message); \(refusal.freeNames.joined(separator: " and ")) would be free"
+        return "\(error.code): \(error.message); \(refusal.freeNames.joined(separator: " and ")) are available"
       }
     }.asObservable()
   }
 
   private var links: Observable<String> {
     forge.pages(.get("/repos"), of: Repo.self).map { page in
-      page.items.map(\.fullName).joined(separator: ", ") + (page.cursor == nil ? " | last page" : " | next by its link")
+      page.items.map(\.fullName).joined(separator: ", ") + (page.cursor == nil ? " | last page" : " | next by link")
     }
   }
 
@@ -96,12 +96,12 @@ struct Stops: Sendable {
 
   private var zipped: Observable<String> {
     Observable<String>.zip(photos.userDetail(userid: 1), photos.feed(cursor: nil)) { user, page in
-      "\(user.name) and \(page.items.count) posts, together"
+      "\(user.name) and \(page.items.count) posts, combined"
     }
   }
 
   private var merged: Observable<String> {
-    Observable<User>.merge((1...4).map { photos.userDetail(userid: $0) }).map { "user \($0.userid), as it arrived" }
+    Observable<User>.merge((1...4).map { photos.userDetail(userid: $0) }).map { "user \($0.userid) arrived" }
   }
 
   private var chained: Observable<String> {
@@ -115,26 +115,26 @@ struct Stops: Sendable {
       .map { "now playing: " + $0.results.map(\.title).joined(separator: ", ") }
   }
 
-  private var secondBackEnd: Observable<String> {
-    let cart = shop.json(ShopAPI.cart).data(Cart.self).map { "\($0.items) items in the cart, \($0.total) in all" }
+  private var secondBackend: Observable<String> {
+    let cart = shop.json(ShopAPI.cart).data(Cart.self).map { "\($0.items) items in the cart, \($0.total) in total" }
     return cart.concat(expectingError(shop.json(ShopAPI.pay).data(Cart.self)))
   }
 
-  /// Gives up on an answer that never comes, and waits until the server has seen it.
+  /// Cancels a request without a response after 200 ms, and waits until the server has noticed.
   private var cancelled: Observable<String> {
     let network = Network(Backend(baseURL: silent.url))
-    let answer = network.json(.get, "/").map { _ in "an answer that was never sent" }
+    let response = network.json(.get, "/").map { _ in "a response that was never sent" }
     let sawClose = Observable<Int>.interval(.milliseconds(10), scheduler: clock)
       .filter { [silent] _ in silent.requestCount > 0 && silent.openConnectionCount == 0 }
       .take(1)
       .timeout(.seconds(3), scheduler: clock)
       .map { _ in "the server saw its connection close" }
-    return answer.takeUntil(Observable<Int>.timer(.milliseconds(200), scheduler: clock))
-      .concat(Observable.just("given up after 200 ms"))
+    return response.takeUntil(Observable<Int>.timer(.milliseconds(200), scheduler: clock))
+      .concat(Observable.just("cancelled after 200 ms"))
       .concat(sawClose)
   }
 
-  /// The error as a line; no error is one.
+  /// Emits the error of `source` as a line, and fails if there is none.
   private func expectingError<Element>(_ source: Observable<Element>) -> Observable<String> {
     source.map { _ in throw Unexpected() }.catchError { error in
       guard let error = error as? NetworkError else { throw error }

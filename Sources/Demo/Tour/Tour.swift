@@ -5,15 +5,16 @@ import PortableFoundation
 import Streams
 import Synchronization
 
-/// `Demo`: what NetLayer does, against a server of its own, line by line as results arrive.
+/// `Demo`: a tour of NetLayer on a loopback server, which prints each result when it arrives.
 enum Tour {
-  /// The time that the whole may take; it needs about two seconds.
+  /// The time limit of the tour, in seconds; it takes about two.
   private static let limit = 15
 
   static let help = """
     usage: Demo [--json]
 
-    A tour of NetLayer on a server of its own, line by line as results arrive. With --json a line has: stop, text.
+    A tour of NetLayer on its own loopback server. Prints a line for each result when it arrives. With --json, a line
+    contains: stop, text.
     """
 
   static func run(_ console: Console, json: Bool = false) -> Int32 {
@@ -34,11 +35,11 @@ enum Tour {
 
   private static func play(_ stops: Stops, _ console: Console, _ json: Bool) -> Int32 {
     let ended = DispatchSemaphore(value: 0)
-    // Set by the stream's end, read by main behind the semaphore.
+    // Set at the end of the stream, and read by the main thread after the semaphore.
     let code = Atomic<Int32>(1)
     let subscription = Observable<String>.concat(stops.all).subscribe(
       onNext: { line in
-        // Nobody reads any more: an ordinary end.
+        // The output is closed, which is not an error.
         if !console.print(json ? jsonLine(line) : styled(line, console.style)) { _exit(console.exitCode(0)) }
       },
       onError: { error in
@@ -56,7 +57,7 @@ enum Tour {
     return code.load(ordering: .acquiring)
   }
 
-  /// The stop and what it says.
+  /// Returns the name of the stop and the text of its line.
   private static func parts(of line: String) -> (stop: Substring, text: Substring)? {
     line.firstRange(of: ": ").map { (line[..<$0.lowerBound], line[$0.upperBound...]) }
   }
@@ -81,7 +82,7 @@ struct TourOptions: CommandOptions {
   }
 
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
-    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name): see --help") }
+    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
     return false
   }
 

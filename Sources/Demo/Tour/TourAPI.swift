@@ -2,7 +2,7 @@ import NetLayer
 import PortableFoundation
 import Streams
 
-// A plain API: bodies are the models themselves, in snake_case.
+// A plain API: a body is a model, with names in snake_case.
 struct Account: Decodable, Sendable {
   var name: String
   var publicRepos: Int
@@ -18,7 +18,7 @@ struct Repo: Decodable, Sendable {
   var isPrivate: Bool
 }
 
-/// The body of a failure.
+/// The body of an error response.
 struct Refusal: Decodable, Sendable {
   var freeNames: [String]
 }
@@ -53,7 +53,7 @@ struct MovieList: Decodable, Sendable {
   var results: [Movie]
 }
 
-// One short function per call, as in article 0: the envelope is the layer's business.
+// One short function per call, as in article 0. The layer unwraps the envelope.
 extension Network {
   func userDetail(userid: Int) -> Observable<User> {
     json(.get, "/user/detail.do", parameters: ["userid": userid]).data()
@@ -72,7 +72,7 @@ extension Network {
   func account() -> Observable<User> { json(.get, "/account").data() }
 }
 
-/// The single description of the movie server's calls, as in articles 2 and 4.
+/// The calls of the movie server, each described once, as in articles 2 and 4.
 enum MovieAPI: Endpoint {
   case newMovies(page: Int)
 

@@ -1,10 +1,12 @@
 import LoopbackServer
 import PortableFoundation
 
-/// The back ends of the tour: a plain API, and in the manner of the articles' a photo feed with cursor paging, users, movies, and a shop
-/// that names the parts of its envelope differently.
+/// The backends of the tour: a plain API and, like those of the articles, a photo feed with cursor paging, users,
+/// movies, and a shop with other names in its envelope.
 enum TourServer {
-  /// - Throws: what `LoopbackServer` throws when the system gives it no port.
+  /// Starts the server.
+  ///
+  /// - Throws: The error of `LoopbackServer` if the system has no free port.
   static func start(
     adding more: (inout LoopbackServer.Routes) -> Void = { _ in }
   ) throws -> LoopbackServer {
@@ -18,7 +20,7 @@ enum TourServer {
     return try LoopbackServer(routes: routes)
   }
 
-  /// A plain API: no envelope, snake_case, pages by link, and one by a cursor.
+  /// Adds a plain API: no envelope, snake_case, one list with links to its pages, and one with cursors.
   private static func plain(_ routes: inout LoopbackServer.Routes) {
     routes.on("GET", "/api/users/ada") { _ in .json(#"{"login":"ada","name":"Ada","public_repos":3}"#) }
     routes.on("POST", "/api/repos") { request in
@@ -53,7 +55,7 @@ enum TourServer {
       }
       let name = names[id % names.count]
       let user = #"{"code":200,"message":"ok","data":{"userid":\#(id),"name":"\#(name)","followers":\#(id * 100)}}"#
-      // The higher the id, the sooner the answer: the tour shows that results come as they arrive.
+      // A higher id has a shorter delay, so that the tour shows results in order of arrival.
       return .json(user).delayed(by: max(0, 0.25 - 0.05 * Double(id)))
     }
     routes.on("POST", "/like") { _ in .json(#"{"code":200,"message":"ok","data":true}"#) }

@@ -1,17 +1,18 @@
 import PortableFoundation
 import Streams
 
-/// What stands between a transport that hands out chunks and a consumer who takes them at its own pace.
+/// A buffer between a transport that delivers chunks and a consumer that takes them at its own pace.
 ///
-/// It asks the transport to pause when `limit` bytes wait, and to go on when half of that has been taken.
+/// It pauses the transport when it holds `limit` bytes, and resumes it when half of them have been taken.
 package final class BodyBuffer: Sendable {
-  /// Enough that a fast consumer never waits for the socket, little enough that a thousand streams fit into memory.
+  /// Large enough that a fast consumer never waits for the socket, small enough that a thousand streams fit into
+  /// memory.
   static let highWater = 256 << 10
 
   package enum Step {
     case chunk(Data)
     case end(NetworkError?)
-    /// Nothing is there; the waiter will be called.
+    /// The buffer is empty. The waiter will be called.
     case wait
   }
 
@@ -20,18 +21,18 @@ package final class BodyBuffer: Sendable {
     var head = 0
     var bytes = 0
     var isPaused = false
-    /// Whether there was room again before there was a control to say so to.
+    /// Whether the buffer had room again before a control was attached.
     var resumesLate = false
     var end: NetworkError??
     var metrics: TransferMetrics?
     var trailers = HTTPHeaders()
     var control: (any StreamControl)?
-    /// Called, once, on the mapping scheduler when there is something to take.
+    /// Called once on the mapping scheduler when the buffer is no longer empty.
     var waiter: (@Sendable () -> Void)?
     var isTaken = false
-    /// Whether the transport is done with it, or its consumer has left.
+    /// Whether the transport has finished, or the consumer has stopped.
     var isOver = false
-    /// Called then.
+    /// The closures to call at that time.
     var listeners: [@Sendable () -> Void] = []
 
     mutating func endListening() -> [@Sendable () -> Void] {
@@ -43,14 +44,15 @@ package final class BodyBuffer: Sendable {
 
   private let scheduler: any ImmediateSchedulerType
   private let limit: Int
-  /// Taken by the transport's thread and the reader; control, waiter and listeners are called behind it.
+  /// The state of the buffer, used by the transport's thread and the reader. Control, waiter and listeners are called
+  /// outside the lock.
   private let state = Locked(State())
 
   package init(_ scheduler: any ImmediateSchedulerType, limit: Int = highWater) {
     (self.scheduler, self.limit) = (scheduler, limit)
   }
 
-  /// Takes the right to consume; `false` when someone has it already.
+  /// Claims the right to consume. Returns `false` if it has been claimed before.
   package func claim() -> Bool {
     state.withLock { state in
       defer { state.isTaken = true }
@@ -58,7 +60,7 @@ package final class BodyBuffer: Sendable {
     }
   }
 
-  /// The transport's control; disposed at once if nobody wants the body any more.
+  /// Attaches the transport's control, and disposes it immediately if the body has ended.
   package func attach(_ control: any StreamControl) {
     let (isOver, resumes) = state.withLock { state in
       if state.end == nil { state.control = control }
@@ -67,7 +69,8 @@ package final class BodyBuffer: Sendable {
     if isOver { control.dispose() } else if resumes { control.resume() }
   }
 
-  /// Calls `listener`, once, when the transport is done with the body or its consumer has left; at once if that is so.
+  /// Calls `listener` once, when the transport has finished or the consumer has stopped; immediately if that has
+  /// already happened.
   package func whenOver(_ listener: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       if !state.isOver { state.listeners.append(listener) }
@@ -76,7 +79,7 @@ package final class BodyBuffer: Sendable {
     if isOver { listener() }
   }
 
-  /// Keeps `chunk`; says whether there is room for another.
+  /// Appends `chunk`. Returns `pause` if the buffer is full.
   package func push(_ chunk: Data) -> BodyFlow {
     let (waiter, flow) = state.withLock { state -> ((@Sendable () -> Void)?, BodyFlow) in
       guard state.end == nil else { return (nil, .continue) }
@@ -89,13 +92,13 @@ package final class BodyBuffer: Sendable {
     return flow
   }
 
-  /// What the transport measured, when it is done.
+  /// The measurements of the transport, available at the end.
   package var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
-  /// The fields that came behind the body, when it has come.
+  /// The trailer fields, available at the end.
   package var trailers: HTTPHeaders { state.withLock { $0.trailers } }
 
-  /// Notes the end, behind the chunks that are there.
+  /// Marks the end, after the buffered chunks.
   package func finish(_ error: NetworkError?, _ metrics: TransferMetrics? = nil, trailers: HTTPHeaders = HTTPHeaders())
   {
     let (waiter, control, listeners) = state.withLock {
@@ -112,12 +115,12 @@ package final class BodyBuffer: Sendable {
     if let waiter { _ = scheduler.schedule(waiter) }
   }
 
-  /// The consumer has left: the transport is stopped, and what has come is dropped.
+  /// Stops the transport and drops the buffered chunks, because the consumer has stopped.
   package func cancel() {
     let (chunks, control, waiter, listeners) = state.withLock { state in
-      // Also behind the end, when not all has been read: what was cut off must not look complete.
+      // This also applies after the end if chunks are left, because a truncated body must not look complete.
       if state.end == nil || state.head < state.chunks.count {
-        state.end = .some(NetworkError(kind: .cancelled, reason: "the reader of the body has left"))
+        state.end = .some(NetworkError(kind: .cancelled, reason: "the reader of the body has stopped"))
       }
       defer {
         state.chunks = []
@@ -132,10 +135,10 @@ package final class BodyBuffer: Sendable {
     if let waiter { _ = scheduler.schedule(waiter) }
   }
 
-  /// Calls `work` where waiters are called.
+  /// Calls `work` on the scheduler of the waiters.
   package func schedule(_ work: @escaping @Sendable () -> Void) { _ = scheduler.schedule(work) }
 
-  /// The next chunk, or the end; where there is neither yet, `ready` is called when there is. By one consumer.
+  /// Returns the next chunk or the end. If there is neither, `ready` is called when there is. Only for one consumer.
   package func take(orCall ready: @escaping @Sendable () -> Void) -> Step {
     let (step, control) = state.withLock { state -> (Step, (any StreamControl)?) in
       guard state.head < state.chunks.count else {

@@ -8,26 +8,27 @@ import PortableFoundation
   import Darwin
 #endif
 
-/// A file that is sent as a body, or as a part of one.
+/// Access to files that are sent as a body, or as a part of one.
 package enum BodyFile {
-  /// Opens `file` for reading; the descriptor is the caller's to close, the size is in bytes.
+  /// Opens `file` for reading. The caller must close the descriptor. The size is in bytes.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest`, naming the file, when it can't be read or is no regular file.
+  /// - Throws: `NetworkError` of kind `invalidRequest`, which names the file, if it can't be read or is not a regular
+  ///   file.
   static func open(_ file: URL) throws(NetworkError) -> (descriptor: Int32, size: Int) {
-    guard file.isFileURL else { throw failure(file, "it is no file URL") }
-    // Without waiting: a pipe nobody writes to would hold the thread for ever.
+    guard file.isFileURL else { throw failure(file, "it is not a file URL") }
+    // Nonblocking, because a pipe without a writer would block the thread forever.
     var descriptor: Int32
     repeat { descriptor = system(file.path) } while descriptor < 0 && errno == EINTR
     guard descriptor >= 0 else { throw failure(file, String(cString: strerror(errno))) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       _ = close(descriptor)
-      throw failure(file, "it is no regular file")
+      throw failure(file, "it is not a regular file")
     }
     return (descriptor, Int(status.st_size))
   }
 
-  /// Throws what `open` throws, so that the failure is known when the request is built.
+  /// Throws the errors of `open`, so that they are detected when the request is built.
   package static func check(_ file: URL) throws(NetworkError) { _ = close(try open(file).descriptor) }
 
   private static func system(_ path: String) -> Int32 {

@@ -8,8 +8,8 @@ import PortableFoundation
   import Darwin
 #endif
 
-/// The bytes of a request's body, read piece by piece and from the start again, of known length.
-// @unchecked Sendable: one thread has it at a time, the transport's or that of its `ChunkPump`.
+/// The bytes of a request's body, of known length, which can be read in chunks and rewound.
+// @unchecked Sendable: used by one thread at a time, the transport's or that of its `ChunkPump`.
 final class BodySource: @unchecked Sendable {
   private enum Storage {
     case data(Data)
@@ -18,7 +18,7 @@ final class BodySource: @unchecked Sendable {
 
   private struct Segment {
     var storage: Storage
-    /// Where it begins in the whole.
+    /// The position of the segment in the body.
     var start: Int64
     var count: Int64
   }
@@ -33,7 +33,7 @@ final class BodySource: @unchecked Sendable {
 
   /// Opens `file`.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` when it can't be read or is no regular file.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if it can't be read or is not a regular file.
   init(file: URL, of request: Request) throws(NetworkError) { try append(file, of: request) }
 
   /// Opens every file among `parts`.
@@ -68,12 +68,12 @@ final class BodySource: @unchecked Sendable {
     }
   }
 
-  /// Copies the next bytes into `buffer`: how many, 0 at the end, -1 when a file can't be read.
+  /// Copies the next bytes into `buffer`. Returns their number, 0 at the end, or -1 if a file can't be read.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while current < segments.count {
       let segment = segments[current]
       let position = offset - segment.start
-      // A file that has grown since it was opened would contradict the Content-Length already sent.
+      // Bytes added to a file after it was opened would contradict the Content-Length already sent.
       let length = Int(clamping: Swift.min(Int64(buffer.count), segment.count - position))
       guard length > 0 else {
         if buffer.isEmpty { return 0 }
@@ -97,7 +97,7 @@ final class BodySource: @unchecked Sendable {
     return 0
   }
 
-  /// Goes to `position`, as a repeated request needs; `false` outside the body.
+  /// Moves to `position`, for a request that is sent again. Returns `false` if it is outside the body.
   func seek(to position: Int64) -> Bool {
     guard position >= 0, position <= count else { return false }
     offset = position
@@ -107,13 +107,14 @@ final class BodySource: @unchecked Sendable {
 }
 
 extension Request.BodyStream {
-  /// What is read ahead at a time.
-  private static let pieceSize = 1 << 16
+  /// The number of bytes to read at a time.
+  private static let chunkSize = 1 << 16
 
-  /// The body of `request` as a stream, so that a slow disk holds up no transport; `nil` where it has no file. The length is
-  /// that of now, and what has another one when it is sent fails.
+  /// Creates a stream of the body of `request`, so that a slow disk does not block the transport; `nil` if the body has
+  /// no file. The length is measured now. A file whose length has changed when it is sent fails the request.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` when a file can't be read, or its length contradicts the request's.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if a file can't be read, or its length contradicts the
+  ///   request's.
   init?(filesOf request: Request) throws(NetworkError) {
     let parts: [Request.Body.Part]
     switch request.body {
@@ -126,20 +127,20 @@ extension Request.BodyStream {
     self.init(count: count) {
       let source = try BodySource(parts: parts, of: request)
       guard source.count == count else {
-        throw Self.changed("has \(source.count) bytes where there were \(count); it was changed before it was sent")
+        throw Self.changed("has \(source.count) bytes instead of \(count); it was changed before it was sent")
       }
-      return { try Self.piece(of: source) }
+      return { try Self.chunk(of: source) }
     }
   }
 
-  /// The next bytes of `source`, `nil` at its end.
-  static func piece(of source: BodySource) throws(NetworkError) -> Data? {
-    var piece = Data(count: pieceSize)
-    let count = piece.withUnsafeMutableBytes { source.read(into: $0) }
+  /// Returns the next bytes of `source`; `nil` at its end.
+  static func chunk(of source: BodySource) throws(NetworkError) -> Data? {
+    var chunk = Data(count: chunkSize)
+    let count = chunk.withUnsafeMutableBytes { source.read(into: $0) }
     guard count >= 0 else {
-      throw changed("could not be read to its end; it may have been changed while it was sent")
+      throw changed("could not be read to its end; it may have been changed during the upload")
     }
-    return count == 0 ? nil : piece.prefix(count)
+    return count == 0 ? nil : chunk.prefix(count)
   }
 
   private static func changed(_ how: String) -> NetworkError {
@@ -148,7 +149,7 @@ extension Request.BodyStream {
 }
 
 extension Request.Body {
-  /// Whether there is nothing to send.
+  /// Whether the body has no bytes to send.
   package var isEmpty: Bool {
     switch self {
     case .none: true
@@ -159,7 +160,7 @@ extension Request.Body {
     }
   }
 
-  /// The length in bytes, or `nil` when a file must be asked.
+  /// The length in bytes; `nil` if it depends on a file.
   package var byteCount: Int64? {
     switch self {
     case .none: 0
@@ -174,7 +175,7 @@ extension Request.Body {
     }
   }
 
-  /// Whether it can be sent a second time.
+  /// Whether the body can be sent again.
   package var isRepeatable: Bool {
     if case .stream(let stream) = self { stream.isRepeatable } else { true }
   }

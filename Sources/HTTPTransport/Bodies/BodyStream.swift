@@ -2,23 +2,22 @@ import PortableFoundation
 import Synchronization
 
 extension Request {
-  /// A body that is made while it is sent, chunk by chunk; only what fits a socket's pace is asked for.
+  /// A body that is generated during the upload, chunk by chunk, at the pace of the socket.
   ///
-  /// Its maker is a function that may block, or an asynchronous sequence of `Data`:
+  /// Its source is a function that may block, or an asynchronous sequence of `Data`:
   ///
   /// ```swift
   /// let body = Request.Body.stream(.init(once: recorder.chunks))
   /// ```
-  /// At most 256 KB and one chunk are made ahead. When the request ends early, by cancellation, a limit or an error,
-  /// nothing more is asked for: the task that iterates a sequence is cancelled, and a function that blocks is
-  /// abandoned, its result dropped. `URLSessionTransport` writes the whole body to a temporary file before it sends the
-  /// request.
+  /// The transport buffers at most 256 KB and one chunk. If the request ends early, by cancellation, a limit or an
+  /// error, the source is not called again: the task that iterates a sequence is cancelled, and the result of a blocked
+  /// function is dropped. `URLSessionTransport` writes the whole body to a temporary file before it sends the request.
   public struct BodyStream: Sendable {
-    /// Gives the next chunk, `nil` at the end. Called on a queue of the request's own, so it may block; what it throws fails
-    /// the request with `invalidRequest`. Empty chunks are skipped.
+    /// A function that returns the next chunk; `nil` at the end. It is called on a queue of the request, so it may
+    /// block. An error that it throws fails the request with `invalidRequest`. Empty chunks are skipped.
     public typealias Reader = @Sendable () throws -> Data?
 
-    /// Iterates a sequence, handing each chunk to `take`, which returns `false` when no more is wanted.
+    /// Iterates a sequence and passes each chunk to `take`, which returns `false` to stop.
     typealias Pull = @Sendable (_ take: @Sendable (Data) async -> Bool) async throws -> Void
 
     enum Maker: Sendable {
@@ -26,32 +25,34 @@ extension Request {
       case sequence(Pull)
     }
 
-    /// The length in bytes, to which the maker must keep: a request fails when it makes less, or more before the last
-    /// of these bytes has gone, and what it makes behind them is not asked for. `nil` sends it in the chunked transfer
-    /// coding (HTTP/2 needs none).
-    public let count: Int64?
-    /// Whether it can be sent again, as redirects (307, 308), retries and broken kept connections ask for.
-    public let isRepeatable: Bool
-    /// The maximum time in seconds that the transport waits for the next chunk; a maker that is silent for longer fails
-    /// the request with `timeout`.
+    /// The length in bytes; `nil` sends the body with the chunked transfer coding, which HTTP/2 does not need.
     ///
-    /// 0, the default, sets no limit of its own: `Timeouts.total` still holds, but `Timeouts.idle` does not run while
-    /// the transport waits for the maker. Set it where `Timeouts.total` is 0. Empty chunks do not count.
+    /// The request fails if the source produces fewer bytes, or if it produces more before the last of these bytes has
+    /// been sent. After that byte, the source is not called again.
+    public let count: Int64?
+    /// Whether the body can be sent again, for redirects (307, 308), retries and lost connections.
+    public let isRepeatable: Bool
+    /// The maximum time in seconds to wait for the next chunk. A source that is silent for longer fails the request
+    /// with `timeout`. Empty chunks do not count.
+    ///
+    /// The default, 0, disables this limit. `Timeouts.total` still applies, but `Timeouts.idle` does not while the
+    /// transport waits for the source. Set this limit if `Timeouts.total` is 0.
     public var chunkTimeout: Double = 0
     let maker: Maker
 
-    /// A body that can be sent again: `open` is called for each time, and gives a reader that begins at the start.
+    /// Creates a body that can be sent again. `open` is called for each attempt, and returns a reader that begins at
+    /// the start.
     public init(count: Int64? = nil, open: @escaping @Sendable () throws -> Reader) {
       self.count = count
       maker = .reader(open)
       isRepeatable = true
     }
 
-    /// A body that exists once: what would have to send it again fails instead.
+    /// Creates a body that can be sent only once. A retry or redirect that would send it again fails.
     public init(once reader: @escaping Reader, count: Int64? = nil) {
       self.count = count
       isRepeatable = false
-      // Set by the first who sends it, on a queue of that request's.
+      // Set by the first attempt, on a queue of its request.
       let isTaken = Atomic(false)
       maker = .reader {
         try Self.claim(isTaken)
@@ -59,10 +60,10 @@ extension Request {
       }
     }
 
-    /// A body of the chunks of an asynchronous sequence that can be sent again: `sequence` is called for each time, and
+    /// Creates a body that can be sent again, from an asynchronous sequence. `sequence` is called for each attempt, and
     /// returns a sequence that begins at the start.
     ///
-    /// What the sequence throws fails the request with `invalidRequest`; empty chunks are skipped.
+    /// An error of the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
     public init<Chunks: AsyncSequence & Sendable>(
       count: Int64? = nil, sequence: @escaping @Sendable () throws -> Chunks
     ) where Chunks.Element == Data {
@@ -71,15 +72,15 @@ extension Request {
       isRepeatable = true
     }
 
-    /// A body of the chunks of an asynchronous sequence that exists once: what would have to send it again fails
-    /// instead.
+    /// Creates a body that can be sent only once, from an asynchronous sequence. A retry or redirect that would send it
+    /// again fails.
     ///
-    /// What the sequence throws fails the request with `invalidRequest`; empty chunks are skipped.
+    /// An error of the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
     public init<Chunks: AsyncSequence & Sendable>(once sequence: Chunks, count: Int64? = nil)
     where Chunks.Element == Data {
       self.count = count
       isRepeatable = false
-      // Set by the first who sends it, in a task of that request's.
+      // Set by the first attempt, in a task of its request.
       let isTaken = Atomic(false)
       maker = .sequence { take in
         try Self.claim(isTaken)
@@ -95,15 +96,15 @@ extension Request {
       }
     }
 
-    /// Takes a body that exists once.
+    /// Claims a body that can be sent only once.
     ///
-    /// - Throws: `NetworkError` of kind `invalidRequest` for the second time.
+    /// - Throws: `NetworkError` of kind `invalidRequest` at the second call.
     private static func claim(_ isTaken: borrowing Atomic<Bool>) throws(NetworkError) {
       guard isTaken.exchange(true, ordering: .relaxed) else { return }
       throw NetworkError(
         kind: .invalidRequest,
         reason:
-          "the body was sent before and can't be again; use BodyStream(count:open:) or BodyStream(count:sequence:)")
+          "the body can be sent only once; use BodyStream(count:open:) or BodyStream(count:sequence:)")
     }
   }
 }

@@ -1,43 +1,44 @@
 import PortableFoundation
 import Streams
 
-/// Reads a body that is made while it is sent, some chunks ahead, on a queue or in a task of its own: its maker may
-/// block.
+/// Reads a generated body during the upload, some chunks ahead, on its own queue or in its own task, because the source
+/// may block.
 final class ChunkPump: Sendable {
   enum Step {
     case bytes(Int)
-    /// Nothing yet; `wake` is called when there is.
+    /// No chunk is available. `wake` will be called.
     case wait
     case end
     case failure(NetworkError)
   }
 
-  /// Made ahead of the socket, at most one chunk more.
+  /// The number of bytes to read ahead, exceeded by at most one chunk.
   private static let highWater = 1 << 18
-  /// Where the makers' silence is watched: never blocked, whatever a maker does.
+  /// The queue that checks the limits of silence. It is never blocked, even if a source blocks.
   private static let limits = DispatchQueue(label: "NetLayer.Upload.limits")
 
   private struct State {
     var reader: Request.BodyStream.Reader?
-    /// Where the reader is called: a queue of this round's, as an abandoned reader may block the one before for ever.
+    /// The queue of the reader. Each round has a new one, because an abandoned reader may block the previous one
+    /// forever.
     var queue: DispatchQueue?
-    /// What iterates the sequence.
+    /// The task that iterates the sequence.
     var task: Task<Void, Never>?
-    /// Where that waits for room.
+    /// The continuation of that task while it waits for room.
     var room: CheckedContinuation<Bool, Never>?
     var chunks: [Data] = []
     var bytes = 0
-    /// How much of the first chunk has gone.
+    /// The number of bytes of the first chunk that have been sent.
     var offset = 0
-    /// How much has gone in all.
+    /// The number of bytes that have been sent in total.
     var sent: Int64 = 0
-    /// A rewind makes what an earlier maker still gives void.
+    /// The number of the round. A rewind starts a new one, which invalidates the results of earlier sources.
     var round = 0
     var isMaking = false
     var hasEnded = false
-    /// Since when the transport waits for a chunk, if it does.
+    /// The time since which the transport has been waiting for a chunk; `nil` if it is not waiting.
     var awaitedSince: DispatchTime?
-    /// Whether a look at the limit of that wait is due.
+    /// Whether a check of that wait is scheduled.
     var isWatched = false
     var failure: NetworkError?
 
@@ -47,16 +48,16 @@ final class ChunkPump: Sendable {
   private enum Start {
     case reader(Int, DispatchQueue, @Sendable () throws -> Request.BodyStream.Reader)
     case sequence(Int, Request.BodyStream.Pull)
-    case goOn(CheckedContinuation<Bool, Never>)
+    case proceed(CheckedContinuation<Bool, Never>)
   }
 
   private let stream: Request.BodyStream
   private let wake: @Sendable () -> Void
-  /// Taken by the transport's thread, the maker's and the one that watches its silence; makers, continuations and `wake` are
-  /// called behind it.
+  /// The state, used by the threads of the transport, of the source and of the checks of silence. Sources,
+  /// continuations and `wake` are called outside the lock.
   private let state = Locked(State())
 
-  /// `wake` is called on a thread of the pump's, when a `wait` is over.
+  /// Creates a pump. `wake` is called on one of its threads when a `wait` is over.
   init(_ stream: Request.BodyStream, wake: @escaping @Sendable () -> Void) {
     self.stream = stream
     self.wake = wake
@@ -69,7 +70,9 @@ final class ChunkPump: Sendable {
         if let failure = state.failure { return (.failure(failure), nil) }
         guard state.hasEnded else { return (.wait, noteWait(&state)) }
         if let count = stream.count, state.sent != count {
-          return (.failure(Self.failure("the body ended after \(state.sent) bytes where \(count) were announced")), nil)
+          return (
+            .failure(Self.failure("the body ended after \(state.sent) bytes although \(count) were announced")), nil
+          )
         }
         return (.end, nil)
       }
@@ -80,7 +83,7 @@ final class ChunkPump: Sendable {
     return step
   }
 
-  /// Copies as many chunks as fit, which may be many small ones.
+  /// Copies as many chunks as fit, because they may be many and small.
   private static func copy(_ state: inout State, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     var length = 0
     var taken = 0
@@ -102,7 +105,7 @@ final class ChunkPump: Sendable {
     return length
   }
 
-  /// Goes back to the start; `false` where the body exists once and some of it has gone.
+  /// Rewinds the body. Returns `false` if it can be sent only once and some of it has been sent.
   func rewind() -> Bool {
     let (isPossible, old) = state.withLock { state -> (Bool, State?) in
       if state.sent == 0 { return (true, nil) }
@@ -115,7 +118,7 @@ final class ChunkPump: Sendable {
     return isPossible
   }
 
-  /// Makes no more, and lets go of the maker, without waiting for it.
+  /// Stops the source without waiting for it, and releases it.
   func stop() {
     let old = state.withLock { state in
       let old = state
@@ -130,14 +133,14 @@ final class ChunkPump: Sendable {
     old.room?.resume(returning: false)
   }
 
-  // MARK: Making
+  // MARK: Producing
 
   private func makeMore() {
     let start = state.withLock { state -> Start? in
       guard state.wantsMore else { return nil }
       if let room = state.room {
         state.room = nil
-        return .goOn(room)
+        return .proceed(room)
       }
       guard !state.isMaking else { return nil }
       state.isMaking = true
@@ -151,7 +154,7 @@ final class ChunkPump: Sendable {
     }
     switch start {
     case nil: break
-    case .goOn(let room): room.resume(returning: true)
+    case .proceed(let room): room.resume(returning: true)
     case .reader(let round, let queue, let open): queue.async { self.fill(round, open) }
     case .sequence(let round, let pull):
       let task = Task.detached(priority: .utility) { await self.iterate(round, pull) }
@@ -164,7 +167,7 @@ final class ChunkPump: Sendable {
     }
   }
 
-  /// Calls the reader until enough is made.
+  /// Calls the reader until enough bytes are available.
   private func fill(_ round: Int, _ open: () throws -> Request.BodyStream.Reader) {
     var (isCurrent, reader) = state.withLock { ($0.round == round, $0.reader) }
     while isCurrent {
@@ -186,7 +189,7 @@ final class ChunkPump: Sendable {
 
   /// Iterates the sequence to its end, or until its round is over.
   private func iterate(_ round: Int, _ pull: Request.BodyStream.Pull) async {
-    // It may have been stopped before this task began.
+    // The round may have ended before this task started.
     guard state.withLock({ $0.round == round }) else { return }
     do {
       try await pull { chunk in
@@ -199,24 +202,24 @@ final class ChunkPump: Sendable {
     }
   }
 
-  /// Waits until there is room; `false` where no more is wanted.
+  /// Waits until there is room. Returns `false` if the task must stop.
   private func roomForMore(_ round: Int) async -> Bool {
     await withCheckedContinuation { continuation in
-      let answer = state.withLock { state -> Bool? in
+      let hasRoom = state.withLock { state -> Bool? in
         guard state.round == round, !state.hasEnded, state.failure == nil else { return false }
         if state.bytes < Self.highWater { return true }
         state.room = continuation
         return nil
       }
-      if let answer { continuation.resume(returning: answer) }
+      if let hasRoom { continuation.resume(returning: hasRoom) }
     }
   }
 
-  /// Takes what the maker of `round` has made, and returns what `then` does; `false` when that round is over.
+  /// Adds a result of the source of `round`, and returns the result of `then`; `false` if that round is over.
   private func take(
     _ result: Result<Data?, any Error>, _ round: Int, _ then: (inout State) -> Bool
   ) -> Bool {
-    let (goesOn, isAwaited) = state.withLock { state -> (Bool, Bool) in
+    let (continues, isAwaited) = state.withLock { state -> (Bool, Bool) in
       guard state.round == round, state.failure == nil, !state.hasEnded else { return (false, false) }
       switch result {
       case .success(let chunk?):
@@ -235,12 +238,12 @@ final class ChunkPump: Sendable {
       return (then(&state), isAwaited)
     }
     if isAwaited { wake() }
-    return goesOn
+    return continues
   }
 
   // MARK: The limit of silence
 
-  /// Notes that the transport waits; gives when to look whether it has waited too long, where no look is due.
+  /// Records that the transport waits. Returns the time of the check to schedule, unless one is already scheduled.
   private func noteWait(_ state: inout State) -> DispatchTime? {
     guard state.awaitedSince == nil else { return nil }
     let now = DispatchTime.now()
@@ -254,7 +257,7 @@ final class ChunkPump: Sendable {
     Self.limits.asyncAfter(deadline: point) { [weak self] in self?.look() }
   }
 
-  /// Fails the body whose maker has been silent for too long, and abandons the maker.
+  /// Fails the body if its source has been silent for too long, and abandons the source.
   private func look() {
     let (next, silent) = state.withLock { state -> (DispatchTime?, Task<Void, Never>??) in
       guard let since = state.awaitedSince else {
@@ -268,8 +271,8 @@ final class ChunkPump: Sendable {
       state.failure = NetworkError(
         kind: .timeout,
         reason:
-          "the maker of the request's body was silent for \(stream.chunkTimeout) s (BodyStream.chunkTimeout); raise "
-          + "the limit, or pass 0 for none")
+          "the source of the request's body was silent for \(stream.chunkTimeout) s (BodyStream.chunkTimeout); raise "
+          + "the limit, or set 0 to disable it")
       return (nil, .some(state.task))
     }
     if let next { return watch(at: next) }

@@ -2,17 +2,17 @@ import PortableFoundation
 import Streams
 
 extension Transport {
-  /// Sends `request`, and writes the body of a success to the file `destination` while it comes in; its response has the
-  /// file and no body. The body of any other status is collected in memory.
+  /// Sends `request`, and writes the body of a successful response to the file `destination` while it arrives. The
+  /// response then has the file and no body. The body of a response with any other status is collected in memory.
   ///
-  /// The file appears when it is complete and the disk has it, in place of one that is there; a failure leaves nothing. When
-  /// the disk is behind, the transfer pauses.
+  /// The file appears when it is complete and stored on disk. It replaces an existing file. A failure leaves no file
+  /// behind. The transfer pauses when the disk is slower than the network.
   ///
   /// - Parameters:
-  ///   - request: what is sent.
+  ///   - request: the request to send.
   ///   - destination: the file; its directory must exist.
-  ///   - progress: reports how far the transfer is, as in `stream`.
-  ///   - completion: is called once, on a queue of the download's own, never from within this call.
+  ///   - progress: a closure that receives the progress, as in `stream`.
+  ///   - completion: a closure that is called once, on a queue of the download, never from within this call.
   /// - Returns: a disposable that cancels the download.
   public func download(
     _ request: Request, to destination: URL, progress: ProgressHandler? = nil,
@@ -24,13 +24,14 @@ extension Transport {
   }
 }
 
-/// A response on its way into a file, written on a queue of its own, so that a slow disk holds up this transfer alone.
-// @unchecked Sendable: the transport writes `isSuccess` and `ending` before it hands on the chunk or the end behind which
-// they are read, through the buffer's lock; everything else belongs to the queue.
+/// A download to a file, written on its own queue, so that a slow disk delays only this transfer.
+// @unchecked Sendable: the transport writes `isSuccess` and `ending` before it delivers the chunk or the end that
+// precedes reading them, through the buffer's lock; everything else belongs to the queue.
 private final class Download: @unchecked Sendable {
-  /// Chunks may wait for the disk up to this many bytes: enough to keep both sides busy.
+  /// The maximum number of buffered bytes, enough to keep both network and disk busy.
   private static let highWater = 1 << 20
-  /// The most bytes of a body that is no success, where the request sets no limit: as many as transports keep in memory.
+  /// The maximum number of bytes of an unsuccessful response's body, unless the request sets a limit: the default of
+  /// the transports.
   private static let maxBodySize = 256 << 20
 
   private let request: Request
@@ -39,12 +40,12 @@ private final class Download: @unchecked Sendable {
   private let buffer: BodyBuffer
   let sent = SingleAssignmentDisposable()
   private var isSuccess = false
-  /// How the transfer has ended.
+  /// The result of the transfer.
   private var ending: Result<Response, NetworkError>
   private var file: PartialFile?
-  /// The body of another status.
+  /// The body of an unsuccessful response.
   private var body = Data()
-  /// Why the transfer was given up from here.
+  /// The error with which this download cancelled the transfer.
   private var failure: NetworkError?
   private let completion: @Sendable (Result<Response, NetworkError>) -> Void
 
@@ -58,14 +59,14 @@ private final class Download: @unchecked Sendable {
   }
 
   func start(on transport: some Transport, _ progress: ProgressHandler?) {
-    // Not when all has been transferred.
+    // Check before the transfer, not after it.
     if let refusal = PartialFile.refusal(of: destination) {
       failure = refusal
       _ = queue.schedule { self.finish() }
       return
     }
     writeWaiting()
-    // A transport that writes files itself must not.
+    // The transport must not write the file, too.
     var request = request
     request.destination = nil
     let control = transport.stream(
@@ -118,7 +119,7 @@ private final class Download: @unchecked Sendable {
       var response = try ending.get()
       response.request.destination = request.destination
       if isSuccess {
-        // A success without content is an empty file.
+        // A success without content creates an empty file.
         try opened().complete()
         response.file = destination
       } else {
@@ -130,14 +131,14 @@ private final class Download: @unchecked Sendable {
       error.metrics = error.metrics ?? ending.metrics
       ending = .failure(error)
     }
-    // Removed before anyone hears of the end.
+    // Removed before the completion is called.
     file = nil
     completion(ending)
   }
 }
 
 extension Result<Response, NetworkError> {
-  /// The measurements of the transport, however it ended.
+  /// The measurements of the transport, for a success or a failure.
   package var metrics: TransferMetrics? {
     switch self {
     case .success(let response): response.metrics

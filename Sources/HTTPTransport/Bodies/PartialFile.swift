@@ -8,23 +8,24 @@ import PortableFoundation
   import Darwin
 #endif
 
-/// A file that is written beside its destination, and moves there in one step when it is complete. Touched by one thread at a
-/// time.
+/// A file that is written next to its destination, and moved there atomically when it is complete. Used by one thread
+/// at a time.
 ///
-/// One that is resumable outlives the process, so that a later one goes on: `NAME.part` has the bytes, `NAME.part.json` a note
-/// of the version that they are of; a name that leaves no room for that is cut, and its digest added. Bytes without a note are
-/// somebody else's file, and left alone. It is locked while it is open, so that two never write into one. Any other has
-/// a name of its own, and is removed when it is released.
+/// A resumable file outlives the process, so that a later one can continue. `NAME.part` contains the bytes, and
+/// `NAME.part.json` a note about their version. A name that is too long for that is truncated, and its digest appended.
+/// Bytes without a note belong to another program, and are not touched. The file is locked while it is open, so that
+/// two downloads never write to it.
+///
+/// Any other file has a unique name, and is removed when this object is released.
 package final class PartialFile {
-  /// The version of a resource that the bytes are of.
+  /// The version of the resource that the bytes belong to.
   package struct Note: Codable, Equatable {
-    /// A strong `ETag` or a `Last-Modified`: what `If-Range` takes (RFC 9110 §13.1.5); `nil` where nothing can go on from the
-    /// bytes.
+    /// A strong `ETag` or a `Last-Modified` for `If-Range` (RFC 9110 §13.1.5); `nil` if the download can't be resumed.
     package var validator: String?
-    /// The URL that was asked for, without its query, which may hold a signature that expires; empty where nothing can go
-    /// on.
+    /// The requested URL without its query, which may contain an expiring signature; empty if the download can't be
+    /// resumed.
     package var resource: String?
-    /// The length of the whole in bytes, where it is known.
+    /// The length of the complete resource in bytes, if it is known.
     package var total: Int64?
 
     package init(validator: String? = nil, resource: String? = nil, total: Int64? = nil) {
@@ -34,28 +35,28 @@ package final class PartialFile {
 
   package let destination: URL
   private let part: URL
-  /// The note's file; `nil` where nobody goes on.
+  /// The note's file; `nil` if the file is not resumable.
   private let sidecar: URL?
   private var descriptor: Int32 = -1
-  /// How many bytes are there.
+  /// The number of bytes in the file.
   package private(set) var count: Int64 = 0
-  /// The version of the bytes; `nil` when nothing can go on from them.
+  /// The version of the bytes; `nil` if the download can't be resumed.
   package private(set) var note: Note?
 
-  /// Begins a file that only this run writes; if `isPrivate`, its owner alone can read it.
+  /// Creates a file that only this run writes. If `isPrivate` is `true`, only its owner can read it.
   ///
-  /// - Throws: `NetworkError` of kind `file` when no file can be made there.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be created.
   init(_ destination: URL, isPrivate: Bool = false) throws(NetworkError) {
     (self.destination, sidecar) = (destination, nil)
     part = destination.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).part")
     if let refusal = Self.refusal(of: destination) { throw refusal }
     descriptor = open(part.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
-    guard descriptor >= 0 else { throw error("can't be made") }
+    guard descriptor >= 0 else { throw error("can't be created") }
   }
 
-  /// Opens what there is, or begins anew.
+  /// Opens the existing partial file, or creates a new one.
   ///
-  /// - Throws: `NetworkError` of kind `file`: no file can be made there, or another download is at it.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be created, or another download writes to it.
   package init(resuming destination: URL) throws(NetworkError) {
     self.destination = destination
     part = destination.deletingLastPathComponent().appending(path: Self.name(for: destination.lastPathComponent))
@@ -65,31 +66,31 @@ package final class PartialFile {
     repeat {
       letGo()
       descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      guard descriptor >= 0 else { throw error("can't be made") }
+      guard descriptor >= 0 else { throw error("can't be created") }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-        // Only closed: the bytes, and both names, are the other download's.
+        // Only closed, because the bytes and both names belong to the other download.
         closeFile()
         throw NetworkError(
           kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
       }
-      // Another may have moved the file to its place between the two steps: then this is the finished one.
+      // Another download may have completed the file between the two steps.
     } while !isStillThere
     let known = try? Data(contentsOf: sidecar)
     let written = known.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
     count = Int64(lseek(descriptor, 0, SEEK_END))
     if known != nil || count > 0, written?.resource == nil, written?.validator == nil {
-      // Only closed, but for one that was made just now: the bytes are somebody else's.
+      // Only closed, unless it was created just now: the bytes belong to another program.
       if count == 0 { _ = unlink(part.path) }
       closeFile()
       let other = known == nil ? part : sidecar
       throw NetworkError(
-        kind: .file, reason: "\(other.path) is not of a download; move it away, or choose another destination")
+        kind: .file, reason: "\(other.path) does not belong to a download; move it away, or choose another destination")
     }
     note = written?.validator == nil ? nil : written
     if count > 0, note == nil { try restart(nil) }
   }
 
-  /// The name of the partial file of `name`, whose own note has a name of at most 255 bytes.
+  /// Returns the name of the partial file of `name`. The name of its note has at most 255 bytes.
   private static func name(for name: String) -> String {
     let room = 255 - ".part.json".utf8.count
     guard name.utf8.count > room else { return name + ".part" }
@@ -99,19 +100,20 @@ package final class PartialFile {
     return start + digest + ".part"
   }
 
-  /// The reason that no file can become `destination`, if that is clear before it begins.
+  /// Returns the error of a `destination` that can't become a file; `nil` if no problem is detectable in advance.
   static func refusal(of destination: URL) -> NetworkError? {
     guard destination.isFileURL else {
-      return NetworkError(kind: .file, reason: "a download needs a file URL, not \(destination.absoluteString)")
+      return NetworkError(
+        kind: .file, reason: "the destination of a download must be a file URL, not \(destination.absoluteString)")
     }
     guard isDirectory(destination.path) else { return nil }
     return NetworkError(
-      kind: .file, reason: "\(destination.path) is a directory; name the file that the download becomes")
+      kind: .file, reason: "\(destination.path) is a directory; pass the path of the file to create")
   }
 
   deinit { letGo() }
 
-  /// Lets go of the file; nothing can be written any more. Only what a later run can go on from is left behind.
+  /// Closes the file, after which nothing can be written. It is removed unless a later run can resume it.
   package func letGo() {
     guard descriptor >= 0 else { return }
     if count == 0 || sidecar == nil, isStillThere { discard() }
@@ -123,26 +125,27 @@ package final class PartialFile {
     descriptor = -1
   }
 
-  /// Whether the name still leads to the file that is open.
+  /// Whether the name still refers to the open file.
   private var isStillThere: Bool {
     var (mine, named) = (stat(), stat())
     return fstat(descriptor, &mine) == 0 && stat(part.path, &named) == 0 && mine.st_ino == named.st_ino
       && mine.st_dev == named.st_dev
   }
 
-  /// Throws away what there is; what comes is of the version that `note` says, `nil` if no other run can go on from it.
+  /// Removes all bytes. The following bytes belong to the version of `note`; pass `nil` if they can't be resumed.
   package func restart(_ note: Note?) throws(NetworkError) {
     self.note = note
     count = 0
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw error("can't be emptied") }
     guard let sidecar else { return }
-    // Before the first byte: bytes without a note are not a download's, a note without bytes is harmless.
+    // Before the first byte, because bytes without a note are not recognized as a download's. A note without bytes is
+    // harmless.
     do { try JSONEncoder().encode(note ?? Note(resource: "")).write(to: sidecar, options: .atomic) } catch {
       throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
     }
   }
 
-  /// Adds `bytes`.
+  /// Appends `bytes`.
   package func append(_ bytes: some ContiguousBytes) throws(NetworkError) {
     let isWritten = bytes.withUnsafeBytes { bytes in
       var done = 0
@@ -158,7 +161,7 @@ package final class PartialFile {
     if !isWritten { throw error("can't be written") }
   }
 
-  /// The SHA-256 of what is there, read in pieces.
+  /// Returns the SHA-256 of the file's bytes, read in chunks.
   package func digest() throws(NetworkError) -> Data {
     var digest = SHA256()
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -173,11 +176,11 @@ package final class PartialFile {
     return Data(digest.finish())
   }
 
-  /// Moves the file to its destination, in place of one that is there, when the disk has it: after a crash there is the
-  /// old file or the whole new one.
+  /// Moves the file to its destination once it is stored on disk, and replaces an existing file. After a crash, there
+  /// is either the old file or the complete new one.
   package func complete() throws(NetworkError) {
     guard fsync(descriptor) == 0, rename(part.path, destination.path) == 0 else {
-      throw error("can't be moved to its place")
+      throw error("can't be moved to its destination")
     }
     guard let sidecar else { return }
     _ = unlink(sidecar.path)
@@ -188,7 +191,7 @@ package final class PartialFile {
     }
   }
 
-  /// Removes everything: the bytes are of no use.
+  /// Removes the file and its note.
   package func discard() {
     _ = unlink(part.path)
     if let sidecar { _ = unlink(sidecar.path) }

@@ -2,46 +2,48 @@ import PortableFoundation
 import Streams
 import Synchronization
 
-/// What the consumer of a streamed body answers to a chunk.
+/// The response of a body's consumer to a chunk.
 public enum BodyFlow: Sendable {
-  /// It takes the next chunk as soon as there is one.
+  /// The consumer accepts the next chunk.
   case `continue`
-  /// It has taken this one, and takes no other before `StreamControl.resume()`.
+  /// The consumer has taken this chunk, and accepts the next one only after `StreamControl.resume()`.
   case pause
 }
 
-/// Steers a response that streams in; disposing it cancels the request.
+/// A control of a streamed response. Disposing it cancels the request.
 public protocol StreamControl: Disposable {
-  /// Lets chunks come again after a `pause`; from any thread, also from within the chunk's own call, before its `pause` is
-  /// returned. Calls while nothing is paused do nothing.
+  /// Continues the delivery of chunks after a `pause`. May be called from any thread, also within the call that returns
+  /// `pause`. Has no effect if nothing is paused.
   func resume()
 }
 
-/// What hears of a response while it comes in.
+/// The closures that receive a streamed response.
 struct ResponseReceiver: Sendable {
   let head: @Sendable (Response) -> Void
   let chunk: @Sendable (Data) -> BodyFlow
 }
 
-/// Whether a consumer takes chunks, as told by its answers and by `resume()`, which may overtake the answer it takes back.
+/// The flow control of a consumer, based on its return values and on `resume()`, which may be called before the `pause`
+/// that it revokes is returned.
 final class FlowGate: Sendable {
   private static let open: UInt8 = 0
   private static let paused: UInt8 = 1
-  /// Resumed since the last chunk was handed out: the pause that may be on its way counts no more.
+  /// Resumed since the last chunk was delivered, so that a concurrent pause is ignored.
   private static let resumed: UInt8 = 2
 
-  /// Set by the thread that hands out chunks, and by whoever resumes.
+  /// Set by the thread that delivers chunks, and by any thread that resumes.
   private let state = Atomic<UInt8>(open)
 
   var isPaused: Bool { state.load(ordering: .acquiring) == Self.paused }
 
-  /// Hands `chunk` to `take`; `true` when the next one may follow. By one thread at a time, and never while paused.
+  /// Delivers `chunk` to `take`. Returns `true` if the next chunk may follow. Called by one thread at a time, and never
+  /// while paused.
   func deliver<Chunk>(_ chunk: Chunk, to take: (Chunk) -> BodyFlow) -> Bool {
     state.store(Self.open, ordering: .releasing)
     guard take(chunk) == .pause else { return true }
     return !state.compareExchange(expected: Self.open, desired: Self.paused, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// `true` when this has ended a pause, so that the transport must go on.
+  /// Returns `true` if the call ended a pause, so that the transport must continue.
   func resume() -> Bool { state.exchange(Self.resumed, ordering: .acquiringAndReleasing) == Self.paused }
 }

@@ -1,47 +1,50 @@
 import PortableFoundation
 import Streams
 
-/// Keeps the cookies of the requests that share it, in memory (RFC 6265); nothing is kept unless one is asked for.
+/// An in-memory store of cookies for the requests that share it (RFC 6265). Without a jar, no cookies are stored.
 ///
 /// ```swift
 /// let network = Network(Backend(baseURL: shopURL, options: .init(cookies: CookieJar())))
 /// ```
-/// A cookie for a whole domain is taken from its own hosts only, and never for a domain of one label; there is no list of
-/// public suffixes, so a jar is meant for back ends that trust their domain. A `Cookie` field of the caller's is sent in
-/// place of the jar's. What comes without TLS leaves `Secure` cookies alone; the name prefixes `__Host-` and `__Secure-`
-/// mean what RFC 6265bis says; a cookie of more than 4,096 bytes is ignored.
+/// A cookie for a domain is accepted only from hosts of that domain, and never for a domain of one label. There is no
+/// list of public suffixes, so use a jar only for backends that trust their domain. These rules also apply:
+///
+/// - A `Cookie` field that the caller sets replaces the jar's.
+/// - A response without TLS does not affect `Secure` cookies.
+/// - The name prefixes `__Host-` and `__Secure-` have the meaning of RFC 6265bis.
+/// - A cookie of more than 4,096 bytes is ignored.
 public final class CookieJar: Sendable {
-  /// One cookie.
+  /// A cookie.
   public struct Cookie: Sendable, Hashable {
     /// The name.
     public var name: String
     /// The value, as the server sent it.
     public var value: String
-    /// The host, or the domain with all its hosts if `isForSubdomains`.
+    /// The host, or the domain if `isForSubdomains` is `true`.
     public var domain: String
-    /// Whether the hosts below `domain` get it, too.
+    /// Whether the cookie is also sent to hosts below `domain`.
     public var isForSubdomains: Bool
-    /// The path that it is for, and all below.
+    /// The path for which the cookie is sent, including all paths below it.
     public var path: String
-    /// Whether it goes over TLS only.
+    /// Whether the cookie is sent only over TLS.
     public var isSecure: Bool
-    /// When it ends; `nil` when the jar does.
+    /// The expiry date; `nil` for a cookie that lasts as long as the jar.
     public var expires: Date?
   }
 
-  /// For a domain; the oldest go first. RFC 6265 §6.1 asks for room for 50.
+  /// The maximum number of cookies per domain; the oldest are removed. RFC 6265 §6.1 requires at least 50.
   private static let limit = 100
 
-  /// By domain, in the order of their making. Taken by any thread; nothing is called under it.
+  /// The cookies by domain, in order of creation. Any thread may use them. No other code is called under the lock.
   private let kept = Locked<[String: [Cookie]]>([:])
 
-  /// An empty jar.
+  /// Creates an empty jar.
   public init() {}
 
-  /// Every cookie kept, by domain, the oldest first; those that have ended included until they are looked for.
+  /// The cookies by domain, the oldest first. Includes expired cookies until the next request to their domain.
   public var cookies: [Cookie] { kept.withLock { $0 }.sorted { $0.key < $1.key }.flatMap(\.value) }
 
-  /// Forgets every cookie.
+  /// Removes all cookies.
   public func removeAll() {
     let all = kept.withLock { kept in
       defer { kept = [:] }
@@ -50,7 +53,8 @@ public final class CookieJar: Sendable {
     withExtendedLifetime(all) {}
   }
 
-  /// The value of the `Cookie` field of a request to `url`; `nil` for none. Longer paths first (RFC 6265 §5.4).
+  /// Returns the value of the `Cookie` field for a request to `url`; `nil` without cookies. Longer paths come first
+  /// (RFC 6265 §5.4).
   package func header(for url: URL, at now: Date = Date()) -> String? {
     guard let host = url.plainHost else { return nil }
     let path = SetCookie.path(url)
@@ -66,14 +70,14 @@ public final class CookieJar: Sendable {
       }
     }
     guard !cookies.isEmpty else { return nil }
-    // A stable sort, as equal paths keep the order of their making.
+    // The sort is stable, because cookies with equal paths keep their order of creation.
     let sorted = cookies.enumerated().sorted {
       ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
     }
     return sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
   }
 
-  /// Keeps what the `Set-Cookie` fields of an answer from `url` say.
+  /// Stores the cookies of the `Set-Cookie` fields in a response from `url`.
   package func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
     for field in headers.values(of: "Set-Cookie") {
       guard let cookie = SetCookie(field, from: url, at: now)?.cookie else { continue }
@@ -87,7 +91,7 @@ public final class CookieJar: Sendable {
         if cookie.expires.map({ $0 <= now }) ?? false {
           if let old { cookies.remove(at: old) }
         } else if let old {
-          // The place in the order is that of its making (RFC 6265 §5.3, step 11.3).
+          // A replaced cookie keeps its position (RFC 6265 §5.3, step 11.3).
           cookies[old] = cookie
         } else {
           cookies.append(cookie)
@@ -98,8 +102,8 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// Whether a cookie for TLS stands where `cookie` has come without: it is neither replaced nor shadowed (RFC 6265bis
-  /// §5.7, step 13).
+  /// Returns whether a `Secure` cookie exists that `cookie`, received without TLS, must neither replace nor shadow (RFC
+  /// 6265bis §5.7, step 13).
   private static func protects(_ kept: [String: [Cookie]], from cookie: Cookie) -> Bool {
     kept.contains { domain, cookies in
       (domain == cookie.domain || SetCookie.isBelow(domain, domain: cookie.domain)
@@ -108,7 +112,7 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// The host, and what it is below, the shortest last.
+  /// Returns the host and its parent domains, the shortest last.
   private static func domains(of host: String) -> [String] {
     var domains = [host]
     var rest = host[...]
@@ -119,7 +123,7 @@ public final class CookieJar: Sendable {
     return domains
   }
 
-  /// RFC 6265 §5.1.4.
+  /// Returns whether `path` matches `prefix` (RFC 6265 §5.1.4).
   private static func isBelow(_ path: String, _ prefix: String) -> Bool {
     path == prefix || (path.hasPrefix(prefix) && (prefix.hasSuffix("/") || path.dropFirst(prefix.count).hasPrefix("/")))
   }

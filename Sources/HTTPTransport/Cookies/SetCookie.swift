@@ -1,23 +1,23 @@
 import PortableFoundation
 
-/// A `Set-Cookie` field, read as RFC 6265 §5.2 and §5.3 have it.
+/// A parser for a `Set-Cookie` field (RFC 6265 §5.2, §5.3).
 struct SetCookie {
-  /// The largest name and value together, in bytes, and the largest attribute (RFC 6265bis §5.6, §5.7).
+  /// The maximum number of bytes of name and value together, and of an attribute (RFC 6265bis §5.6, §5.7).
   private static let maxSize = 4096
   private static let maxAttributeSize = 1024
 
   private(set) var cookie: CookieJar.Cookie
 
-  /// `nil` for a field that names no cookie, or one that `url` may not set.
+  /// Returns `nil` for a field without a cookie, or with one that `url` must not set.
   init?(_ field: String, from url: URL, at now: Date) {
     guard let host = url.plainHost else { return nil }
     let parts = field.split(separator: ";", omittingEmptySubsequences: false)
     guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
     let name = Self.trimmed(pair[..<equals])
     let value = Self.trimmed(pair[pair.index(after: equals)...])
-    // What was folded or smuggled into a value must not become a header of ours.
+    // Control characters in a value must not get into the header of a request.
     guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return nil }
-    // No server needs more, and the next request would bear it (RFC 6265bis §5.7, step 5).
+    // Larger cookies would burden every following request (RFC 6265bis §5.7, step 5).
     guard name.utf8.count + value.utf8.count <= Self.maxSize else { return nil }
     cookie = CookieJar.Cookie(
       name: name, value: value, domain: host, isForSubdomains: false, path: Self.defaultPath(url), isSecure: false,
@@ -38,7 +38,7 @@ struct SetCookie {
         guard !domain.isEmpty else { break }
         guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
         cookie.domain = domain
-        // Whoever owns a name of one label, as localhost or a top-level domain, does not own what is below it.
+        // The owner of a name of one label, such as localhost or a top-level domain, does not own the names below it.
         cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
         hasDomain = true
       case "path":
@@ -49,15 +49,15 @@ struct SetCookie {
       }
     }
     cookie.expires = maxAge ?? cookie.expires
-    // A cookie for TLS that came without could be anyone's on the way.
+    // Without TLS, an attacker on the network could have set this cookie.
     if cookie.isSecure, url.scheme?.lowercased() != "https" { return nil }
-    // What such a name promises must hold (RFC 6265bis §4.1.3).
+    // Enforces the guarantees of name prefixes (RFC 6265bis §4.1.3).
     let lowered = name.lowercased()
     if lowered.hasPrefix("__secure-"), !cookie.isSecure { return nil }
     if lowered.hasPrefix("__host-"), !cookie.isSecure || hasDomain || !hasPath { return nil }
   }
 
-  /// Whether `host` is one of the hosts below `domain`, which has more than one label (RFC 6265 §5.1.3).
+  /// Returns whether `host` is below `domain`, which must have more than one label (RFC 6265 §5.1.3).
   static func isBelow(_ host: String, domain: String) -> Bool {
     domain.contains(".") && host.hasSuffix("." + domain) && !isAddress(host)
   }
@@ -70,20 +70,20 @@ struct SetCookie {
     text.trimming { $0 == " " || $0 == "\t" }
   }
 
-  /// RFC 6265 §5.1.4.
+  /// Returns the default path of a cookie (RFC 6265 §5.1.4).
   private static func defaultPath(_ url: URL) -> String {
     let path = path(url)
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
     return String(path[..<slash])
   }
 
-  /// The path as it goes over the wire: as the server wrote its cookie's.
+  /// Returns the path as it is sent, which is the spelling that the server uses in its cookies.
   static func path(_ url: URL) -> String {
     let path = url.path(percentEncoded: true)
     return path.hasPrefix("/") ? path : "/"
   }
 
-  /// A date in any of the orders that RFC 6265 §5.1.1 reads: words for the time, the day, the month, the year.
+  /// Parses a date in any order that RFC 6265 §5.1.1 allows: the words for time, day, month and year.
   static func date(_ text: String) -> Date? {
     var (time, day, month, year): ([Int]?, Int?, Int?, Int?) = (nil, nil, nil, nil)
     let separators = Set("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".unicodeScalars)

@@ -1,9 +1,9 @@
 #if canImport(CCurl)
-  /// Reads Alt-Svc fields (RFC 7838 §3): whether an origin itself offers HTTP/3.
+  /// A parser for Alt-Svc fields (RFC 7838 §3), which tells whether an origin itself offers HTTP/3.
   enum AlternativeServices {
-    /// A day (RFC 7838 §3.1).
+    /// The default age in seconds: a day (RFC 7838 §3.1).
     private static let usualAge = 86_400.0
-    /// A year: a larger value is taken for a mistake.
+    /// The maximum age in seconds: a year. Larger values are treated as mistakes.
     private static let longestAge = 31_536_000.0
 
     /// Returns the seconds for which the origin offers HTTP/3 at its own host and `port`; 0 if it does not.
@@ -27,7 +27,7 @@
       return Swift.min(Double(digits) ?? longestAge, longestAge)
     }
 
-    /// The parts between separators that are not quoted, without the blanks around them.
+    /// Splits `text` at the separators that are not quoted, and trims blanks.
     private static func split(_ text: String, at separator: Character) -> [String] {
       var (parts, part, isQuoted) = ([String](), "", false)
       for character in text {

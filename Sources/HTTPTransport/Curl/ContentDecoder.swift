@@ -2,21 +2,21 @@
   import CCurl
   import PortableFoundation
 
-  /// Removes the content codings of one response, a limited piece at a time; the loop's thread only.
+  /// A decoder for the content codings of one response, with output of limited size. Used only on the loop's thread.
   ///
-  /// libcurl takes a coded body that is cut short for a complete one, and inflates each chunk without a limit (all
-  /// versions up to 8.14), so its own decoding stays off.
+  /// The decoding of libcurl stays disabled. Up to version 8.14, it accepts a truncated coded body as complete, and
+  /// decompresses each chunk without a limit.
   final class ContentDecoder {
     enum Step {
-      /// So many bytes of decoded content.
+      /// The number of bytes of decoded content.
       case bytes(Int)
-      /// All input is used up.
+      /// All input has been consumed.
       case needsInput
-      /// Why the content is not what its `Content-Encoding` says.
+      /// The reason why the content does not match its `Content-Encoding`.
       case failure(String)
     }
 
-    /// One coding, and what it has still to decode.
+    /// One coding, and the input that it has not decoded yet.
     private final class Stage {
       let name: Substring
       let decoder: OpaquePointer
@@ -33,27 +33,27 @@
       deinit { ccoding_free(decoder) }
     }
 
-    /// libcurl's limit, too: more are an attack (CVE-2023-23916).
+    /// The maximum number of codings, as in libcurl. A larger number is an attack (CVE-2023-23916).
     private static let maxCodings = 5
-    /// The largest piece that one coding hands to the next.
-    private static let pieceSize = 1 << 14
+    /// The maximum size of a chunk that one coding passes to the next.
+    private static let chunkSize = 1 << 14
 
-    /// In the order of decoding.
+    /// The codings, in the order of decoding.
     private var stages: [Stage] = []
-    /// Whether any coded byte has come in.
+    /// Whether any coded bytes have been received.
     private(set) var hasInput = false
 
-    /// Whether the content has come to its end, in every coding.
+    /// Whether the content has ended in every coding.
     var isAtEnd: Bool { stages.allSatisfy(\.isAtEnd) }
 
-    /// The codings in the order of decoding.
+    /// The names of the codings, in the order of decoding.
     var names: String { stages.map(\.name).joined(separator: ", ") }
 
-    /// A decoder for a `Content-Encoding` field; `nil` where the content is not coded.
+    /// Creates a decoder for a `Content-Encoding` field; `nil` if the content is not coded.
     ///
-    /// - Throws: `Failure` for a coding that is not known here.
+    /// - Throws: `Failure` for an unsupported coding.
     init?(_ field: String) throws {
-      // The coding applied last is named last (RFC 9110 §8.4).
+      // The field lists the coding applied last at its end (RFC 9110 §8.4).
       for name in field.split(whereSeparator: { ", \t".contains($0) }).reversed() {
         let coding: Int
         switch name.lowercased() {
@@ -62,13 +62,13 @@
         case "deflate": coding = CCODING_DEFLATE
         case "br": coding = CCODING_BROTLI
         case "zstd": coding = CCODING_ZSTD
-        default: throw Failure(reason: "the Content-Encoding \(field.prefix(100).debugDescription) is not known here")
+        default: throw Failure(reason: "the Content-Encoding \(field.prefix(100).debugDescription) is not supported")
         }
         guard stages.count < Self.maxCodings else {
           throw Failure(reason: "the Content-Encoding names more than \(Self.maxCodings) codings")
         }
         guard let stage = Stage(name, coding) else {
-          throw Failure(reason: "the coding \(name) can't be decoded: its library is missing, or memory")
+          throw Failure(reason: "the content coding \(name) can't be decoded: its library or memory is missing")
         }
         stages.append(stage)
       }
@@ -77,7 +77,7 @@
 
     struct Failure: Error { let reason: String }
 
-    /// Takes the next coded bytes, behind those that are still to be decoded.
+    /// Appends received coded bytes to the input.
     func feed(_ bytes: UnsafeRawPointer, _ count: Int) {
       guard count > 0 else { return }
       hasInput = true
@@ -87,7 +87,7 @@
       first.input.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// Decodes as much as fits into `output`.
+    /// Decodes as much input as fits into `output`.
     func decode(into output: UnsafeMutableRawBufferPointer) -> Step { run(stages.count - 1, output) }
 
     private func run(_ index: Int, _ output: UnsafeMutableRawBufferPointer) -> Step {
@@ -102,15 +102,15 @@
         stage.isAtEnd = step.state == Int32(CCODING_AT_END)
         switch Int(step.state) {
         case CCODING_INSIDE, CCODING_AT_END: break
-        case CCODING_BEHIND_END: return .failure("the body has bytes behind the end of its \(stage.name) content")
+        case CCODING_BEHIND_END: return .failure("the body has bytes after the end of its \(stage.name) content")
         case CCODING_NO_MEMORY: return .failure("there is not enough memory to decode \(stage.name)")
-        default: return .failure("the body is not coded as its Content-Encoding says (\(stage.name))")
+        default: return .failure("the body does not match its Content-Encoding (\(stage.name))")
         }
         if step.produced > 0 { return .bytes(step.produced) }
         if stage.offset < stage.input.count {
-          // Between two members nothing is produced; without any progress, nothing ever would be.
+          // Between two members, no output is produced. Without any progress, decoding would never finish.
           if step.consumed > 0 || stage.isAtEnd { continue }
-          return .failure("the body is not coded as its Content-Encoding says (\(stage.name))")
+          return .failure("the body does not match its Content-Encoding (\(stage.name))")
         }
         guard index > 0 else { return .needsInput }
         switch refill(stage, from: index - 1) {
@@ -121,10 +121,10 @@
     }
 
     private func refill(_ stage: Stage, from index: Int) -> Step {
-      stage.input = [UInt8](repeating: 0, count: Self.pieceSize)
+      stage.input = [UInt8](repeating: 0, count: Self.chunkSize)
       stage.offset = 0
       let step = stage.input.withUnsafeMutableBytes { run(index, $0) }
-      if case .bytes(let count) = step { stage.input.removeLast(Self.pieceSize - count) } else { stage.input = [] }
+      if case .bytes(let count) = step { stage.input.removeLast(Self.chunkSize - count) } else { stage.input = [] }
       return step
     }
   }

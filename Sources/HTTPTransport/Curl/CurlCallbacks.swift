@@ -2,8 +2,8 @@
   import CCurl
   import PortableFoundation
 
-  /// What libcurl calls on the loop's thread, from within `ccurl_multi_wait` and `ccurl_multi_work`; the context is the
-  /// transfer's place, whose owner is the handle, which its loop keeps.
+  /// The callbacks that libcurl calls on the loop's thread, within `ccurl_multi_wait` and `ccurl_multi_work`. The
+  /// context is the `ccurl_transfer`, whose owner is the handle. The loop retains the handle.
   enum CurlCallbacks {
     private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
       context?.assumingMemoryBound(to: ccurl_transfer.self).pointee.owner.map {
@@ -20,10 +20,11 @@
     static let receiveHeader: ccurl_data_callback = { bytes, size, count, context in
       guard let handle = handle(context), let bytes else { return 0 }
       handle.transfer?.touch()
-      let goesOn = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
+      if CurlLibrary.keepsFreedFields { handle.awaitFirstField(after: bytes, size * count) }
+      let continues = bytes.withMemoryRebound(to: UInt8.self, capacity: size * count) {
         handle.receiveHead(UnsafeBufferPointer(start: $0, count: size * count))
       }
-      return goesOn ? size * count : 0
+      return continues ? size * count : 0
     }
 
     static let sendBody: ccurl_data_callback = { bytes, size, count, context in
@@ -39,7 +40,7 @@
     }
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
-      // A redirect's own body is of no interest; libcurl says 0 where it knows no length.
+      // The body of a redirect is not reported. libcurl passes 0 for an unknown length.
       guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.answer.status)
       else { return 0 }
       transfer.report(
@@ -55,9 +56,13 @@
     }
 
     static let hearDebugText: ccurl_debug_callback = { _, kind, text, count, context in
-      // A head of which nothing was sent (CURLINFO_HEADER_OUT), and lines of text.
-      if kind == 2, count == 0 { handle(context)?.noteUnsentHead() }
-      if kind == 0, let text { handle(context)?.hear(UnsafeRawBufferPointer(start: text, count: count)) }
+      guard let handle = handle(context), let text else { return 0 }
+      switch kind {
+      case 1: handle.checkFirstField(UInt8(bitPattern: text.pointee))  // CURLINFO_HEADER_IN
+      case 2 where count == 0: handle.noteUnsentHead()  // CURLINFO_HEADER_OUT
+      case 0 where handle.isListening: handle.hear(UnsafeRawBufferPointer(start: text, count: count))
+      default: break
+      }
       return 0
     }
   }

@@ -2,20 +2,20 @@
   import CCurl
   import PortableFoundation
 
-  /// A request as its errors name it: a transfer, or a socket that is being opened.
+  /// The information that errors contain about a request: of a transfer, or of a socket that is being opened.
   protocol CurlOperation {
-    /// What the caller asked for.
+    /// The caller's request.
     var request: Request { get }
-    /// What goes over the wire now, and its URL as text.
+    /// The request on the wire, and its URL as text.
     var currentRequest: Request { get }
     var hopURL: String { get }
-    /// Host and port of the hop.
+    /// The host and port of the current request.
     var place: String { get }
   }
 
   extension CurlTransfer: CurlOperation {}
 
-  /// What a CURLcode means to the caller (libcurl-errors(3)).
+  /// The translation of libcurl's error codes to `NetworkError`s (libcurl-errors(3)).
   enum CurlFailure {
     static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
@@ -37,7 +37,7 @@
       if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
       let proxy = handle.proxyPlace
       switch code {
-      // 7 since libcurl 8.15.
+      // Code 7 since libcurl 8.15.
       case _ where [7, 56].contains(code) && tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
         return make(
           .connection,
@@ -45,11 +45,11 @@
             + "Configuration.proxy, with its user and password")
       case 8 where handle.answer.status > 0:
         return make(
-          .connection, "the head of the response from \(place) is not valid: \(underlying.text); see the server")
+          .connection, "the head of the response from \(place) is not valid: \(underlying.text); check the server")
       case 1 where !underlying.text.contains("not supported or disabled"), 8:
         return make(.connection, "\(place) did not respond with HTTP: \(underlying.text); check the port")
       case 1, 3:
-        return make(.invalidRequest, "libcurl refuses the URL \(transfer.hopURL): \(underlying.text)")
+        return make(.invalidRequest, "libcurl rejects the URL \(transfer.hopURL): \(underlying.text)")
       case 6:
         return make(
           .unknownHost,
@@ -76,18 +76,18 @@
       case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
         return make(
           .connection,
-          "the head of the response from \(place) has a line above libcurl's 100 KB, or is too large for it "
-            + "altogether; see the server")
+          "the head of the response from \(place) has a line above libcurl's limit of 100 KB, or is too "
+            + "large in total; check the server")
       case 27:
         return make(
           .connection,
-          "libcurl has too little memory for the request to \(place), or its head is too large for it; put "
+          "libcurl has too little memory for the request to \(place), or its head is too large; move "
             + "large values into the body")
       case 35 where isHangUp(underlying.text):
         return make(
           .tls,
           "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
-            + "handshake (\(underlying.text)); check that TLS is spoken on that port, and what the server requires")
+            + "handshake (\(underlying.text)); check that the port uses TLS, and what the server requires")
       case _ where code == 58 || (code == 35 && underlying.text.contains("key file")):
         return make(
           .tls,
@@ -103,68 +103,69 @@
       case 56 where isCertificateDemand(underlying.text):
         return make(
           .tls,
-          "\(place) requires a client certificate or does not accept it: \(underlying.text); give one in TLS.identity")
+          "\(place) requires a client certificate or does not accept it: \(underlying.text); set one in TLS.identity")
       case 65:
         return make(
           .connection,
-          "\(place) asked for the body again, which can't be sent twice; give a BodyStream that can be repeated")
+          "\(place) requested the body again, which can be sent only once; use a repeatable BodyStream")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
-      case 97: return make(.connection, "the proxy \(proxy ?? "") refused \(said); check Configuration.proxy")
+      case 97: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
       case 18, 52: return make(.connection, "\(place) closed the connection without a response; try again")
       case 16, 92:
-        return make(.connection, "HTTP/2 with \(said) (libcurl error \(code)); try again")
+        return make(.connection, "HTTP/2 failed with \(said) (libcurl error \(code)); try again")
       case 55, 56:
         return make(
           .connection,
           handle.answer.status >= 200
-            ? "the connection broke: \(cutShort(place, handle)) (\(underlying.text))"
+            ? "the connection broke: \(cutShort(place, handle, underlying.text))"
             : "the connection to \(place) broke before the response: \(underlying.text)")
       case 96:
         return make(
           .connection,
-          "no HTTP/3 connection to \(said); check that a server speaks HTTP/3 on that UDP port, or use HTTPVersion.automatic"
+          "no HTTP/3 connection to \(said); check that a server supports HTTP/3 on that UDP port, or use HTTPVersion.automatic"
         )
       case 61:
-        return make(.connection, "the body from \(place) is not coded as its Content-Encoding says; see the server")
-      default: return make(.connection, "the exchange with \(said) failed (libcurl error \(code))")
+        return make(.connection, "the body from \(place) does not match its Content-Encoding; check the server")
+      default: return make(.connection, "the request failed: \(said) (libcurl error \(code))")
       }
     }
 
-    /// Whether OpenSSL or GnuTLS says that the connection was closed, and not what was wrong.
+    /// Returns whether the text of OpenSSL or GnuTLS only reports that the connection was closed, without a reason.
     private static func isHangUp(_ text: String) -> Bool {
       ["ssl_error_syscall", "unexpected eof", "connection reset", "connection was non-properly terminated"]
         .contains(where: text.lowercased().contains)
     }
 
-    /// Whether a server has ended TLS 1.3 for want of a client certificate, which shows behind the handshake alone.
+    /// Returns whether the server ended TLS 1.3 because a client certificate is missing. In TLS 1.3, this error arrives
+    /// only after the handshake.
     private static func isCertificateDemand(_ text: String) -> Bool {
       ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "fatal alert"]
         .contains(where: text.lowercased().contains)
     }
 
-    /// Which limit of the system's kept a connection from being made.
+    /// Returns the description of the system limit that prevented a connection; `nil` if there was none.
     private static func systemLimit(_ handle: CurlHandle) -> String? {
       let code = ccurl_multi_take_socket_error(handle.multi)
       guard code != 0 else { return nil }
       return "\(String(cString: strerror(code))); raise the limit, or lower Configuration.maxConnections"
     }
 
-    /// A body that libcurl takes for complete, and is not.
+    /// Returns the error for an incomplete body that libcurl accepts as complete.
     static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(cutShort(transfer.place, handle)): \(reason)", request: transfer.request)
+        reason: cutShort(transfer.place, handle, reason), request: transfer.request)
     }
 
     static func connectTimeout(_ transfer: some CurlOperation, _ underlying: (any Error)? = nil) -> NetworkError {
       NetworkError(
         kind: .timeout,
-        reason: "\(transfer.place) was not connected within Timeouts.connect "
+        reason: "no connection to \(transfer.place) within Timeouts.connect "
           + "(\(transfer.request.timeouts.connect) s); raise it or check the network",
         request: transfer.request, underlying: underlying)
     }
 
-    /// libcurl takes a head that ends with the connection for a whole one.
+    /// Returns the error for a head that ended with the connection, which libcurl accepts as complete.
     static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
@@ -174,44 +175,46 @@
 
     static func timeout(_ transfer: CurlTransfer, _ limit: String, _ seconds: Double) -> NetworkError {
       let phase = transfer.handle == nil ? "while it waited for a connection" : "while it ran"
-      let meaning = limit == "idle" ? "was silent for" : "had not answered completely after"
+      let meaning = limit == "idle" ? "was silent for" : "did not complete the response within"
       return NetworkError(
         kind: .timeout,
         reason: "\(transfer.place) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise it or "
-          + "look at the server",
+          + "check the server",
         request: transfer.request)
     }
 
-    /// A setting that libcurl does not take, so that nothing may be sent.
+    /// Returns the error for a setting that libcurl does not accept, so that nothing may be sent.
     static func refused(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
       let text = ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
       let library = CurlLibrary.capabilities.map { "\($0.version) with \($0.tls ?? "no TLS")" } ?? "?"
       let remedy =
         isUnknownOption(code)
-        ? "leave it out, or install a libcurl with OpenSSL (Debian: libcurl4)" : "check its value and its length"
+        ? "remove it, or install a libcurl with OpenSSL (Debian: libcurl4)" : "check its value and its length"
       return NetworkError(
-        kind: kind, reason: "libcurl \(library) does not take \(setting) (\(text)), so nothing was sent; \(remedy)",
+        kind: kind, reason: "libcurl \(library) does not accept \(setting) (\(text)), so nothing was sent; \(remedy)",
         underlying: CurlError(code: Int(code), text: text))
     }
 
-    /// Whether `code` says that this libcurl was built without an option: CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION.
+    /// Returns whether `code` means that this libcurl was built without an option: CURLE_NOT_BUILT_IN,
+    /// CURLE_UNKNOWN_OPTION.
     static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
 
     static func outOfMemory(_ transfer: some CurlOperation) -> NetworkError {
       NetworkError(
-        kind: .connection, reason: "libcurl could not make an easy handle: out of memory", request: transfer.request)
+        kind: .connection, reason: "libcurl could not create an easy handle: out of memory", request: transfer.request)
     }
 
-    /// The status with which a proxy has responded to CONNECT; 0 where none was asked.
+    /// The status of a proxy's response to CONNECT; 0 without a tunnel.
     private static func tunnelStatus(_ handle: CurlHandle) -> Int {
       ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
     }
 
-    private static func cutShort(_ place: String, _ handle: CurlHandle) -> String {
+    private static func cutShort(_ place: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
       let received = ccurl_easy_get_int64(handle.easy, Int32(CCURL_SIZE_DOWNLOAD))
       let expected = ccurl_easy_get_int64(handle.easy, Int32(CCURL_CONTENT_LENGTH_DOWNLOAD))
       let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"
-      return "body cut short by \(place): received \(Swift.max(0, received)) \(whole); try again"
+      let reason = cause.map { " (\($0))" } ?? ""
+      return "the body from \(place) is incomplete: received \(Swift.max(0, received)) \(whole)\(reason); try again"
     }
   }
 #endif

@@ -2,16 +2,16 @@
   import CCurl
   import PortableFoundation
 
-  /// What libcurl knows of a transfer.
+  /// The measurements of libcurl for a transfer.
   extension CurlHandle {
-    /// Whether the connection of this transfer stands, and since when (uptime in nanoseconds).
+    /// The uptime in nanoseconds at which the connection was established; `nil` until then.
     var connectedAt: UInt64? {
       if CurlLibrary.asksBeforeSending { return sentAt }
       let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
     }
 
-    /// The proxy that requests go through, for errors; `nil` where there is none, or the environment decides.
+    /// The host and port of the proxy, for errors; `nil` without a proxy, or if the environment selects it.
     var proxyPlace: String? {
       guard case .url(let url, let except) = configuration.proxy else { return nil }
       if case .unixSocket = address { return nil }
@@ -19,29 +19,29 @@
       return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
     }
 
-    /// Whether TLS is spoken with the proxy, too.
+    /// Whether the connection to the proxy uses TLS.
     var isSecureProxy: Bool {
       if case .url(let url, _) = configuration.proxy { return url.scheme?.lowercased() == "https" }
       return false
     }
 
-    /// Whether TLS may be spoken with the proxy, which the environment may name.
+    /// Whether the proxy may use TLS. The environment may name such a proxy.
     var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy { true } else { isSecureProxy } }
 
-    /// Whether its connection is its own, so that what comes in on it is its response.
+    /// Whether the transfer has its connection to itself, so that all received bytes belong to its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 
-    /// How much of the body the system has taken.
+    /// The number of bytes of the body that the system has accepted.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD))) }
 
-    /// What has been transferred when all is done.
+    /// The progress of the completed transfer.
     var finalProgress: TransferProgress {
       let sent = bytesSent
       let received = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_DOWNLOAD)))
       return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
     }
 
-    /// What the exchange has taken.
+    /// Returns the measurements of the transfer until now.
     func metrics(of transfer: CurlTransfer, at now: UInt64) -> TransferMetrics {
       let raw = ccurl_easy_get_metrics(easy)
       func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
@@ -58,7 +58,7 @@
         redirects: transfer.trail.redirects.count)
     }
 
-    /// Its last one is kept as text: most exchanges are with the server of the one before.
+    /// Caches the text of the last address, because most transfers use the same server as the one before.
     private func remoteAddress(_ raw: UnsafePointer<CChar>, _ port: Int) -> String? {
       guard raw.pointee != 0 else { return nil }
       let address = String(cString: raw)
@@ -66,9 +66,9 @@
       return remote.text
     }
 
-    /// Address and port as URLs have them.
+    /// Returns the address and port in the notation of URLs.
     static func place(_ address: String, _ port: Int) -> String {
-      // The file of a Unix domain socket has no port.
+      // A Unix domain socket has a path and no port.
       address.hasPrefix("/") ? address : address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
@@ -82,7 +82,7 @@
       }
     }
 
-    /// Whether the response came over HTTP/2 or HTTP/3, where requests share a connection.
+    /// Whether the response uses HTTP/2 or HTTP/3, where requests share a connection.
     var isMultiplexed: Bool {
       [Int(CCURL_HTTP_2), Int(CCURL_HTTP_3)].contains(ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)))
     }

@@ -2,15 +2,16 @@
   import CCurl
   import PortableFoundation
 
-  /// What libcurl is told of a request, and what it is given of the request's body.
+  /// The settings of a request, and the transfer of its body to libcurl.
   extension CurlHandle {
-    /// Bodies up to this size go out in one packet with their head; larger ones are read as they are sent.
+    /// The maximum size of a body that is sent in one packet with its head. Larger bodies are read during the upload.
     private static let inlineBody = 1 << 16
 
-    /// Above it, a body that the server does not want is dearer than asking first; libcurl's own limit, too.
+    /// The size in bytes above which sending an unwanted body costs more than asking first. Equal to libcurl's own
+    /// limit.
     private static let expectationSize: Int64 = 1 << 20
 
-    /// What a socket takes at once, even where the connection is slow.
+    /// The number of bytes that a socket accepts in one call, even if the connection is slow.
     private static let longHead = 1 << 14
 
     func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
@@ -28,7 +29,7 @@
       guard headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders()
       else { return }
       var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
-      // A caller with a coding of their own gets the body as it comes.
+      // A caller who sets `Accept-Encoding` gets the body unchanged.
       if fields["Accept-Encoding"] == nil, !CurlLibrary.codings.isEmpty {
         fields.append("Accept-Encoding", CurlLibrary.codings)
       }
@@ -46,16 +47,15 @@
       cookiesSent = cookies
     }
 
-    /// Whether a Connection field has the option "close" (RFC 9112 §9.6).
+    /// Returns whether a Connection field contains the option "close" (RFC 9112 §9.6).
     private static func asksToClose(_ value: String) -> Bool {
       value.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == "close" }
     }
 
-    /// How long a server is waited for that does not respond to an expectation: half of libcurl's second, once for each
-    /// origin.
+    /// The time limit for the response to an expectation: half of libcurl's second, applied once per origin.
     private static let expectationMilliseconds = 500
 
-    /// Method and body; gives the header lines libcurl must not add, and those it must.
+    /// Sets the method and the body. Returns the header fields that libcurl must not add, and those to add.
     func prepareMethodAndBody(
       _ request: Request
     ) throws(NetworkError) -> (removed: [String], added: HTTPHeaders) {
@@ -74,7 +74,7 @@
       if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
       let count = try prepareBody(request)
       var (removed, added): ([String], HTTPHeaders) = ([], [:])
-      // libcurl would call every body a form.
+      // Otherwise, libcurl declares every body to be a form.
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
       if count == nil { added["Transfer-Encoding"] = "chunked" }
       if request.headers["Expect"] == nil {
@@ -96,8 +96,9 @@
       return fields > Self.longHead
     }
 
-    /// libcurl 7 forgets the rest of a head that a socket has taken in two parts, where it knows the body to be empty: it
-    /// compares how much of the body has gone with 0. So it hears of a body of unknown length, which is empty.
+    /// If the body is known to be empty, libcurl 7 loses the rest of a head that a socket has accepted in two parts.
+    /// The cause is a comparison of the number of sent body bytes with 0. This function therefore declares an empty
+    /// body of unknown length.
     private func prepareLongHead(_ request: Request, _ sendsLength: Bool) -> (removed: [String], added: HTTPHeaders) {
       needsReset = true
       set(CCURL_UPLOAD, 1)
@@ -106,7 +107,7 @@
       return (["Transfer-Encoding", "Expect"], sendsLength ? ["Content-Length": "0"] : [:])
     }
 
-    /// Gives the length, `nil` where it is not known.
+    /// Sets the body and returns its length; `nil` if it is unknown.
     private func prepareBody(_ request: Request) throws(NetworkError) -> Int64? {
       switch request.body {
       case .none:
@@ -150,11 +151,11 @@
       ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
     }
 
-    /// Takes the next bytes of the body: what libcurl is to hear.
+    /// Copies the next bytes of the body into `buffer`, and returns the result for libcurl.
     func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       if !hasBodyBegun {
         hasBodyBegun = true
-        // The server has let the wait pass: the next body need not wait.
+        // The wait has expired without a response. The next body need not wait.
         if expectsContinue, answer.status == 0 { transfer?.lane?.ignoresExpectations = true }
       }
       return pump.map { send(from: $0, into: buffer) } ?? body?.read(into: buffer) ?? 0
@@ -173,7 +174,8 @@
       }
     }
 
-    /// Whether nothing can come in: libcurl waits for the request's own body, or for the server's leave to send it.
+    /// Whether nothing can arrive, because libcurl waits for the request's body or for the server's permission to send
+    /// it.
     var isWaitingToSend: Bool { isSendPaused || (expectsContinue && !hasBodyBegun && answer.status == 0) }
   }
 #endif

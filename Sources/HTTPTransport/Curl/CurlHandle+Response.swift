@@ -2,35 +2,61 @@
   import CCurl
   import PortableFoundation
 
-  /// What comes in, and where it goes.
+  /// The processing of received data.
   extension CurlHandle {
-    /// A redirect's body is read and dropped, which keeps the connection; beyond this size a new one is cheaper.
+    /// The maximum size of a redirect's body that is read and dropped to keep the connection. For larger ones, a new
+    /// connection is cheaper.
     private static let maxDropped = 1 << 16
 
-    /// Where content is decoded to. The largest piece that a consumer gets, too.
-    static let pieceSize = 1 << 16
+    /// The size of the buffer for decoded content, and therefore the maximum size of the chunks that a consumer
+    /// receives.
+    static let chunkSize = 1 << 16
 
-    /// Takes a line of a head or a trailer; `false` when the transfer must end.
+    /// Processes a line of a head or a trailer. Returns `false` if the transfer must end.
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else {
         abortReason =
           (answer.problem ?? "the head of the response is larger than \(CurlResponse.maxHeadSize) bytes")
-          + "; see the server"
+          + "; check the server"
         return false
       }
-      // No more head follows a change of protocol, and what does is not HTTP.
+      // After a switch of protocols, no further head follows, and the data is not HTTP.
       if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return refuseBodyBeforeHead() }
       if !wasComplete, answer.isHeadComplete { return headCompleted() }
       return true
     }
 
-    /// `false` when the head breaks a rule that libcurl does not watch.
+    /// Enables libcurl's debug output after a status line, so that libcurl shows the next line before it uses it.
+    ///
+    /// A used easy handle of libcurl 7.83 to 8.1.0 has a pointer to a freed header field. libcurl follows it if the first
+    /// field line of a response begins with a blank (curl 11103).
+    func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
+      guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
+      awaitsFirstField = true
+      if !isListening { set(CCURL_VERBOSE, 1) }
+    }
+
+    /// Ends the transfer if `first`, the first byte of a line that libcurl has not used yet, starts a folded first field.
+    func checkFirstField(_ first: UInt8) {
+      guard awaitsFirstField, let transfer else { return }
+      awaitsFirstField = false
+      showsFirstField = true
+      if !isListening { set(CCURL_VERBOSE, 0) }
+      guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
+      abortReason = "the first header field of the response begins with a blank; check the server"
+      endCode = CCURL_WRITE_ERROR
+      // During a pause, libcurl buffers received data without parsing it.
+      ccurl_easy_pause(easy, Int32(CCURL_PAUSE_RECV | (isSendPaused ? CCURL_PAUSE_SEND : 0)))
+      transfer.loop.noteToEnd(transfer)
+    }
+
+    /// Processes a complete head. Returns `false` if it violates a rule that libcurl does not check.
     private func headCompleted() -> Bool {
       guard let transfer else { return true }
       if let problem = answer.problem {
-        // Where a body ends must not be a matter of opinion (RFC 9112 §6.3).
-        abortReason = problem + "; see the server"
+        // The end of the body must be unambiguous (RFC 9112 §6.3).
+        abortReason = problem + "; check the server"
         return false
       }
       transfer.currentRequest.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.currentRequest.url)
@@ -42,7 +68,7 @@
           trail: transfer.trail, cookies: cookiesSent)
         if case .deliver = decision {} else { redirect = decision }
       }
-      // What is read and dropped needs no end of its own.
+      // A body that is read and dropped needs no check of its end.
       if redirect == nil {
         let limit = transfer.gate == nil ? answer.maxBodySize : transfer.maxBodySize
         if answer.isAnnouncedTooLarge(limit) {
@@ -57,7 +83,7 @@
       return true
     }
 
-    /// Notes whether the origin offers HTTP/3 at its own host and port.
+    /// Records whether the origin offers HTTP/3 at its own host and port.
     private func noteServices(_ transfer: CurlTransfer) {
       guard CurlLibrary.speaksHTTP3, transfer.isSecure, let lane = transfer.lane else { return }
       let fields = answer.headers.values(of: "Alt-Svc")
@@ -74,7 +100,7 @@
         decoder = try ContentDecoder(coding)
         return true
       } catch {
-        abortReason = ((error as? ContentDecoder.Failure)?.reason ?? "\(error)") + "; see the server"
+        abortReason = ((error as? ContentDecoder.Failure)?.reason ?? "\(error)") + "; check the server"
         return false
       }
     }
@@ -82,7 +108,7 @@
     /// Whether the request is to be sent again without an expectation (RFC 9110 §15.5.18).
     var mayBeSentAgain: Bool { expectsContinue && answer.status == 417 }
 
-    /// Hands the head on to who waits for it, if that has not happened.
+    /// Delivers the head to the receiver, unless that has already happened.
     func deliverHead() {
       transfer?.deliverHead(answer.status, answer.headers)
     }
@@ -91,13 +117,13 @@
       abortReason =
         answer.status == 0
         ? "it did not respond with HTTP; check the port"
-        : "the status \(answer.status) came where a response was expected; see the server"
+        : "the status \(answer.status) arrived instead of a final response; check the server"
       return false
     }
 
-    /// Takes a piece of a body: what libcurl is to hear.
+    /// Processes a chunk of the body, and returns the result for libcurl.
     func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
-      // No body goes before its head.
+      // A body before its head is an error.
       guard answer.isHeadComplete else { return refuseBodyBeforeHead() ? length : 0 }
       if redirect != nil {
         answer.noteReceived(length)
@@ -106,7 +132,7 @@
         return hasLeftBody ? 0 : length
       }
       if isHeld, transfer?.gate?.isPaused == true {
-        // The same bytes come again.
+        // libcurl delivers the same bytes again after the pause.
         isPaused = true
         return Int(CCURL_WRITE_PAUSE)
       }
@@ -118,7 +144,7 @@
       return decode() ? length : 0
     }
 
-    /// Hands on a piece of decoded content; `false` when there is more than allowed.
+    /// Stores or delivers a chunk of decoded content. Returns `false` if the body exceeds its limit.
     private func take(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
       guard let transfer, let gate = transfer.gate else { return answer.append(bytes, length) }
       guard transfer.deliver(bytes, length) else {
@@ -129,17 +155,17 @@
       return true
     }
 
-    /// Decodes what has come in, until a pause; `false` when the transfer must end.
+    /// Decodes the input until the next pause. Returns `false` if the transfer must end.
     private func decode() -> Bool {
       guard let decoder else { return true }
-      return withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+      return withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
         while !isHeld {
-          switch decoder.decode(into: piece) {
+          switch decoder.decode(into: chunk) {
           case .bytes(let count):
-            guard let start = piece.baseAddress, take(start, count) else { return false }
+            guard let start = chunk.baseAddress, take(start, count) else { return false }
           case .needsInput: return true
           case .failure(let reason):
-            abortReason = reason + "; see the server"
+            abortReason = reason + "; check the server"
             return false
           }
         }
@@ -147,9 +173,9 @@
       }
     }
 
-    /// Goes on behind a pause or a wait for the request's body, with what was held back first.
+    /// Continues after a pause, or after a wait for the request's body. Held content is delivered first.
     ///
-    /// - Returns: why the transfer can't go on, as libcurl says it here alone; 0 where it can.
+    /// - Returns: the code of an error that libcurl reports only here; 0 if the transfer can continue.
     func unpause() -> Int32 {
       if isHeld, transfer?.gate?.isPaused != true {
         isHeld = false
@@ -159,39 +185,39 @@
       isPaused = isPaused && isHeld
       isSendPaused = false
       let code = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
-      // A request that is being sent again has no connection yet, which ends nothing.
+      // A request that is being sent again has no connection yet, which is not an error.
       return code == CCURL_BAD_ARGUMENT ? 0 : code
     }
 
-    /// Whether decoded content is held back by a pause.
+    /// Whether a pause holds decoded content back.
     var holdsContent: Bool { isHeld && decoder != nil }
 
-    /// Whether all of the response has come in, as far as its head or the connection tells.
+    /// Whether the complete response has been received, as far as its head or the connection shows.
     var isResponseComplete: Bool {
       guard answer.isHeadComplete, !isHeld, !isPaused else { return false }
       return answer.hasNoBody || answer.isComplete || decoder?.isAtEnd == true
         || (!answer.isHTTP2 && place.pointee.connection != 0 && !ccurl_multi_reads(multi, place))
     }
 
-    /// Why a response that libcurl takes for complete is not; `nil` where it is.
+    /// The reason why a response that libcurl accepts as complete is not; `nil` if it is complete.
     var incompleteness: String? {
       if let decoder, !decoder.isAtEnd, decoder.hasInput || answer.endsWithConnection {
         return "its content ends in the middle of its coding (\(decoder.names))"
       }
       if answer.endsWithConnection, place.pointee.is_watched, !ccurl_multi_is_notified(multi, place) {
-        return "the TLS connection was closed without a close_notify alert, which alone would show the end of the body "
-          + "(RFC 9112 §9.8)"
+        return "the TLS connection was closed without a close_notify alert, which is required to detect the end of the "
+          + "body (RFC 9112 §9.8)"
       }
       if answer.isHTTP2, CurlLibrary.missesEndOfStream, !answer.isLengthKnown, !answer.hasNoBody, decoder == nil,
         endedWithConnection
       {
-        return "the HTTP/2 connection was closed, and nothing shows the end of the body"
+        return "the HTTP/2 connection was closed without marking the end of the body"
       }
       return nil
     }
 
-    /// Whether the connection has ended with the response, and not the stream alone. libcurl 7 takes that for the end of an
-    /// HTTP/2 body, also where it has given up the connection itself for frames that break the rules.
+    /// Whether the connection ended with the response, and not only the stream. libcurl 7 accepts that as the end of an
+    /// HTTP/2 body, even if it closed the connection itself because of invalid frames.
     private var endedWithConnection: Bool {
       if ccurl_multi_end(multi, place) == CCURL_END_IN_ORDER { return true }
       return !ccurl_multi_is_open(multi, place) && transfer?.loop.http2.isRetired(place.pointee.connection) == false

@@ -2,20 +2,20 @@
   import CCurl
   import PortableFoundation
 
-  /// When a request goes out, and whether it may again.
+  /// The decision whether a request may be sent, or sent again.
   extension CurlHandle {
-    /// Notes that the request begins to go out; `false` where it must not.
+    /// Records that libcurl is about to send the request. Returns `false` if it must not be sent.
     ///
-    /// libcurl would send it again by itself, up to five times and on connections that may be as dead as the first. It may
-    /// once, over a new one, where that is safe, and as often as the server has refused it unprocessed; all else is the
-    /// loop's to decide.
+    /// libcurl by itself would resend a request up to five times, even on dead connections. Here it may resend once
+    /// over a new connection, if that is safe, and also after the server has refused the request unprocessed. The loop
+    /// decides all other cases.
     ///
-    /// Nor is it sent where bytes have come in that nobody asked for, which would be taken for its response, or where the
-    /// kept connection has ended.
+    /// The request is also not sent if the connection has unexpected input, which would be taken for its response, or
+    /// if a reused connection has ended.
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
       stream = 0
-      // An earlier start that was not refused may have been carried out, whatever stops this one.
+      // An earlier start without a refusal may have been processed, whatever stops this one.
       if starts > 1, !isRefused { mayBeProcessed = true }
       transfer?.touch()
       sentAt = transfer?.lastActivity
@@ -32,11 +32,11 @@
         connectsBefore = connects
         connectionBefore = place.pointee.connection
       }
-      // Without a port, as of a Unix domain socket, it might be another connection that has something in it.
+      // Without a port, as with a Unix domain socket, the unexpected input might belong to another connection.
       hasUnasked = (localPort > 0 || !isNew) && ccurl_multi_is_unfit(multi, localPort, mayMultiplex)
       if transfer?.isCleartextHTTP2 == true, !speaksHTTP2(isNew: isNew) { hasUnasked = true }
       guard starts > 1, let transfer else { return !hasUnasked }
-      // As when a server asks for HTTP/1.1 in the middle of a response: two bodies would become one.
+      // For example when a server requires HTTP/1.1 in the middle of a response: two bodies would be merged.
       guard answer.status < 200 else { return false }
       if isRefused {
         isRefused = false
@@ -51,7 +51,7 @@
       return mayMultiplex && place.pointee.connection != connectionBefore
     }
 
-    /// Notes on which connection the request goes out.
+    /// Records the connection of the request.
     private func noteConnection(_ localPort: Int32, isNew: Bool) {
       if case .unixSocket(let path) = address {
         ccurl_multi_note_file(multi, place, path, isNew)
@@ -60,21 +60,21 @@
       }
     }
 
-    /// Whether the connection speaks HTTP/2 without TLS, as a new one does: libcurl would also take a kept one of HTTP/1.1, and
-    /// begin HTTP/2 in the middle of it.
+    /// Returns whether the connection uses HTTP/2 without TLS, as a new one does. libcurl would also reuse a connection
+    /// of HTTP/1.1 and start HTTP/2 in the middle of it.
     private func speaksHTTP2(isNew: Bool) -> Bool {
       if isNew { ccurl_multi_note_http2(multi, place) }
       return isNew || ccurl_multi_speaks_http2(multi, place)
     }
 
-    /// Puts the body back to its beginning. libcurl does that only where bytes of it have gone: what it has read and could not
-    /// send, as for want of a window, it forgets.
+    /// Rewinds the body. libcurl rewinds only if bytes of it were sent. It forgets bytes that it has read and could not
+    /// send, for example because of flow control.
     private func rewindBody() -> Bool {
       guard hasBodyBegun else { return true }
       return pump.map { $0.rewind() } ?? body?.seek(to: 0) ?? true
     }
 
-    /// Lets a connection go behind this request if it has served as many as allowed.
+    /// Closes the connection after this request if it has served the maximum number of requests.
     private func retireIfWornOut() {
       guard let limit = configuration.maxRequestsPerConnection else { return }
       guard ccurl_multi_count_use(multi, place) >= limit else { return }
@@ -83,11 +83,11 @@
       transfer?.loop.http2.noteRetired(place.pointee.connection)
     }
 
-    /// Whether libcurl has begun to send the request a second time, whether it was let or not.
+    /// Whether libcurl has tried to send the request a second time, permitted or not.
     var wasToStartAgain: Bool { starts > 1 }
 
-    /// Whether libcurl's `code` means that a kept connection was closed under the request, before anything of a response
-    /// came but a leave to send the body.
+    /// Returns whether libcurl's `code` means that a reused connection was closed before any response other than a
+    /// permission to send the body arrived.
     func lostKeptConnection(_ code: Int32) -> Bool {
       guard answer.status < 200 else { return false }
       if wasToStartAgain || hasUnasked || isHeadUnsent { return true }
@@ -97,7 +97,8 @@
       return isExcluded || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
     }
 
-    /// Whether the server has not processed the request, by its own word or because it was never sent, or without its body.
+    /// Whether the server has not processed the request: it said so, or the request was not sent, or was sent without
+    /// its body.
     var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isRefused || isHeadUnsent) }
   }
 #endif

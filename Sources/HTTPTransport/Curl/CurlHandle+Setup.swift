@@ -2,7 +2,7 @@
   import CCurl
   import PortableFoundation
 
-  /// What libcurl is told once for all transfers of a handle.
+  /// The settings that are common to all transfers of a handle.
   extension CurlHandle {
     func setUpConnections() {
       set(CCURL_PRIVATE, place)
@@ -20,14 +20,14 @@
         set(CCURL_PREREQDATA, place)
         ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
       }
-      // Without it, giving up on a slow name server would wait for the resolver's thread.
+      // Without it, the timeout of a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
       set(CCURL_MAXAGE_CONN, configuration.idleSeconds)
     }
 
-    /// Asks for the version of HTTP that `transfer` may be sent in.
+    /// Sets the HTTP version of `transfer`.
     ///
-    /// - Throws: why it can't be sent in the version that its caller requires.
+    /// - Throws: an error if the request can't be sent with the version that its caller requires.
     func chooseVersion(_ transfer: CurlTransfer) throws(NetworkError) {
       if transfer.httpVersion == .http3, let obstacle = obstacleToHTTP3(transfer) {
         throw NetworkError(
@@ -37,7 +37,7 @@
       }
       if transfer.isCleartextHTTP2 {
         needsReset = true
-        // An HTTP proxy would get HTTP/1.1.
+        // Without a tunnel, an HTTP proxy would receive HTTP/1.1.
         set(CCURL_HTTPPROXYTUNNEL, 1)
         if CurlLibrary.repeatsPriorKnowledge { set(CCURL_FRESH_CONNECT, 1) }
       }
@@ -45,13 +45,14 @@
       guard version != chosenVersion else { return }
       chosenVersion = version
       let code = set(CCURL_HTTP_VERSION, version)
-      // The text is only made then: it costs a request six allocations with libraries whose handles are not reused.
+      // The text is created only on failure: it costs six allocations per request with libraries whose handles are not
+      // reused.
       if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
       if let refusal { throw refuse(refusal, transfer) }
     }
 
-    /// The version as libcurl takes it. Without TLS, HTTP/1.1 is asked for by name: otherwise, libcurl would take a connection
-    /// that speaks HTTP/2 already.
+    /// Returns the version as a libcurl constant. Without TLS, HTTP/1.1 is set explicitly. Otherwise, libcurl would
+    /// also use a connection that already uses HTTP/2.
     private func version(of transfer: CurlTransfer) -> Int {
       guard transfer.mayMultiplex else { return CCURL_HTTP_VERSION_1_1 }
       switch transfer.httpVersion {
@@ -66,24 +67,24 @@
       }
     }
 
-    /// Why the hop can't go over HTTP/3; `nil` if it can.
+    /// Returns the reason why the current request can't use HTTP/3; `nil` if it can.
     private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
       guard transfer.isSecure else { return "needs an https URL" }
       if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url) {
-        return "does not go over a Unix domain socket"
+        return "does not support Unix domain sockets"
       }
       switch configuration.proxy {
       case .none: return nil
-      case .url: return proxyPlace.map { "does not go through the proxy \($0)" }
-      case .environment: return "does not go through a proxy (Proxy.environment)"
+      case .url: return proxyPlace.map { "does not work through the proxy \($0)" }
+      case .environment: return "does not work through a proxy (Proxy.environment)"
       }
     }
 
-    /// Other schemes are refused before they come here; so does libcurl.
+    /// Restricts libcurl to http and https. Other schemes are rejected earlier, too.
     private func setUpProtocols() {
-      let name = "the limit to http and https"
+      let name = "the restriction to http and https"
       if CurlLibrary.isAtLeast(0x07_5500) {
-        // It takes only what it was built with.
+        // The option accepts only protocols that libcurl was built with.
         let names = CurlLibrary.speaksTLS ? "http,https" : "http"
         demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
       } else {
@@ -100,7 +101,7 @@
         forgetSystemsTrust()
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
-          for blob in places(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) {
+          forEachTLS(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) { blob in
             demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
           }
         }
@@ -109,32 +110,34 @@
       if let identity = tls.identity {
         demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
         demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
-        // Always: without one, OpenSSL would ask for the password of an encrypted key on the terminal, on this thread.
+        // Always set: without a password, OpenSSL would prompt for that of an encrypted key on the terminal, on this
+        // thread.
         demand("the password of TLS.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
       }
-      for place in places(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) {
-        demand("TLS.minimumVersion", set(place, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
+      forEachTLS(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) { option in
+        demand("TLS.minimumVersion", set(option, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
       }
     }
 
-    /// Where something is set that holds for servers and for a proxy that speaks TLS.
-    private func places(_ server: Int, _ proxy: Int) -> [Int] {
+    /// Calls `body` with the option for servers and, if the proxy uses TLS or may, with the one for the proxy.
+    private func forEachTLS(_ server: Int, _ proxy: Int, _ body: (Int) -> Void) {
+      body(server)
       switch configuration.proxy {
-      case .none: [server]
-      case .url(let url, _): url.scheme?.lowercased() == "https" ? [server, proxy] : [server]
-      case .environment: [server, proxy]
+      case .none: break
+      case .url(let url, _): if url.scheme?.lowercased() == "https" { body(proxy) }
+      case .environment: body(proxy)
       }
     }
 
     private func trust(file: String) {
-      for place in places(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set(place, file)) }
+      forEachTLS(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set($0, file)) }
     }
 
-    /// A file of CAs stands beside libcurl's folder of them, which is the system's, not in its place.
+    /// Disables libcurl's folder of CAs, which is the system's. A file of CAs would only be added to it.
     private func forgetSystemsTrust() {
-      for place in places(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
-        let code = ccurl_easy_set_pointer(easy, option(place), nil)
-        // TLS libraries that know no such folder trust none.
+      forEachTLS(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
+        let code = ccurl_easy_set_pointer(easy, option($0), nil)
+        // TLS libraries without this option do not trust a folder.
         if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
       }
     }
@@ -142,20 +145,20 @@
     func setUpProxy() {
       switch configuration.proxy {
       case .none:
-        // An empty string means none, whatever the environment says; a libcurl without proxies knows no such option.
+        // An empty string disables proxies regardless of the environment. A libcurl without proxies lacks this option.
         let code = set(CCURL_PROXY, "")
         if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
-        // Nor is it searched for anything.
+        // Prevents the search of the environment.
         set(CCURL_NOPROXY, "*")
       case .url(let url, let except):
         let text = CurlTransport.Proxy.withPort(url)
         demand("the URL of Configuration.proxy", set(CCURL_PROXY, text), .invalidRequest)
-        // Never empty: then the environment would count.
+        // Never empty, because then the environment would apply.
         let hosts = except.isEmpty ? "," : except.joined(separator: ",")
         demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
       case .environment: break
       }
-      // The proxy's own response to CONNECT is not the caller's.
+      // The proxy's response to CONNECT is not delivered to the caller.
       set(CCURL_SUPPRESS_CONNECT_HEADERS, 1)
     }
   }

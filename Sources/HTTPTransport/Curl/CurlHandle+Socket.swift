@@ -2,38 +2,38 @@
   import CCurl
   import PortableFoundation
 
-  /// A handle that opens the connection of a socket, and reads and writes it.
+  /// The use of a handle for a socket: opens the connection, reads and writes.
   extension CurlHandle {
-    /// What came of reading or writing.
+    /// The result of reading or writing.
     enum Flow {
       case bytes(Int)
-      /// The system takes or has nothing for now.
+      /// The system can't accept bytes, or has none, at the moment.
       case wait
-      /// The connection has ended; reading alone finds that.
+      /// The connection has ended. Only reading detects this.
       case end
       case failure(Int32)
     }
 
-    /// Ten years in seconds, which some versions count in milliseconds.
+    /// Ten years in seconds. Some versions convert the value to milliseconds.
     private static let longestAge = 315_360_000
 
-    /// Gets ready to connect to the host of `hop`, over the proxy and inside TLS as for any request.
+    /// Prepares a connection to the host of `currentRequest`, with the same proxy and TLS settings as for any request.
     ///
-    /// - Throws: the setting that libcurl does not take; nothing may be sent then.
+    /// - Throws: an error that names the setting that libcurl does not accept. Nothing may be sent then.
     func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
       opening = currentRequest
       errorText.pointee = 0
       if let refusal { throw refusal.about(currentRequest) }
       set(CCURL_URL, currentRequest.url.absoluteString)
       set(CCURL_CONNECT_ONLY, 1)
-      // An HTTP proxy must not look into what follows, also without TLS.
+      // An HTTP proxy must not interpret the data that follows, even without TLS.
       set(CCURL_HTTPPROXYTUNNEL, 1)
       set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_1_1))
       set(CCURL_FRESH_CONNECT, 1)
       set(CCURL_CONNECTTIMEOUT_MS, Self.milliseconds(0))
-      // An open socket may be silent for longer than a connection is kept for requests.
+      // An open socket may be idle for longer than the maximum age of a connection for requests.
       set(CCURL_MAXAGE_CONN, Self.longestAge)
-      // It counts the requests on a connection, of which there is none.
+      // The callback counts the requests on a connection. A socket has none.
       ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), nil)
       if currentRequest.url.scheme?.lowercased() == "https", pin(currentRequest.url), let refusal {
         throw refusal.about(currentRequest)
@@ -48,7 +48,7 @@
       return code == Int32(CCURL_AGAIN) ? .wait : .failure(code)
     }
 
-    /// Inside TLS, what has met `wait` must come again from the same address.
+    /// Inside TLS, bytes that returned `wait` must be sent again from the same address.
     func send(_ bytes: UnsafeRawBufferPointer) -> Flow {
       var count = 0
       let code = ccurl_easy_send(easy, bytes.baseAddress, bytes.count, &count)

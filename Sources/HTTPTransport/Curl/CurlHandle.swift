@@ -2,104 +2,117 @@
   import CCurl
   import PortableFoundation
 
-  /// An easy handle and the transfer that it runs; the loop's thread only.
+  /// An easy handle and its transfer. Used only on the loop's thread.
   final class CurlHandle {
     private(set) var easy: UnsafeMutableRawPointer
     let multi: OpaquePointer
     private let share: UnsafeMutableRawPointer?
-    /// What the multi handle knows of the transfer's connection.
+    /// The data of the multi handle about the transfer's connection.
     let place = UnsafeMutablePointer<ccurl_transfer>.allocate(capacity: 1)
-    /// What it runs now.
+    /// The current transfer.
     var transfer: CurlTransfer?
-    /// The request of a socket, where it opens one instead of a transfer.
+    /// The request of a socket that is being opened instead of a transfer.
     var opening: Request?
-    // Unchecked, as each line of a head would be checked several times: the loop's thread alone comes here, and nothing
-    // that a response does leads back to it.
+    // Unchecked, because each line of a head would be checked several times. Only the loop's thread accesses it, and no
+    // access is reentrant.
     @exclusivity(unchecked) var answer = CurlResponse()
-    /// Removes the content coding of the response, where it has one.
+    /// The decoder for the content coding of the response; `nil` if it is not coded.
     var decoder: ContentDecoder?
-    /// Why a callback ended the transfer, where libcurl's code alone would not say.
+    /// The reason why a callback ended the transfer, if libcurl's code is not specific enough.
     var abortReason: String?
-    /// When it was handed to libcurl, uptime in nanoseconds.
+    /// The uptime in nanoseconds at which the transfer was passed to libcurl.
     var startedAt: UInt64 = 0
-    /// The turn of the loop in which it was handed to libcurl: in it, libcurl knows of the transfer before only.
+    /// The turn of the loop in which the transfer was passed to libcurl. Until the next turn, libcurl's data is that of
+    /// the previous transfer.
     var turn: UInt64 = 0
 
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration
-    /// Where its connection goes instead of the URL's host, and the line that says so.
+    /// The target of the connection instead of the URL's host, and the line that configures it.
     var address: CurlTransport.Address?
     var addressLine: CurlLine?
     var headerList: CurlHeaderList?
     var headersSent: HTTPHeaders?
-    /// The lines of the last plain GET, for the next one like it.
+    /// The header lines of the last plain GET, for reuse.
     var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
     private var connectMilliseconds = 0
-    /// Whether it has done more than a plain GET.
+    /// Whether the handle has settings other than those of a plain GET.
     var needsReset = false
     private var waitsForMultiplexing = false
-    /// The version of HTTP that libcurl was asked for last; `nil` if it was not asked for any.
+    /// The HTTP version set last; `nil` if it is not set.
     var chosenVersion: Int?
-    /// Which setting that guards something libcurl does not take; without it, nothing may be sent.
+    /// The error of a security-related setting that libcurl does not accept. Nothing may be sent then.
     private(set) var refusal: NetworkError?
     var cookiesSent: String?
     var remote = (address: "", port: 0, text: "")
-    /// How much libcurl reads at once: as much as the last response had, roughly.
+    /// The size of libcurl's read buffer: approximately the size of the last response.
     private var bufferSize = CurlHandle.defaultBuffer
 
     // MARK: The request
 
-    /// The body in memory, where it is not small.
+    /// The body, if it is larger than an inline body.
     var body: BodySource?
-    /// Makes the body while it is sent, where it is a stream or in files.
+    /// The source of a body that is a stream or in files.
     var pump: ChunkPump?
-    /// Why the body could not be made.
+    /// The error of the body's source.
     var bodyFailure: NetworkError?
-    /// Whether the server is asked before the body is sent, and whether libcurl has asked for its first bytes.
+    /// Whether the request waits for permission to send the body, and whether libcurl has requested its first bytes.
     var expectsContinue = false
     var hasBodyBegun = false
-    /// Whether libcurl was told to send no more for now.
+    /// Whether sending is paused.
     var isSendPaused = false
-    /// How often its request has begun to go out.
+    /// The number of times that libcurl has started to send the request.
     var starts = 0
-    /// How often the server has refused it unprocessed, and whether libcurl has just said so.
+    /// The number of times that the server has refused the request unprocessed, and whether libcurl has just reported
+    /// that.
     var refusals = 0
     var isRefused = false
-    /// Whether it was sent, as far as that shows, before libcurl began anew.
+    /// Whether an earlier start may have been processed by the server.
     var mayBeProcessed = false
-    /// The HTTP/2 stream that it is on, as far as libcurl says.
+    /// The HTTP/2 stream of the request, as reported by libcurl.
     var stream: UInt64 = 0
-    /// How many connections it had opened, and on which it was, by the time of its last start.
+    /// The number of connections opened until the last start, and the connection of that start.
     var connectsBefore = 0
     var connectionBefore: UInt64 = 0
-    /// When it last began to go out, uptime in nanoseconds; libcurl's own times do not tell of its waits for a connection.
+    /// The uptime in nanoseconds of the last start. libcurl's times do not include its waits for a connection.
     var sentAt: UInt64?
-    /// Whether the connection had something in it before the request was sent, which it then was not.
+    /// Whether the connection had unexpected input before the request, which was therefore not sent.
     var hasUnasked = false
     /// Whether libcurl would send the head a second time.
     var isHeadUnsent = false
 
+    /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
+    var endCode: Int?
+    /// Whether libcurl's debug output is on for the whole transfer.
+    var isListening = false
+
     // MARK: The response
 
-    /// What the head of a redirect led to.
+    /// Whether a status line was received and no field yet; see `awaitFirstField`.
+    var awaitsFirstField = false
+    /// Whether libcurl showed the first field of a response before it used it.
+    var showsFirstField = false
+
+    /// The decision about a redirect.
     var redirect: RedirectPolicy.Decision?
-    /// Whether the body of a redirect was too long to be read to its end.
+    /// Whether the body of a redirect was too long to be read completely.
     var hasLeftBody = false
     var dropped = 0
-    /// Whether the consumer of the body has asked for a pause that is not over, as far as the loop has heard.
+    /// Whether the consumer of the body has requested a pause, as known to the loop.
     var isHeld = false
-    /// Whether libcurl was told to read no more for now.
+    /// Whether receiving is paused.
     var isPaused = false
-    /// How libcurl has ended the transfer, while decoded content is still held back by a pause.
+    /// The code with which libcurl ended the transfer while a pause still holds decoded content back.
     var heldCode: Int32?
 
-    /// libcurl's own. It sets this much aside for every transfer, which for a small response costs more than to read it.
+    /// libcurl's default. It allocates this much for every transfer, which costs more than reading a small response.
     private static let defaultBuffer = 1 << 14
     private static let smallBuffer = 1 << 12
-    /// Of responses that are handed out as they come in: fewer system calls.
+    /// The size for streamed responses, which saves system calls.
     private static let streamBuffer = 1 << 15
 
-    /// `share` keeps the TLS sessions that all handles resume, so that a second connection to a host costs less.
+    /// Creates a handle. `share` stores the TLS sessions that all handles resume, so that further connections to a host
+    /// cost less.
     init?(_ configuration: CurlTransport.Configuration, multi: OpaquePointer, share: UnsafeMutableRawPointer?) {
       guard let easy = ccurl_easy_init() else { return nil }
       self.easy = easy
@@ -118,15 +131,16 @@
       place.deallocate()
     }
 
-    /// Sets what every transfer has in common.
+    /// Sets the options that all transfers have in common.
     private func setUp() {
       refusal = nil
       place.pointee = ccurl_transfer()
       place.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
       setUpConnections()
-      // One without TLS refuses https by itself.
+      // A libcurl without TLS rejects https itself.
       if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
+      if CurlLibrary.keepsFreedFields { setDebugCallback() }
       connectMilliseconds = 0
       bufferSize = Self.defaultBuffer
       waitsForMultiplexing = false
@@ -149,6 +163,9 @@
       sentAt = nil
       hasUnasked = false
       isHeadUnsent = false
+      endCode = nil
+      isListening = false
+      awaitsFirstField = false
       redirect = nil
       hasLeftBody = false
       dropped = 0
@@ -157,7 +174,7 @@
       heldCode = nil
     }
 
-    /// Gets ready for `transfer`'s current hop.
+    /// Prepares the handle for the current request of `transfer`.
     func prepare(_ transfer: CurlTransfer) throws(NetworkError) {
       self.transfer = transfer
       errorText.pointee = 0
@@ -167,7 +184,8 @@
       place.pointee.lane = transfer.lane?.number ?? 0
       if let refusal { throw refuse(refusal, transfer) }
       let currentRequest = transfer.currentRequest
-      // Not where HTTP/2 may be spoken: with less than a record's 16 KB, libcurl 7.88 forgets what it holds of a response over HTTP/2.
+      // Not with HTTP/2: if the buffer is smaller than a record of 16 KB, libcurl 7.88 loses buffered parts of a
+      // response.
       let isSmall = !transfer.mayMultiplex && answer.size <= Self.smallBuffer - 1024
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
       answer.start(
@@ -183,10 +201,10 @@
       let waits = multiplexes && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
       if waits != waitsForMultiplexing {
         waitsForMultiplexing = waits
-        // Several requests at once to a new host wait for the first's handshake, and share its HTTP/2 connection.
+        // Concurrent requests to a new host wait for the first handshake, and share its HTTP/2 connection.
         set(CCURL_PIPEWAIT, waits ? 1 : 0)
       }
-      // libcurl before 7.80 repeats without asking, but never on a connection of its own.
+      // libcurl before 7.80 resends without asking, but never on a new connection.
       if transfer.isRepetition || (!CurlLibrary.asksBeforeSending && !transfer.maySendTwice) {
         needsReset = true
         set(CCURL_FRESH_CONNECT, 1)
@@ -210,7 +228,7 @@
       if !isAsBefore(transfer) { try prepareContent(transfer) }
     }
 
-    /// Sets the pins of the URL's host, if it has some.
+    /// Sets the pins of the URL's host. Returns `false` if it has none.
     func pin(_ url: URL) -> Bool {
       guard !configuration.tls.pins.isEmpty,
         let pins = configuration.tls.pins[CurlTransport.TLS.pinnedHost(url) ?? ""]
@@ -220,34 +238,36 @@
       return true
     }
 
-    /// Whether it is a GET with the fields of the one before: then all is said already.
+    /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already
+    /// set.
     private func isAsBefore(_ transfer: CurlTransfer) -> Bool {
       transfer.currentRequest.method == .get && transfer.currentRequest.body.isEmpty
         && headersSent == transfer.currentRequest.headers
         && cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
     }
 
-    /// Notes that a setting which guards something was not taken, where `code` says so.
+    /// Records an error if `code` shows that libcurl does not accept a security-related setting.
     func demand(_ setting: String, _ code: Int32, _ kind: NetworkError.Kind = .tls) {
       guard code != 0, refusal == nil else { return }
       refusal = CurlFailure.refused(setting, kind, code)
     }
 
-    /// The next request may have more luck, as when memory was short.
+    /// Returns the error of a setting. The handle is reset, because the failure may be temporary, such as a lack of
+    /// memory.
     func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       needsReset = true
       return refusal.about(transfer.request)
     }
 
-    /// Whether libcurl may come back to the handle, which has been taken from it: a request that has no response and may not
-    /// have been sent, on an HTTP/2 connection that is there. When that gets to the request, it marks the handle's stream as
-    /// ended: another's, or freed memory, if the handle has gone on by then.
+    /// Whether libcurl may still access the handle after its removal. This concerns a request without a response on an
+    /// open HTTP/2 connection, which may not have been sent. When libcurl reaches the request, it marks the handle's
+    /// stream as ended. If the handle has been reused or freed by then, that affects another transfer or freed memory.
     var isRemembered: Bool {
       CurlLibrary.remembersUnsent && transfer?.mayMultiplex == true && starts > 0 && answer.status == 0
         && ccurl_multi_is_open(multi, place)
     }
 
-    /// Whether libcurl, which remembers `other`, comes back to it no more: its connection is closed or has answered this one,
+    /// Returns whether libcurl no longer accesses `other`: its connection is closed, or has responded to this request,
     /// which was sent later.
     func hasOvertaken(_ other: CurlHandle) -> Bool {
       guard ccurl_multi_is_open(multi, other.place) else { return true }
@@ -255,7 +275,7 @@
       return (sentAt ?? 0) > (other.sentAt ?? 0)
     }
 
-    /// Lets go of the transfer and what it needed.
+    /// Releases the transfer and its resources.
     func clear() {
       transfer = nil
       redirect = nil
@@ -266,21 +286,18 @@
       answer.discard()
     }
 
-    /// Releases the transfer; a handle that did more than a plain GET forgets everything. `false` when it can't be used
-    /// again.
-    ///
-    /// libcurl 7.83 to 8.1.0 keeps a pointer to the last header field of a response, freed with the next request: a
-    /// response whose first field line begins with a blank then crashes (curl 11103). There, every transfer gets an easy
-    /// handle of its own.
+    /// Releases the transfer. A handle with settings other than those of a plain GET is reset. Returns `false` if the
+    /// handle can't be reused.
     func release() -> Bool {
       clear()
-      if CurlLibrary.keepsFreedFields {
+      if CurlLibrary.keepsFreedFields, !showsFirstField || endCode != nil {
+        showsFirstField = false
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)
         easy = fresh
         if let share { set(CCURL_SHARE, share) }
       } else if needsReset {
-        // The share survives it.
+        // The share is not affected by the reset.
         ccurl_easy_reset(easy)
       } else {
         return true
@@ -292,19 +309,19 @@
       return true
     }
 
-    /// libcurl's text for this failure, the general one where it has no other.
+    /// Returns libcurl's specific text for a failure, or the general one.
     func errorMessage(_ code: Int32) -> String {
       if errorText.pointee != 0 { return String(cString: errorText) }
       return ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
     }
 
-    /// At least 1: zero would mean libcurl's default of 300 s.
+    /// Returns at least 1, because 0 would mean libcurl's default of 300 s.
     static func milliseconds(_ seconds: Double) -> Int {
       seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
     }
 
     func option(_ raw: Int) -> Int32 { Int32(raw) }
-    // What the caller does with the code is theirs: those that guard something go to `demand`.
+    // Callers may ignore the code, except that of security-related settings, which goes to `demand`.
     @discardableResult
     func set(_ raw: Int, _ value: Int) -> Int32 { ccurl_easy_set_long(easy, option(raw), value) }
     @discardableResult

@@ -2,15 +2,15 @@
   import CCurl
   import PortableFoundation
 
-  /// The header lines of one request in the form libcurl reads: a linked list, in one allocation.
+  /// The header lines of one request as libcurl reads them: a linked list, in one allocation.
   ///
   /// libcurl keeps the pointer, so the list must outlive the transfer. `curl_slist_append` would walk the list and
-  /// allocate twice a line.
+  /// allocate twice per line.
   final class CurlHeaderList {
     let head: UnsafeMutablePointer<ccurl_slist>?
     private let storage: UnsafeMutableRawPointer?
 
-    /// - Parameter removed: names of lines that libcurl would add of its own accord and must not.
+    /// - Parameter removed: the names of the lines that libcurl would otherwise add.
     init(_ headers: HTTPHeaders, removed: [String]) {
       let count = headers.count + removed.count
       guard count > 0 else {

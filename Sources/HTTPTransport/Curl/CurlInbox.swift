@@ -3,40 +3,41 @@
   import PortableFoundation
   import Synchronization
 
-  /// Hands transfers from any thread to the loop's: stacks that any thread pushes to and the loop empties whole.
+  /// A queue that passes transfers from any thread to the loop's thread: stacks that any thread pushes to, and that the
+  /// loop empties completely.
   ///
-  /// Lock-free, because the loop must never wait for a sender, and because ThreadSanitizer does not understand a
-  /// contended `Mutex` (it reports the slow path of Swift 6.3's futex lock as a race) but understands these atomics.
+  /// The stacks are lock-free, because the loop must never wait for a sender. ThreadSanitizer also misreads a contended
+  /// `Mutex`: it reports the slow path of Swift 6.3's futex lock as a race, but understands these atomics.
   final class CurlInbox: Sendable {
     /// The address of the newest transfer, `empty` or `closed`.
     private typealias Head = Atomic<UInt>
 
     private static let empty: UInt = 0
-    /// Nothing may be pushed any more.
+    /// No more transfers can be pushed.
     private static let closed: UInt = 1
 
-    /// Any thread pushes; the loop's alone takes, a whole stack at once.
+    /// Any thread pushes. Only the loop's thread takes, a whole stack in one step.
     private let submitted = Head(empty)
     private let cancelled = Head(empty)
     private let resumed = Head(empty)
     let waker = CurlWaker()
-    /// Set by whoever shuts the transport down, read by the loop and by senders.
+    /// Set by the thread that shuts the transport down, read by the loop and by senders.
     private let isClosing = Atomic<Bool>(false)
 
-    /// Set by whoever wants to know something, cleared by the loop.
+    /// Set by the thread that has a question, cleared by the loop.
     private let isAsked = Atomic<Bool>(false)
 
     // MARK: Any thread
 
-    /// Hands `transfer` in; `false` when the loop has ended. Needs a wake-up behind it.
+    /// Adds `transfer`. Returns `false` if the loop has ended. The caller must wake the loop afterwards.
     func submit(_ transfer: CurlTransfer) -> Bool {
       !isClosing.load(ordering: .acquiring) && Self.push(transfer, on: submitted) { $0.nextSubmitted = $1 }
     }
 
-    /// Tells of a cancellation; each transfer is cancelled once at most. Needs a wake-up behind it.
+    /// Adds a cancellation; at most once for each transfer. The caller must wake the loop afterwards.
     func cancel(_ transfer: CurlTransfer) { _ = Self.push(transfer, on: cancelled) { $0.nextCancelled = $1 } }
 
-    /// Tells that a pause is over; a transfer that is told of already is not told of again. Needs a wake-up behind it.
+    /// Adds the end of a pause, unless it is already in the queue. The caller must wake the loop afterwards.
     func resume(_ transfer: CurlTransfer) {
       guard !transfer.isResuming.exchange(true, ordering: .acquiringAndReleasing) else { return }
       if !Self.push(transfer, on: resumed, link: { $0.nextResumed = $1 }) {
@@ -44,22 +45,22 @@
       }
     }
 
-    /// Tells the loop to end. Needs a wake-up behind it.
+    /// Requests the end of the loop. The caller must wake the loop afterwards.
     func close() { isClosing.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Tells the loop that there is a question. Needs a wake-up behind it.
+    /// Records that there is a question. The caller must wake the loop afterwards.
     func ask() { isAsked.store(true, ordering: .sequentiallyConsistent) }
 
     // MARK: The loop's thread
 
-    /// Whether there are questions; they are the caller's then.
+    /// Returns whether there are questions, and resets the mark.
     func takeQuestions() -> Bool {
       isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .acquiringAndReleasing)
     }
 
     var shallClose: Bool { isClosing.load(ordering: .acquiring) }
 
-    /// Hands everything out, the oldest first.
+    /// Removes all entries and passes them to the closures, the oldest first.
     func takeAll(
       submitted take: (CurlTransfer) -> Void, cancelled takeCancelled: (CurlTransfer) -> Void,
       resumed takeResumed: (CurlTransfer) -> Void
@@ -69,7 +70,7 @@
       Self.drain(resumed, closing: false, unlink: { $0.unlinkResumed() }, takeResumed)
     }
 
-    /// Hands out what was submitted last, and lets nothing in any more. No thread wakes the loop behind this.
+    /// Passes the last submissions to `take` and rejects all later ones. No thread wakes the loop afterwards.
     func end(_ take: (CurlTransfer) -> Void) {
       Self.drain(submitted, closing: true, unlink: { $0.unlinkSubmitted() }, take)
       Self.drain(cancelled, closing: true, unlink: { $0.unlinkCancelled() }) { _ in }
@@ -77,7 +78,7 @@
       waker.end()
     }
 
-    /// `true` when nothing has come in: who comes from now on wakes the loop.
+    /// Returns `true` if the queue is empty. Any later sender wakes the loop.
     func fallAsleep() -> Bool {
       waker.fallAsleep {
         submitted.load(ordering: .sequentiallyConsistent) == Self.empty
@@ -113,10 +114,11 @@
       if !closing, head.load(ordering: .relaxed) == empty { return }
       var next = head.exchange(closing ? closed : empty, ordering: .acquiringAndReleasing)
       guard next != closed else { return }
-      var batch: [CurlTransfer] = []
+      var batch: [CurlTransfer] = []  // stays empty, without an allocation, for a single transfer
       while let node = UnsafeMutableRawPointer(bitPattern: next) {
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(node).takeRetainedValue()
         next = unlink(transfer)
+        if next == empty, batch.isEmpty { return take(transfer) }
         batch.append(transfer)
       }
       for transfer in batch.reversed() { take(transfer) }

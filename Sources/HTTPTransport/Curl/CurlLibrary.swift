@@ -2,9 +2,9 @@
   import CCurl
   import PortableFoundation
 
-  /// The libcurl of this process: whether there is one, and what it can do.
+  /// The libcurl of this process, and its capabilities.
   enum CurlLibrary {
-    /// Why libcurl can't be used, or `nil`.
+    /// The reason why libcurl can't be used, or `nil`.
     static let failure: String? = ccurl_load().map { String(cString: $0) }
 
     private static var info: ccurl_info? { failure == nil ? ccurl_get_info() : nil }
@@ -15,7 +15,7 @@
       return CurlTransport.Capabilities(
         version: info.version.map { String(cString: $0) } ?? "?",
         tls: info.tls.map { String(cString: $0) },
-        // Before 7.80, libcurl can't be kept from sending a request again, which over HTTP/2 may be one of many.
+        // Before 7.80, libcurl can't be prevented from resending a request, which over HTTP/2 may be one of many.
         http2: has(CCURL_FEATURE_HTTP2) && asksBeforeSending,
         http3: has(CCURL_FEATURE_HTTP3) && isAtLeast(0x08_0500),
         gzip: codingsThere & CCODING_GZIP != 0,
@@ -27,20 +27,20 @@
     static let speaksHTTP2 = capabilities?.http2 == true
     static let speaksHTTP3 = capabilities?.http3 == true
 
-    /// Whether a used easy handle keeps a pointer to a freed header field (7.83 to 8.1.0; fixed by curl 11103).
+    /// `true` if a used easy handle keeps a pointer to a freed header field (7.83 to 8.1.0; fixed by curl 11103).
     static let keepsFreedFields = (0x07_5300...0x08_0100).contains(version)
 
-    /// Whether a head of a request that goes out in parts is forgotten where there is no body (7.x).
+    /// `true` if libcurl loses the rest of a partially sent head when the request has no body (7.x).
     static let losesLongHeads = !isAtLeast(0x08_0000)
 
-    /// Whether the end of an HTTP/2 connection passes for the end of a body (7.x).
+    /// `true` if libcurl treats the end of an HTTP/2 connection as the end of a body (7.x).
     static let missesEndOfStream = !isAtLeast(0x08_0000)
 
-    /// Whether an HTTP/2 connection keeps pointing to the easy handle of a request that was taken from it before it had room to
-    /// be sent (to 8.13).
+    /// `true` if an HTTP/2 connection keeps a pointer to the easy handle of a request that was removed before it could
+    /// be sent (up to 8.13).
     static let remembersUnsent = !isAtLeast(0x08_0e00)
 
-    /// Why the library can't send `request` in the version of HTTP that it asks for, or `nil`.
+    /// Returns the error if the library does not support the HTTP version of `request`; otherwise `nil`.
     static func failure(of request: Request) -> NetworkError? {
       let version = request.chosenOptions?.value.httpVersion ?? .automatic
       let need: String
@@ -51,39 +51,39 @@
       }
       return NetworkError(
         kind: .invalidRequest,
-        reason: "HTTPVersion.\(version) needs \(need), and libcurl \(capabilities?.version ?? "?") here has none; "
-          + "install that, or use HTTPVersion.automatic", request: request)
+        reason: "HTTPVersion.\(version) needs \(need); libcurl \(capabilities?.version ?? "?") does not support it; "
+          + "install that version, or use HTTPVersion.automatic", request: request)
     }
 
-    /// Whether a kept connection that speaks HTTP/2 without TLS is told a second time that it shall (7.88; fixed by curl 10643).
+    /// `true` if libcurl switches a reused connection to HTTP/2 without TLS a second time (7.88; fixed by curl 10643).
     static let repeatsPriorKnowledge = (0x07_5800...0x07_58ff).contains(version)
 
-    /// Whether the head of an HTTP/2 request that does not go out at once is sent again as the beginning of the body (7.88.0 to
-    /// 8.0.1).
+    /// `true` if libcurl sends the head of an HTTP/2 request again as the start of the body when it was not accepted
+    /// immediately (7.88.0 to 8.0.1).
     static let sendsHeadsTwice = (0x07_5800...0x08_0001).contains(version)
 
     static let speaksTLS = capabilities?.tls != nil
 
-    /// The content codings that it decodes, as `Accept-Encoding` names them; empty where there is none.
+    /// The content codings that it decodes, as a value of `Accept-Encoding`; empty if there are none.
     static let codings: String = {
       guard let can = capabilities else { return "" }
       let all = [("deflate, gzip", can.gzip), ("br", can.brotli), ("zstd", can.zstd)]
       return all.filter(\.1).map(\.0).joined(separator: ", ")
     }()
 
-    /// Whether the library is at least the version `number`, as in 0x075500 for 7.85.0.
+    /// Returns whether the library has at least the version `number`, such as 0x075500 for 7.85.0.
     static func isAtLeast(_ number: UInt32) -> Bool { version >= number }
 
-    /// Whether it tells of each time that a request begins to go out, and may be told not to (7.80).
+    /// `true` if libcurl asks before each start of a request (since version 7.80).
     static let asksBeforeSending = isAtLeast(0x07_5000)
 
-    /// Whether an HTTP/2 connection that ends is an error of its own, and no reason for libcurl to send a request again.
+    /// `true` if libcurl reports the end of an HTTP/2 connection as an error, and does not resend requests.
     static let failsAtEndOfConnection = isAtLeast(0x08_0200)
 
     private static let version = info?.number ?? 0
 
-    /// A CA bundle to name explicitly, where the one libcurl was built with does not exist on this system (a libcurl
-    /// built for another distribution); `nil` leaves libcurl its own.
+    /// The CA bundle to set explicitly if libcurl's default does not exist on this system, as in a libcurl built for
+    /// another distribution; `nil` to keep the default.
     static let fallbackCAFile: String? = {
       func exists(_ path: UnsafePointer<CChar>?) -> Bool {
         path.map { FileManager.default.fileExists(atPath: String(cString: $0)) } ?? false
@@ -96,14 +96,14 @@
     }()
   }
 
-  /// What libcurl itself said about a failure: the `underlying` of a `NetworkError` from `CurlTransport`.
+  /// The error of libcurl behind a failure: the `underlying` of a `NetworkError` from `CurlTransport`.
   package struct CurlError: Error, Hashable, CustomStringConvertible {
     /// The CURLcode, such as 7 for a refused connection (libcurl-errors(3)).
     public let code: Int
-    /// libcurl's own words, with the address where it knows one.
+    /// libcurl's message, with the address if it is known.
     public let text: String
 
-    /// Code and text on one line.
+    /// The code and the message on one line.
     public var description: String { "libcurl error \(code): \(text)" }
   }
 #endif

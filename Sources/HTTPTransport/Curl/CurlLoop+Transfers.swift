@@ -2,10 +2,10 @@
   import CCurl
   import PortableFoundation
 
-  /// A transfer's way: accepted, waiting, handed to libcurl, finished; the loop's thread only.
+  /// The states of a transfer: accepted, waiting, passed to libcurl, finished. Used only on the loop's thread.
   extension CurlLoop {
     func accept(_ transfer: CurlTransfer) {
-      // Its cancellation may have come out of the inbox before it did.
+      // The inbox may deliver a cancellation before the submission.
       guard !transfer.isFinished else { return }
       transfer.index = live.count
       live.append(transfer)
@@ -25,7 +25,7 @@
       if !transfer.isWaiting, !begin(transfer) { start(queue.finished(lane)) }
     }
 
-    /// Starts what may run; what has ended while it waited makes room for the next.
+    /// Starts admitted transfers. If one has ended while it waited, the next takes its place.
     private func start(_ admitted: [any HostQueue.Item]) {
       var admitted = admitted
       var index = 0
@@ -37,7 +37,7 @@
       }
     }
 
-    /// Hands a transfer to libcurl; `false` when there is nothing to run.
+    /// Passes a transfer to libcurl. Returns `false` if it ended instead.
     private func begin(_ transfer: CurlTransfer) -> Bool {
       guard !transfer.isFinished, !isEnding else { return false }
       guard !transfer.isCancelled else {
@@ -78,7 +78,7 @@
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
         if code == 0, handle.holdsContent, !transfer.isCancelled {
-          // Its consumer takes the rest first.
+          // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)
           handle.heldCode = code
         } else {
@@ -87,19 +87,19 @@
       }
     }
 
-    /// Takes a transfer from libcurl, which has ended it with `code`, or may.
+    /// Finishes a transfer that libcurl has ended with `code`, or that may be removed from libcurl.
     func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
       let isMultiplexed = transfer.mayMultiplex && handle.isMultiplexed
-      let result = goesOn(transfer, handle, code) ? nil : result(of: transfer, handle, code)
-      // libcurl takes for good what a rule of ours has refused.
+      let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
+      // libcurl keeps the connection of a response that this package rejects.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.place) }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
 
-    /// Whether there is more to do, which then is the transfer's: where a redirect leads, or the same once more.
-    private func goesOn(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
+    /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
+    private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
       guard !transfer.isCancelled else { return false }
       switch handle.redirect {
       case .follow(let next, let trail) where code == 0 || handle.hasLeftBody:
@@ -108,7 +108,7 @@
       case .refuse: return false
       default: break
       }
-      // libcurl may have wanted to do that itself, and was not let.
+      // libcurl may have tried the same and been prevented.
       if code == 0 || handle.wasToStartAgain, handle.mayBeSentAgain {
         transfer.lane?.ignoresExpectations = true
         return true
@@ -118,10 +118,10 @@
       if let obstacle = transfer.obstacleToRepetition(wasSent: !isUnprocessed, isBodyTaken: handle.hasBodyBegun) {
         let text = handle.errorMessage(code)
         handle.abortReason =
-          "the kept connection was lost before a response came (\(text)); the request was not sent again, because \(obstacle)"
+          "the reused connection was lost before the response (\(text)); the request was not sent again, because \(obstacle)"
         return false
       }
-      // What the server has refused may go over any other connection; what met a dead one needs a new one.
+      // A refused request may use any other connection. A request that met a dead connection needs a new one.
       if isUnprocessed { transfer.unprocessed += 1 }
       transfer.isRepetition = !isUnprocessed || handle.hasUnasked || handle.isHeadUnsent
       return true
@@ -130,10 +130,10 @@
     private func result(
       of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32
     ) -> Result<Response, NetworkError> {
-      // What came in behind a cancellation was dropped: no success, however whole the answer was on the wire.
+      // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
       if case .refuse(let error) = handle.redirect { return .failure(measured(error, transfer)) }
-      // A chunk that a pause held may have been refused where libcurl's code does not tell.
+      // A chunk that a pause held may have failed without a code of libcurl.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
       }
@@ -151,7 +151,7 @@
       return .success(response)
     }
 
-    /// Why libcurl's `code` ended the transfer; 0 where a rule of ours did.
+    /// Returns the error for libcurl's `code`; 0 means that a rule of this package ended the transfer.
     func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> NetworkError {
       guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
       return measured(
@@ -160,7 +160,7 @@
         transfer)
     }
 
-    /// `error` with what the exchange has taken, on its handle or in the queue.
+    /// Returns `error` with the measurements of the transfer, from its handle or from the queue.
     private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       guard error.metrics == nil else { return error }
       var error = error
@@ -169,7 +169,7 @@
       return error
     }
 
-    /// Ends a transfer in whatever state it is; does nothing when it has ended.
+    /// Ends a transfer in any state; has no effect if it has ended.
     func end(_ transfer: CurlTransfer, _ result: Result<Response, NetworkError>) {
       guard !transfer.isFinished else { return }
       if case .failure(let error) = result, error.metrics == nil {
@@ -206,7 +206,7 @@
       if handle.release(), idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
     }
 
-    /// The lane of the URL's origin: neighbours in time mostly go to the same one.
+    /// Returns the lane of the URL's origin. Consecutive requests mostly have the same origin.
     private func lane(for url: String) -> HostQueue.Lane {
       let bytes = url.utf8
       if let (origin, lane) = lastLane, Origin.isIn(origin, url) { return lane }
@@ -219,10 +219,11 @@
       return lane
     }
 
-    /// `http://u@H:80` and `http://h` are one origin (RFC 9110 §4.2.3).
+    /// Normalizes an origin: `http://u@H:80` and `http://h` are the same (RFC 9110 §4.2.3).
     static func oneSpelling(of origin: String) -> String {
       let bytes = origin.utf8
-      // Nearly all are spelled so: no capitals and no @, which stand side by side in ASCII, and no end like :80, :443 or :.
+      // Nearly all are already normalized: no capitals and no @, which are adjacent in ASCII, and no suffix like :80,
+      // :443 or :.
       let end = bytes.last ?? 0
       guard end == 0x30 || end == 0x33 || end == 0x3a || bytes.contains(where: { 0x40...0x5a ~= $0 }) else {
         return origin

@@ -3,10 +3,11 @@
   import PortableFoundation
   import Streams
 
-  /// The transport's thread: takes submissions, lets libcurl work, hands out results, watches the limits.
-  // @unchecked Sendable: other threads reach `inbox` and wake `multi`; all else belongs to the loop's thread.
+  /// The event loop of the transport, on its own thread: accepts requests, drives libcurl, delivers results, enforces
+  /// limits.
+  // @unchecked Sendable: other threads use only `inbox` and wake `multi`; everything else belongs to the loop's thread.
   ///
-  /// What is not private here belongs to the loop's own extensions.
+  /// Members that are not private are used by the loop's extensions.
   final class CurlLoop: @unchecked Sendable {
     let inbox = CurlInbox()
     let multi: OpaquePointer
@@ -17,30 +18,32 @@
     var queue: HostQueue
     var live: [CurlTransfer] = []
     var idle: [CurlHandle] = []
-    /// Those that no transfer needs, but libcurl may come back to (`CurlHandle.isRemembered`).
+    /// The handles that no transfer needs, but libcurl may still access (`CurlHandle.isRemembered`).
     var remembered: [CurlHandle] = []
     var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
-    /// Which turn of the loop it is, counted where libcurl gets to work.
+    /// The number of the current turn, increased before libcurl runs.
     var turn: UInt64 = 0
-    /// No limit can be reached before this point; then all are looked at.
+    /// The earliest time at which a limit may expire. Then all limits are checked.
     var nextCheck = Deadline.never
-    /// The time at the beginning of the turn: exact enough for limits, and cheaper than a call per callback.
+    /// The time at the start of the turn, which is precise enough for limits and cheaper than a call per callback.
     private(set) var now = Deadline.now()
 
-    /// Who waits for the end. Taken by any thread and, once, by the loop; the actions are called behind it.
+    /// The actions to run after the end. Any thread appends, the loop takes them once and calls them outside the lock.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
-    /// What is asked of the loop's state; `nil` behind its end. Any thread appends, the loop takes all; answered behind it.
+    /// The questions about the loop's state; `nil` after its end. Any thread appends. The loop takes all of them and
+    /// responds outside the lock.
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
-    /// Those whose response has begun before their body was sent.
+    /// The transfers whose response began before their body was sent.
     private var early: [CurlTransfer] = []
-    /// Those whose head libcurl would send twice.
-    private var unsent: [CurlTransfer] = []
-    /// Connections that the server has ended, and the turn in which transfers that are still on them are ended, too.
+    /// The transfers to end with the `endCode` of their handle.
+    private var toEnd: [CurlTransfer] = []
+    /// The connections that the server has closed, and the turn in which the transfers that still use them end.
     private var ended: [(connection: UInt64, turn: UInt64)] = []
     var http2 = HTTP2Watch()
 
-    /// Where requests end that come after the end: a serial queue, as callers may block the threads of all others.
+    /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
+    /// queues.
     private static let refusals = DispatchQueue(label: "NetLayer.refusals")
 
     init?(_ configuration: CurlTransport.Configuration) {
@@ -57,12 +60,12 @@
       }
       set(CCURL_MULTI_PIPELINING, Int(CCURL_PIPE_MULTIPLEX))
       set(CCURL_MULTI_MAXCONNECTS, configuration.maxConnections)
-      // The queue keeps to these limits already; libcurl's own make sure that idle connections count too.
+      // The queue already enforces these limits. Those of libcurl also count idle connections.
       set(CCURL_MULTI_MAX_HOST_CONNECTIONS, Swift.max(1, configuration.maxConnectionsPerHost))
       set(CCURL_MULTI_MAX_TOTAL_CONNECTIONS, Swift.max(1, configuration.maxConnections))
     }
 
-    /// Starts the thread; what the system says where there can be none.
+    /// Starts the thread. Returns 0, or the system's error code if it can't be started.
     func start() -> Int32 {
       let me = Unmanaged.passRetained(self)
       let code = ccurl_start_thread(
@@ -84,7 +87,7 @@
           kind: isForked ? .invalidRequest : .cancelled,
           reason: isForked
             ? "this process is a child of fork without exec, which has no thread of the CurlTransport; call exec"
-            : "this CurlTransport was shut down before the request was sent; make a new one",
+            : "this CurlTransport was shut down before the request was sent; create a new one",
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle
         transfer.refuse()
@@ -109,7 +112,7 @@
       wake()
     }
 
-    /// Calls `action` when the loop has ended, on its thread, or at once where it has.
+    /// Calls `action` on the loop's thread when the loop has ended; immediately if it already has.
     func whenEnded(_ action: @escaping @Sendable () -> Void) {
       let hasEnded = end.withLock { end in
         if !end.isOver { end.actions.append(action) }
@@ -118,14 +121,14 @@
       if hasEnded { action() }
     }
 
-    /// Calls `answer` with the state of the loop, on its thread; immediately if it has ended.
-    func ask(_ answer: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
+    /// Calls `respond` with the state of the loop, on its thread; immediately if the loop has ended.
+    func ask(_ respond: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
       let isAsked = questions.withLock { questions in
-        questions?.append(answer)
+        questions?.append(respond)
         return questions != nil
       }
-      // The loop's thread does not exist in a child of fork.
-      guard isAsked, !ccurl_is_forked() else { return answer(CurlTransport.Gauges()) }
+      // In a child process of fork, the loop's thread does not exist.
+      guard isAsked, !ccurl_is_forked() else { return respond(CurlTransport.Gauges()) }
       inbox.ask()
       wake()
     }
@@ -135,7 +138,7 @@
     // MARK: The loop's thread
 
     private func run() {
-      // A TLS library writes without MSG_NOSIGNAL; blocked, SIGPIPE stays with this thread and does nothing.
+      // TLS libraries write without MSG_NOSIGNAL. A blocked SIGPIPE remains pending on this thread without effect.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
@@ -145,7 +148,7 @@
         turn &+= 1
         let patience = ended.contains { $0.turn >= turn } ? 0 : milliseconds(until: nextCheck)
         ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
-        // Before anything is read: what comes now did not come before the wait.
+        // Read the time before any input: input that arrives later did not precede the wait.
         now = Deadline.now()
         work()
         if now >= nextCheck { checkLimits() }
@@ -158,7 +161,7 @@
       now = Deadline.now()
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
-      if !unsent.isEmpty { sendAgain() }
+      if !toEnd.isEmpty { endNoted() }
       while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
       if !ended.isEmpty { endOthers() }
     }
@@ -169,7 +172,7 @@
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
         resumed: { transfer in
-          // The silence so far was our own.
+          // The server was not silent; the client was paused.
           transfer.lastActivity = now
           guard let handle = transfer.handle else { return }
           let code = handle.unpause()
@@ -179,32 +182,32 @@
             finish(transfer, handle, held)
           }
         })
-      if inbox.takeQuestions() { answer() }
+      if inbox.takeQuestions() { respondToQuestions() }
     }
 
-    private func answer() {
+    private func respondToQuestions() {
       let asked = questions.withLock { questions in
         defer { questions = [] }
         return questions ?? []
       }
       let gauges = gauges
-      for answer in asked { answer(gauges) }
+      for respond in asked { respond(gauges) }
     }
 
-    /// A minute at most, which bounds what a missed wake-up could cost.
+    /// Returns the wait in milliseconds, at most a minute, which limits the effect of a missed wake-up.
     private func milliseconds(until time: UInt64) -> Int32 {
       let wait = time == Deadline.never ? 60_000 : time <= now ? 0 : (time - now + 999_999) / 1_000_000
       return Int32(Swift.min(wait, 60_000))
     }
   }
 
-  // MARK: What libcurl does not say by itself
+  // MARK: Events that libcurl does not report
 
   extension CurlLoop {
     func noteEarlyResponse(_ transfer: CurlTransfer) { early.append(transfer) }
 
-    /// Ends those whose response is complete while their body is still being sent: the server has said all it will
-    /// (RFC 9112 §9.3, RFC 9113 §8.1), and libcurl would send on.
+    /// Finishes transfers whose response is complete while their body is still being sent. The server will send nothing
+    /// more (RFC 9112 §9.3, RFC 9113 §8.1), but libcurl would continue to send.
     private func deliverEarly() {
       early.removeAll { transfer in
         guard let handle = transfer.handle, handle.heldCode == nil, handle.answer.isHeadComplete else { return true }
@@ -214,26 +217,26 @@
       }
     }
 
-    func noteUnsentHead(_ transfer: CurlTransfer) { unsent.append(transfer) }
+    /// Ends `transfer`, whose handle has an `endCode`, after libcurl's callback has returned.
+    func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }
 
-    /// Sends those again, over connections that have room, whose head libcurl would send twice.
-    private func sendAgain() {
-      let transfers = unsent
-      unsent = []
+    private func endNoted() {
+      let transfers = toEnd
+      toEnd = []
       for transfer in transfers {
-        guard let handle = transfer.handle, handle.isHeadUnsent, handle.heldCode == nil else { continue }
-        finish(transfer, handle, Int32(CCURL_SEND_ERROR))
+        guard let handle = transfer.handle, let code = handle.endCode, handle.heldCode == nil else { continue }
+        finish(transfer, handle, Int32(code))
       }
     }
 
-    /// Notes that the server has ended a connection. libcurl 7.88 tells one of the HTTP/2 transfers on it, and leaves the
-    /// others without a word; first it may end them itself, or send them again.
+    /// Records that the server has closed a connection. libcurl 7.88 reports this to one of its HTTP/2 transfers and
+    /// ignores the others. Before that, it may end or resend them itself.
     private func noteEnd(of connection: UInt64) {
       guard !ended.contains(where: { $0.connection == connection }) else { return }
       ended.append((connection, turn &+ 2))
     }
 
-    /// Ends what is still on a connection of which nothing more can be read. What a pause holds back comes first.
+    /// Ends the transfers on closed connections. Data held back by a pause is delivered first.
     private func endOthers() {
       ended.removeAll { connection, due in
         guard due <= turn else { return false }
@@ -259,7 +262,7 @@
   extension CurlLoop {
     private func checkLimits() {
       if findExpired().isEmpty { return }
-      // The process may have been stopped, with the bytes that were waited for in its sockets.
+      // If the process was suspended, its sockets may already contain the awaited data.
       ccurl_multi_wait(multi, 0)
       work()
       for (transfer, error) in findExpired() { end(transfer, .failure(error)) }
@@ -288,20 +291,21 @@
       return expired
     }
 
-    /// When the silence of a transfer that libcurl runs reaches its limit.
+    /// Returns the deadline for the silence of a running transfer, and the error to report.
     private func silenceLimit(
       of transfer: CurlTransfer, _ handle: CurlHandle
     ) -> (deadline: UInt64, error: () -> NetworkError) {
       let limits = transfer.request.timeouts
       guard let connected = handle.connectedAt else {
-        // libcurl's own clock stands while a request waits for another's handshake with the host.
+        // libcurl's clock does not run while a request waits for another one's handshake with the host.
         return (
           Deadline.after(limits.connect, from: handle.startedAt),
           { CurlFailure.connectTimeout(transfer) }
         )
       }
       let isOurs = handle.isHeld || handle.isPaused || handle.isWaitingToSend
-      // Bytes that libcurl keeps to itself, as of a long line or a chunk's extension; those of others on HTTP/2 count not.
+      // Includes input that libcurl does not report, such as an incomplete line. Excludes that of other requests on
+      // HTTP/2.
       let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.place))) : 0
       let last = isOurs ? now : Swift.max(connected, transfer.lastActivity, input)
       return (
@@ -309,7 +313,7 @@
       )
     }
 
-    /// When to look whether more of the body has gone: so that the end is a quarter late at most.
+    /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
       Deadline.after(transfer.request.timeouts.idle / 4, from: now)
     }
@@ -326,12 +330,12 @@
       idle = []
       lastLane = nil
       early = []
-      unsent = []
+      toEnd = []
       ccurl_multi_cleanup(multi)
       remembered = []
       if let share { ccurl_share_cleanup(share) }
       let asked = questions.withLock { $0.take() }
-      for answer in asked ?? [] { answer(CurlTransport.Gauges()) }
+      for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
       let actions = end.withLock { end in
         defer { end = (true, []) }
         return end.actions

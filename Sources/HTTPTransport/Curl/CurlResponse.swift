@@ -1,41 +1,41 @@
 #if canImport(CCurl)
   import PortableFoundation
 
-  /// Collects head, body and trailers of one response, as libcurl hands them over.
+  /// The head, body and trailers of one response, collected from libcurl's callbacks.
   struct CurlResponse {
     private(set) var status = 0
-    /// Whether the body outgrew the limit, which ends the transfer.
+    /// Whether the body exceeded its limit, which ends the transfer.
     private(set) var isTooLarge = false
     private(set) var maxBodySize = 0
     /// The header fields, once the head is complete.
     private(set) var headers = HTTPHeaders()
-    /// The lines of the head so far, then those of the trailers, each with a line feed behind it.
+    /// The lines of the head so far, then those of the trailers, each with a line feed at its end.
     private var lines: [UInt8] = []
-    /// Whether the final head, not a 1xx one, has come in.
+    /// Whether the final head has been received; 1xx heads do not count.
     private(set) var isHeadComplete = false
-    /// What Content-Length says; -1 where there is none.
+    /// The value of Content-Length; -1 without one.
     private var announced = -1
     private var isChunked = false
-    /// Whether there is a Content-Encoding.
+    /// Whether the response has a Content-Encoding.
     private(set) var isCoded = false
-    /// Whether the response came over HTTP/2 or later, where streams end and not connections.
+    /// Whether the response uses HTTP/2 or later, where streams end instead of connections.
     private(set) var isHTTP2 = false
     private var isHead = false
-    /// Which rule the head breaks that libcurl does not watch, in all versions.
+    /// The rule violated by the head that not all versions of libcurl check.
     private(set) var problem: String?
     private var headBytes = 0
-    /// How many bytes of a body have come in since the start, as they were sent.
+    /// The number of bytes of the body received since the start, as sent on the wire.
     private(set) var size = 0
 
     private var bytes: UnsafeMutableRawPointer?
     private var count = 0
     private var capacity = 0
 
-    /// Servers refuse heads above 8 to 64 KB; a response's may be larger, but not without end. libcurl has a limit of
-    /// its own (300 KB) from 8.3 on.
+    /// The maximum number of bytes of all heads. Servers reject heads above 8 to 64 KB. The head of a response may be
+    /// larger, but not unlimited. libcurl has its own limit (300 KB) since 8.3.
     static let maxHeadSize = 256 << 10
 
-    /// A Content-Length is believed up to here when memory is set aside: the server may lie.
+    /// The maximum number of bytes to allocate based on Content-Length, which may be wrong.
     private static let largestPresize = 1 << 20
 
     mutating func start(maxBodySize: Int, isHead: Bool = false) {
@@ -57,26 +57,26 @@
       problem = nil
     }
 
-    // MARK: Where the body ends
+    // MARK: The end of the body
 
-    /// Whether there is no body, whatever the head says (RFC 9112 §6.3).
+    /// Whether the response has no body, regardless of its head (RFC 9112 §6.3).
     var hasNoBody: Bool { isHead || status == 204 || status == 304 }
     var isLengthKnown: Bool { announced >= 0 && !isChunked }
-    /// Whether the announced length has come in.
+    /// Whether the announced number of bytes has been received.
     var isComplete: Bool { isLengthKnown && size == announced }
-    /// Whether the end of the connection alone ends the body.
+    /// Whether only the end of the connection ends the body.
     var endsWithConnection: Bool { !isHTTP2 && announced < 0 && !isChunked && !hasNoBody }
 
-    /// Whether the body is announced with more bytes than allowed: it need not be read to know.
+    /// Returns whether the head announces a body larger than `limit`, which then need not be read.
     func isAnnouncedTooLarge(_ limit: Int?) -> Bool {
       guard let limit, isLengthKnown, !isCoded, !hasNoBody else { return false }
       return announced > limit
     }
 
-    /// Notes that a body outgrew its limit elsewhere.
+    /// Records that the body exceeded a limit that is checked elsewhere.
     mutating func noteTooLarge() { isTooLarge = true }
 
-    /// Frees what no one took.
+    /// Frees a body that was not taken.
     mutating func discard() {
       free(bytes)
       bytes = nil
@@ -86,9 +86,9 @@
       lines = []
     }
 
-    /// One line of a head, line end included; each new head (after 1xx) replaces the one before.
+    /// Processes one line of a head, line end included. A new head (after 1xx) replaces the previous one.
     ///
-    /// - Returns: `false` when the heads together are larger than allowed, or a response begins inside another.
+    /// - Returns: `false` if all heads together are too large, or a response begins inside another.
     mutating func headerLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       headBytes += line.count
       guard headBytes <= Self.maxHeadSize else { return false }
@@ -97,14 +97,14 @@
       return !wasComplete || problem == nil
     }
 
-    /// Notes that bytes of the body have come in.
+    /// Records received bytes of the body.
     mutating func noteReceived(_ length: Int) { size += length }
 
     private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
       var end = line.count
       while end > 0, line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
       guard end > 0 else {
-        // Lines behind the body are trailers (RFC 9112 §7.1.2).
+        // Lines after the body are trailers (RFC 9112 §7.1.2).
         guard !isHeadComplete, status >= 200 else { return }
         isHeadComplete = true
         headers = HTTPHeaders(ReceivedFields(lines: lines))
@@ -114,7 +114,7 @@
       let line = UnsafeBufferPointer(rebasing: line[..<end])
       guard Self.isStatusLine(line) else { return takeField(line) }
       if isHeadComplete {
-        // Some versions of libcurl send a request again by themselves whose expectation was refused.
+        // Some versions of libcurl resend a request by themselves if its expectation was rejected.
         guard status == 417 else {
           problem = "a second response began inside the first"
           return
@@ -138,7 +138,8 @@
           if let coding = Self.value(line, of: "transfer-encoding:") { isChunked = isChunked || Self.isChunked(coding) }
         default: break
         }
-        // libcurl before 7.84 takes a line without a colon, and others one that continues nothing (RFC 9112 §2.2, §5).
+        // libcurl before 7.84 accepts a line without a colon. Other versions accept a continuation of nothing (RFC 9112
+        // §2.2, §5).
         if line[0] == 0x20 || line[0] == 0x09 {
           if lines.isEmpty { problem = problem ?? "the first line of the head's fields begins with a blank" }
         } else if line.baseAddress.map({ memchr($0, 0x3a, line.count) == nil }) == true {
@@ -149,22 +150,22 @@
       lines.append(0x0a)
     }
 
-    /// The fields behind the body, of a chunked response or one over HTTP/2 (RFC 9110 §6.5).
+    /// The trailer fields of a chunked response or an HTTP/2 response (RFC 9110 §6.5).
     var trailers: HTTPHeaders {
       isHeadComplete && !lines.isEmpty ? HTTPHeaders(ReceivedFields(lines: lines)) : HTTPHeaders()
     }
 
-    /// Several lengths, in one field or in more, must be one and the same (RFC 9112 §6.3).
+    /// Records the length. Several lengths, in one field or in several, must be equal (RFC 9112 §6.3).
     private mutating func note(_ value: UnsafeBufferPointer<UInt8>) {
       var rest = value
       while true {
         let end = rest.firstIndex(of: 0x2c) ?? rest.count
         guard let length = Self.number(ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: rest[..<end]))) else {
-          problem = "the response's Content-Length is not a length: \(Self.quoted(value))"
+          problem = "the response's Content-Length is not a valid length: \(Self.quoted(value))"
           return
         }
         if announced >= 0, length != announced {
-          problem = "the response has two Content-Length values that contradict each other"
+          problem = "the response has contradictory Content-Length values"
         }
         announced = length
         guard end < rest.count else { return }
@@ -172,7 +173,7 @@
       }
     }
 
-    /// `false` when the body is larger than allowed.
+    /// Appends bytes to the body. Returns `false` if it exceeds the limit.
     mutating func append(_ new: UnsafeRawPointer, _ length: Int) -> Bool {
       guard length <= maxBodySize - count else {
         isTooLarge = true
@@ -191,7 +192,7 @@
       return true
     }
 
-    /// The body, taken over without a copy.
+    /// Returns the body without a copy, and removes it from this value.
     mutating func takeBody() -> Data {
       guard let taken = bytes, count > 0 else { return Data() }
       let length = count
@@ -210,7 +211,7 @@
       return number(UnsafeBufferPointer(rebasing: line[(space + 1)...].prefix(3))) ?? 0
     }
 
-    /// The value, if the line is the field `name`, which is in lower case and ends with its colon.
+    /// Returns the value if the line is the field `name`, which is in lowercase and ends with a colon.
     private static func value(_ line: UnsafeBufferPointer<UInt8>, of name: StaticString) -> UnsafeBufferPointer<UInt8>?
     {
       guard line.count >= name.utf8CodeUnitCount else { return nil }
@@ -226,7 +227,7 @@
       String(decoding: text.prefix(100), as: UTF8.self).debugDescription
     }
 
-    /// The number that `digits` spell; `nil` where there are none, others, or too many.
+    /// Returns the number written in `digits`; `nil` if it is empty, not a number, or too large.
     private static func number(_ digits: UnsafeBufferPointer<UInt8>) -> Int? {
       guard !digits.isEmpty else { return nil }
       var value = 0

@@ -2,12 +2,12 @@
   import CCurl
   import PortableFoundation
 
-  /// The limits of a socket, and its end.
+  /// The time limits of a socket, and its end.
   extension CurlSocket {
     /// The time in seconds that the server has to close the connection.
     private static let lingering = 1.0
 
-    /// When the socket is to be looked at.
+    /// The next time to check the socket.
     var deadline: UInt64 {
       let limits = request.timeouts
       switch phase {
@@ -37,9 +37,9 @@
       case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
         fail(.timeout, "\(place) was silent for \(limits.idle) s while the socket was opened (Timeouts.idle)")
       case .connecting, .opening:
-        fail(.timeout, "\(place) had not opened the socket after \(limits.total) s (Timeouts.total)")
+        fail(.timeout, "\(place) did not open the socket within \(limits.total) s (Timeouts.total)")
       case .open:
-        // The process may have been stopped, with the bytes that were waited for in the socket.
+        // If the process was suspended, the socket may already contain the awaited data.
         if !isPaused, socket?.isOpen == true { read() }
         if phase == .open, let event = socket?.expire(at: loop.now, isPaused: isPaused) { handle(event) }
         flush()
@@ -48,7 +48,7 @@
       }
     }
 
-    /// Ends the socket at once, with a close frame if it is open and the system takes one.
+    /// Ends the socket immediately, with a close frame if it is open and the system accepts one.
     func cancel(_ reason: String, _ code: CloseCode = .normal) {
       guard phase != .over else { return }
       if phase == .open {
@@ -68,16 +68,16 @@
       NetworkError(kind: kind, code: code.map { Int($0.rawValue) }, reason: reason, request: request)
     }
 
-    /// Tells the caller of the end, once.
+    /// Reports the end to the caller, once.
     func finish(_ result: Result<SocketClose, NetworkError>, lingers: Bool) {
       guard phase != .over else { return }
       let receiver = receiver.take()
       phase = lingers ? .lingering : .over
       lastActivity = loop.now
       if lingers { flush() } else { release() }
-      let ending = error(.connection, "the socket to \(place) ended before the message was sent")
+      let ending = error(.connection, "the socket to \(place) was closed before the message was sent")
       if case .success(let close) = result, close.code != .abnormal {
-        // A server that wants no such message must not be asked again.
+        // The server's close code tells a sender not to send the message again.
         failSends(NetworkError.closing(close, of: request) ?? ending)
       } else {
         failSends(ending)
@@ -91,7 +91,7 @@
       for send in left { send.completion(error) }
     }
 
-    /// Lets go of the connection.
+    /// Releases the connection.
     func release() {
       if phase == .lingering { phase = .over }
       if let handle = handle.take() {
@@ -106,10 +106,10 @@
       }
     }
 
-    /// Tells the loop what the socket waits for, and until when.
+    /// Tells the loop which events the socket waits for, and until when.
     func update() {
       loop.look(at: deadline)
-      // The end is found behind the pause, which may last until the send returns.
+      // The end is detected only after the pause, which may last until the send returns.
       if writeFailure != nil, isPaused {
         failSends(error(.connection, "the connection to \(place) was lost before the message was sent"))
       }

@@ -3,22 +3,23 @@
   import PortableFoundation
   import Streams
 
-  /// One WebSocket on its way: connecting, opening, open, closed.
+  /// One WebSocket through its phases: connecting, opening, open, closed.
   ///
-  /// Any thread may call what `SocketControl` has; all else belongs to the loop's thread. What is not private here belongs to
-  /// its own extension.
-  // @unchecked Sendable: the gate is atomic, and the inbox hands everything else over to the loop's thread.
+  /// Any thread may call the methods of `SocketControl`. Everything else belongs to the loop's thread. Members that are
+  /// not private are used by the extension.
+  // @unchecked Sendable: the gate is atomic, and the inbox passes everything else to the loop's thread.
   final class CurlSocket: SocketControl, CurlOperation, @unchecked Sendable {
     enum Phase {
       case connecting
       case opening
       case open
-      /// All is said; the server has a moment to close the connection, else a reset could overtake the close frame.
+      /// The close handshake is complete. The server has a moment to close the connection; otherwise a reset could
+      /// overtake the close frame.
       case lingering
       case over
     }
 
-    /// How often a socket is read in one turn of the loop, so that a fast one does not starve the others.
+    /// The maximum number of reads per turn of the loop, so that a fast socket does not starve the others.
     private static let reads = 4
 
     let request: Request
@@ -33,31 +34,31 @@
     private var cookiesSent: String?
     var handle: CurlHandle?
     var descriptor: Int32 = -1
-    /// Which connection has the descriptor, as another may have the same number later.
+    /// The number of the connection, because another one may reuse the descriptor later.
     var connection: UInt64 = 0
     var watched: Int32 = 0
 
     let submittedAt = Deadline.now()
-    /// When the phase began, or the last byte came in.
+    /// The start of the phase, or the time of the last received byte.
     var lastActivity: UInt64 = 0
     private var handshake: SocketHandshake?
     private(set) var opening = SocketOpening()
     var socket: SocketProtocol?
 
-    /// What is being written. It stays where it is until it has gone: TLS wants to see the same bytes again.
+    /// The bytes being written. They stay in place until they are sent, because TLS requires the same bytes again.
     var output: [UInt8] = []
     var offset = 0
     private var written: UInt64 = 0
-    /// The completions of messages, with the byte behind each.
+    /// The completions of messages, each with the position after its last byte.
     var sends: [(end: UInt64, completion: @Sendable (NetworkError?) -> Void)] = []
     var firstSend = 0
-    /// Why nothing can be written any more; what the server has said until then is still read.
+    /// The error that prevents further writing. Data that the server sent before is still read.
     var writeFailure: Int32?
 
-    /// Whether the loop comes back to this socket in its next turn, and the last turn in which it came.
+    /// Whether the loop must serve this socket in its next turn, and the last turn in which it did.
     var isEager = false
     var turn: UInt64 = 0
-    /// Whether the loop flushes this socket behind the commands of the turn.
+    /// Whether the loop flushes this socket after the commands of the turn.
     var isUnflushed = false
 
     init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
@@ -67,7 +68,7 @@
 
     var place: String { currentRequest.url.hostAndPort }
 
-    /// Whether what is read comes out of TLS, with the server or with a proxy.
+    /// Whether data is read through TLS, with the server or with a proxy.
     private var isInsideTLS = true
 
     // MARK: Any thread
@@ -134,10 +135,10 @@
         case .bytes(let count):
           if phase != .lingering { lastActivity = loop.now }
           take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
-          // Inside TLS, a short read says nothing of what is left.
+          // Inside TLS, a short read does not mean that nothing is left.
           if count < loop.scratch.count, !isInsideTLS { return }
         case .wait:
-          // What cannot be written to has no more to say than what is there.
+          // After a failed write, only data that has already arrived is read.
           if let writeFailure { ended(writeFailure) }
           return
         case .end: return ended(writeFailure)
@@ -153,7 +154,7 @@
         do {
           try follow(opening.next())
         } catch {
-          fail(.connection, "the response of \(place) is not valid: \(error.reason)")
+          fail(.connection, "the response from \(place) is not valid: \(error.reason)")
         }
       case .open:
         socket?.feed(bytes, at: loop.now)
@@ -181,7 +182,7 @@
           if compressor == nil { return fail(CurlFailure.outOfMemory(self)) }
         }
       } catch {
-        return fail(.closed, "\(place) did not open a socket: \(error.reason)", code: error.code)
+        return fail(.closed, "\(place) did not open a WebSocket: \(error.reason)", code: error.code)
       }
       socket = SocketProtocol(options, compressor: compressor, at: loop.now)
       phase = .open
@@ -191,7 +192,7 @@
       deliver()
     }
 
-    /// The server responded with something else than a socket.
+    /// Processes a response other than 101.
     private func refused(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
       currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
       switch RedirectPolicy.decide(
@@ -210,12 +211,12 @@
         receiver?.response(response)
         fail(
           NetworkError(
-            kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a socket",
+            kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a WebSocket",
             request: request, response: response))
       }
     }
 
-    /// Hands out messages until a pause.
+    /// Delivers messages until a pause.
     private func deliver() {
       while phase == .open, !isPaused, let event = socket?.next() { handle(event) }
       flush()
@@ -227,19 +228,19 @@
       case .closed(let close): finish(.success(close), lingers: true)
       case .failed(let violation):
         let kind: NetworkError.Kind = violation.code == .tooLarge ? .tooLarge : .closed
-        let remedy = kind == .tooLarge ? "; raise SocketOptions.maxMessageSize" : "; see the server"
+        let remedy = kind == .tooLarge ? "; raise SocketOptions.maxMessageSize" : "; check the server"
         finish(
-          .failure(error(kind, "\(place) broke a rule of the socket: \(violation.reason)\(remedy)", violation.code)),
+          .failure(error(kind, "\(place) sent an invalid message: \(violation.reason)\(remedy)", violation.code)),
           lingers: true)
       case .unresponsive:
         fail(.timeout, "\(place) did not respond to a ping within \(options.pongTimeout) s (SocketOptions.pongTimeout)")
       }
     }
 
-    /// While the caller takes no messages, nothing is read; what comes in while the socket closes is dropped.
+    /// Whether reading is paused by the caller. Messages that arrive while the socket closes are read and dropped.
     var isPaused: Bool { phase == .open && gate.isPaused && socket?.isOpen == true }
 
-    /// Goes on behind a pause.
+    /// Continues after a pause.
     func goOn() {
       guard phase == .open else { return }
       socket?.touch(at: loop.now)
@@ -248,7 +249,7 @@
       update()
     }
 
-    /// The connection has ended, by the server or by a failure, and all that came has been read.
+    /// Processes the end of the connection, by the server or by an error, after all its data has been read.
     private func ended(_ code: Int32?) {
       let cause = code.map { handle?.errorMessage($0) ?? "libcurl error \($0)" }
       switch phase {
@@ -259,7 +260,7 @@
           .connection, "\(place) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
       case .open where socket?.isOpen == false: finish(.success(SocketClose(code: .abnormal)), lingers: false)
       case .open:
-        fail(.connection, "\(place) ended the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
+        fail(.connection, "\(place) closed the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
       case .connecting, .over: return
       }
     }
@@ -285,7 +286,7 @@
       }
     }
 
-    /// Writes what the system takes.
+    /// Writes as many bytes as the system accepts.
     func flush() {
       guard writeFailure == nil else {
         _ = socket?.takeOutput()
@@ -308,8 +309,8 @@
       }
     }
 
-    /// A server that closes with unread data resets the connection. What it said before, as why, is still to be read: in the
-    /// next turn, or behind a pause.
+    /// Processes a write error. A server that closes with unread data resets the connection. Data that it sent before,
+    /// such as the reason, is read in the next turn, or after a pause.
     private func writingFailed(_ code: Int32) {
       guard phase != .lingering else { return release() }
       (writeFailure, output, offset) = (code, [], 0)

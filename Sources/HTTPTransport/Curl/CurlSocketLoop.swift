@@ -3,10 +3,10 @@
   import PortableFoundation
   import Streams
 
-  /// The thread of a transport's sockets: connects them by libcurl, and waits for them with epoll.
-  // @unchecked Sendable: other threads reach `inbox` and `end`; all else belongs to the loop's thread.
+  /// The event loop of a transport's sockets, on its own thread: connects with libcurl, and waits with epoll.
+  // @unchecked Sendable: other threads use only `inbox` and `end`; everything else belongs to the loop's thread.
   final class CurlSocketLoop: @unchecked Sendable {
-    /// What another thread wants of the loop.
+    /// A command from another thread to the loop.
     enum Command {
       case open(CurlSocket)
       case send(CurlSocket, SocketMessage, @Sendable (NetworkError?) -> Void)
@@ -25,22 +25,23 @@
     let multi: OpaquePointer
     let configuration: CurlTransport.Configuration
     private let share = ccurl_share_init()
-    /// Any thread appends and wakes the loop under it, so that there is a loop to wake; the loop takes all at once.
+    /// The commands. Any thread appends and wakes the loop under the lock, so that the loop still exists; the loop
+    /// takes all in one step.
     private let inbox = Locked(Inbox())
-    /// Who waits for the end. Taken by any thread and, once, by the loop; the actions are called behind it.
+    /// The actions to run after the end. Any thread appends, the loop takes them once and calls them outside the lock.
     private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
 
-    /// What is read from any socket, before it is taken apart.
+    /// The buffer for data read from any socket.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-    /// The time at the beginning of the turn.
+    /// The time at the start of the turn.
     private(set) var now = Deadline.now()
     private var live: [ObjectIdentifier: CurlSocket] = [:]
     private var connecting: [ObjectIdentifier: CurlSocket] = [:]
-    /// Those that have more to read than they were given time for, which epoll may not know of inside TLS.
+    /// The sockets with more data to read than one turn allows, which epoll may not report inside TLS.
     private(set) var eager: [CurlSocket] = []
-    /// Those that have taken messages in this turn, which are written together.
+    /// The sockets that have accepted messages in this turn. The loop writes all messages of a socket together.
     private var unflushed: [CurlSocket] = []
-    /// Counts the turns, so that a socket is served once in each.
+    /// The number of the current turn, so that a socket is served once in each.
     private var turn: UInt64 = 0
     private var nextCheck = Deadline.never
 
@@ -51,14 +52,14 @@
         return nil
       }
       (self.multi, self.configuration) = (multi, configuration)
-      // Nothing is kept for another: libcurl before 7.86 closes the connection of a handle that has gone when its cache is
-      // full, and before 7.73 at its end.
+      // Keeps no connections: if its cache is full, libcurl before 7.86 closes the connection of a removed handle, and
+      // before 7.73 also at its end.
       ccurl_multi_set_long(multi, Int32(CCURL_MULTI_MAXCONNECTS), 1)
     }
 
     deinit { scratch.deallocate() }
 
-    /// Starts the thread; what the system says where there can be none.
+    /// Starts the thread. Returns 0, or the system's error code if it can't be started.
     func start() -> Int32 {
       let me = Unmanaged.passRetained(self)
       let code = ccurl_start_thread(
@@ -74,7 +75,7 @@
 
     // MARK: Called from any thread
 
-    /// Hands `command` to the loop; `false` if the loop has ended.
+    /// Passes `command` to the loop. Returns `false` if the loop has ended.
     func post(_ command: Command) -> Bool {
       inbox.withLock { inbox in
         guard !inbox.isOver else { return false }
@@ -92,7 +93,7 @@
       }
     }
 
-    /// Calls `action` when the loop has ended, on its thread; immediately if it has.
+    /// Calls `action` on the loop's thread when the loop has ended; immediately if it already has.
     func whenEnded(_ action: @escaping @Sendable () -> Void) {
       let hasEnded = end.withLock { end in
         if !end.isOver { end.actions.append(action) }
@@ -109,7 +110,7 @@
 
     // MARK: The loop's thread
 
-    /// Begins to connect what `socket` has prepared; 0 where that goes.
+    /// Starts to connect a prepared socket. Returns 0, or libcurl's error code.
     func connect(_ socket: CurlSocket, _ handle: CurlHandle) -> Int32 {
       let code = ccurl_multi_add(multi, handle.easy)
       if code == 0 { connecting[ObjectIdentifier(handle)] = socket }
@@ -118,7 +119,7 @@
 
     func makeHandle() -> CurlHandle? { CurlHandle(configuration, multi: multi, share: share) }
 
-    /// Lets go of a handle, which closes its connection.
+    /// Releases a handle, which closes its connection.
     func release(_ handle: CurlHandle) {
       connecting[ObjectIdentifier(handle)] = nil
       ccurl_multi_remove(multi, handle.easy)
@@ -126,14 +127,14 @@
 
     func remove(_ socket: CurlSocket) { live[ObjectIdentifier(socket)] = nil }
 
-    /// Comes back to `socket` in the next turn, once.
+    /// Serves `socket` in the next turn, once.
     func comeBack(to socket: CurlSocket) {
       guard !socket.isEager else { return }
       socket.isEager = true
       eager.append(socket)
     }
 
-    /// Writes what `socket` has to send behind the commands of this turn, once.
+    /// Flushes `socket` once, after all commands of this turn.
     func flushSoon(_ socket: CurlSocket) {
       guard !socket.isUnflushed else { return }
       socket.isUnflushed = true
@@ -149,11 +150,11 @@
       unflushed.removeAll(keepingCapacity: true)
     }
 
-    /// Looks at all sockets no later than at `time`.
+    /// Checks all sockets at `time` or earlier.
     func look(at time: UInt64) { nextCheck = Swift.min(nextCheck, time) }
 
     private func run() {
-      // A TLS library writes without MSG_NOSIGNAL; blocked, SIGPIPE stays with this thread and does nothing.
+      // TLS libraries write without MSG_NOSIGNAL. A blocked SIGPIPE remains pending on this thread without effect.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
@@ -170,7 +171,7 @@
       endAll()
     }
 
-    /// `false` when the loop is to end.
+    /// Performs the commands. Returns `false` if the loop must end.
     private func takeInbox() -> Bool {
       let (commands, shallEnd) = inbox.withLock { inbox in
         inbox.isAsleep = false
@@ -232,7 +233,7 @@
       for socket in Array(live.values) { socket.checkLimits() }
     }
 
-    /// A minute at most, which bounds what a missed wake-up could cost.
+    /// Returns the wait in milliseconds, at most a minute, which limits the effect of a missed wake-up.
     private func milliseconds(until time: UInt64) -> Int32 {
       let wait = time == Deadline.never ? 60_000 : time <= now ? 0 : (time - now + 999_999) / 1_000_000
       return Int32(Swift.min(wait, 60_000))

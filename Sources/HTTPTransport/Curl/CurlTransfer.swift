@@ -3,43 +3,43 @@
   import Streams
   import Synchronization
 
-  /// One request on its way through the loop.
-  // @unchecked Sendable: as its superclass says; the inbox hands the transfer over to the loop's thread.
+  /// The state of one request in the loop.
+  // @unchecked Sendable: for the reason of its superclass; the inbox passes the transfer to the loop's thread.
   final class CurlTransfer: TransferState, HostQueue.Item, @unchecked Sendable {
     let loop: CurlLoop
 
-    /// The links of the inbox's stacks: written before a push, read behind the loop's exchange.
+    /// The links of the inbox's stacks: written before a push, and read after the loop has taken the stack.
     var nextSubmitted: UInt = 0
     var nextCancelled: UInt = 0
     var nextResumed: UInt = 0
-    /// Whether it is in the stack of those to be resumed: set by whoever pushes it, cleared by the loop.
+    /// `true` while it is in the stack of resumed transfers. Set by the thread that pushes it, cleared by the loop.
     let isResuming = Atomic<Bool>(false)
 
     private(set) var hopURL: String
-    /// Whether its hop is libcurl's to send again where a connection dies: by its method and its body.
+    /// Whether libcurl may resend the current request after a lost connection, according to its method and body.
     var maySendTwice: Bool { currentRequest.method.isIdempotent && currentRequest.body.isRepeatable }
-    /// Whether this hop is sent a second time, over a connection of its own.
+    /// Whether the current request is sent a second time, over a new connection.
     var isRepetition = false
-    /// How often this hop was sent again because the server had not processed it.
+    /// The number of times that the current request was resent because the server had not processed it.
     var unprocessed = 0
-    /// How often a request is sent again that was not processed: as often as libcurl itself does.
+    /// The maximum number of times to resend an unprocessed request, as in libcurl.
     static let maxUnprocessed = 5
-    /// Why it must not be sent at all.
+    /// The error of a request that must not be sent.
     let refusal: NetworkError?
-    /// The body as it is read, where it is in files.
+    /// The body as a stream, if it is in files.
     private(set) var files: Request.BodyStream?
 
     var hasEnded: Bool { isFinished }
-    /// Where it waits and counts; `nil` before admission.
+    /// The lane of the origin; `nil` before admission.
     var lane: HostQueue.Lane?
     var isWaiting = false
-    /// What runs it; `nil` while it waits.
+    /// The handle that runs the transfer; `nil` while it waits.
     var handle: CurlHandle?
-    /// Its place in the loop's list of live transfers.
+    /// The index in the loop's list of live transfers.
     var index = -1
-    /// Uptime in nanoseconds when the total limit is reached.
+    /// The uptime in nanoseconds at which the total limit expires.
     private(set) var totalDeadline = Deadline.never
-    /// When it first went to libcurl, uptime in nanoseconds.
+    /// The uptime in nanoseconds at which the transfer was first passed to libcurl.
     var startedAt: UInt64?
     let priority: Request.Priority
 
@@ -47,7 +47,7 @@
       _ request: Request, loop: CurlLoop, progress: ProgressHandler? = nil, receiver: ResponseReceiver? = nil,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
-      // Checked and spelled out on the caller's thread: the loop's has enough to do.
+      // The checks run on the caller's thread, to relieve the loop.
       hopURL = request.url.absoluteString
       var refusal = RequestCheck.failure(of: request, url: hopURL)
       do {
@@ -71,10 +71,10 @@
 
     override func didCancel() { loop.cancel(self) }
 
-    /// Goes on behind a pause, or a wait for the request's own body.
+    /// Continues after a pause, or after a wait for the request's body.
     override func didResume() { loop.resume(self) }
 
-    /// Hands a piece of the body on; `false` when there is more than allowed.
+    /// Delivers a chunk of the body. Returns `false` if the body exceeds its limit.
     func deliver(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
       received += length
       guard received <= maxBodySize ?? .max else { return false }
@@ -100,32 +100,33 @@
       return nextResumed
     }
 
-    /// Notes that a byte came in or went out.
+    /// Records activity on the wire.
     func touch() { lastActivity = loop.now }
 
-    /// Notes how much of the body has gone: libcurl asks for 64 KB at a time, between which it may take long.
+    /// Records the sent bytes of the body. libcurl requests 64 KB at a time, and may take long in between.
     func noteSent(_ count: Int64) {
       guard count != sent else { return }
       sent = count
       touch()
     }
 
-    /// Why the hop must not be sent again when a kept connection was closed under it; `nil` where it may, which is once.
+    /// Returns the reason not to resend the current request after a reused connection was closed; `nil` if it may be
+    /// resent, which happens once.
     ///
-    /// A POST may have been carried out by then (RFC 9110 §9.2.2), and so may what is sent by a method that is not known.
-    /// A key for it changes nothing here: a repetition of that kind is the retry's to decide.
+    /// The server may have processed a POST by then (RFC 9110 §9.2.2), and also a request with an unknown method. An
+    /// idempotency key makes no difference here, because retries decide on it.
     func obstacleToRepetition(wasSent: Bool = true, isBodyTaken: Bool = true) -> String? {
       if wasSent, !currentRequest.method.isIdempotent {
-        return "its method is not idempotent and it may have been carried out"
+        return "its method is not idempotent and the server may have processed it"
       }
       if isBodyTaken, !currentRequest.body.isRepeatable {
-        return "its body exists once; give a BodyStream that can be repeated"
+        return "its body can be sent only once; use a repeatable BodyStream"
       }
-      if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "that was done \(unprocessed) times before" }
-      return isRepetition ? "that was done before" : nil
+      if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "it was sent \(unprocessed) times before" }
+      return isRepetition ? "it was sent again before" : nil
     }
 
-    /// What it has taken where no handle runs it: so far it has waited, but for the hops before.
+    /// The measurements of a transfer without a handle: the wait, and the redirects so far.
     var metricsWithoutHandle: TransferMetrics {
       let now = Deadline.now()
       func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
@@ -134,16 +135,16 @@
         redirects: trail.redirects.count)
     }
 
-    /// Whether the current hop goes over TLS.
+    /// Whether the current request uses TLS.
     var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
 
-    /// The version of HTTP that the caller asks for.
+    /// The HTTP version that the caller requests.
     var httpVersion: Request.HTTPVersion { currentRequest.chosenOptions?.value.httpVersion ?? .automatic }
 
-    /// Whether the current hop is sent as HTTP/2 without TLS.
+    /// Whether the current request uses HTTP/2 without TLS.
     var isCleartextHTTP2: Bool { httpVersion == .http2PriorKnowledge && !isSecure }
 
-    /// Whether the current hop may share its connection with others.
+    /// Whether the current request may share its connection with others.
     var mayMultiplex: Bool { isSecure || isCleartextHTTP2 }
 
     override func finish(_ result: Result<Response, NetworkError>) {

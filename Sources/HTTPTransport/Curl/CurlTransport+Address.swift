@@ -3,19 +3,19 @@
   import PortableFoundation
 
   extension CurlTransport {
-    /// An address that takes the place of a URL's host (`Configuration.addresses`).
+    /// An address that replaces a URL's host (`Configuration.addresses`).
     ///
-    /// Everything else stays the URL's: the `Host` field, the name that the server's certificate must have, pins, cookies and
+    /// Everything else still follows the URL: the `Host` field, the name in the server's certificate, pins, cookies and
     /// the limits of connections.
     public enum Address: Sendable, Hashable {
       /// A host name or an IP address, and a port from 1 to 65535; `nil` for the port of the URL.
       ///
-      /// An HTTP proxy, if one is set, is asked for a tunnel to this address.
+      /// If an HTTP proxy is set, the transport asks it for a tunnel to this address.
       case host(String, port: Int? = nil)
-      /// The file of a Unix domain socket, with a path of at most 107 bytes.
+      /// The path of a Unix domain socket, of at most 107 bytes.
       ///
-      /// No proxy is used, and no name is resolved. TLS is spoken if the URL is `https`.
-      /// `Configuration.maxRequestsPerConnection` counts while there is one connection to the file.
+      /// The connection uses no proxy and no name lookup, and TLS if the URL is `https`.
+      /// `Configuration.maxRequestsPerConnection` is enforced while there is a single connection to the path.
       case unixSocket(path: String)
     }
   }
@@ -29,19 +29,19 @@
 
       init() {}
 
-      /// Reads `Configuration.addresses`.
+      /// Creates a directory from `Configuration.addresses`.
       ///
-      /// - Throws: `NetworkError` of kind `invalidRequest` that names the host or the address that is not valid.
+      /// - Throws: `NetworkError` of kind `invalidRequest` that names the invalid host or address.
       init(_ addresses: [String: CurlTransport.Address]) throws(NetworkError) {
         for (place, address) in addresses {
           guard let key = Self.key(place) else {
             throw Self.failure(
-              "the host \(place.debugDescription) is not valid; give a host alone or with a port, such as api.example.com:8443"
+              "the host \(place.debugDescription) is not valid; use a host, alone or with a port, such as api.example.com:8443"
             )
           }
           if let problem = Self.problem(of: address) { throw Self.failure("the address of \(place) \(problem)") }
           guard self.addresses.updateValue(address, forKey: key) == nil else {
-            throw Self.failure("the host \(place) stands there twice, in two spellings; remove one")
+            throw Self.failure("the host \(place) occurs twice, in two spellings; remove one")
           }
         }
       }
@@ -71,21 +71,21 @@
         switch address {
         case .host(let host, let port):
           if CurlTransport.TLS.plainHost(host) == nil {
-            return "is \(host.debugDescription), which is not a valid host; give a name or an IP address alone"
+            return "is \(host.debugDescription), which is not a valid host; use a name or an IP address alone"
           }
-          return port.flatMap { (1...65535).contains($0) ? nil : "has the port \($0); give one from 1 to 65535" }
+          return port.flatMap { (1...65535).contains($0) ? nil : "has the port \($0); use one from 1 to 65535" }
         case .unixSocket(let path):
-          // sun_path has room for 108 bytes (unix(7)), the last of which is 0.
+          // sun_path has 108 bytes (unix(7)), including the terminating NUL.
           guard path.isEmpty || path.utf8.count > 107 || path.utf8.contains(0) else { return nil }
           return
-            "is the path \(path.debugDescription) of \(path.utf8.count) bytes; give one of 1 to 107 bytes without NUL"
+            "is the path \(path.debugDescription) of \(path.utf8.count) bytes; use one of 1 to 107 bytes without NUL"
         }
       }
     }
   }
 
   extension CurlTransport.Address {
-    /// As errors name it.
+    /// The address as errors name it.
     var text: String {
       switch self {
       case .host(let host, let port): port.map { CurlHandle.place(host, $0) } ?? host
@@ -95,21 +95,21 @@
   }
 
   extension CurlHandle {
-    /// Has libcurl connect to the address that the configuration has for the URL; `false` if it has none.
+    /// Sets the address that the configuration has for the URL. Returns `false` if it has none.
     func redirectConnection(of url: URL) -> Bool {
       address = configuration.directory.address(of: url)
       guard let address else { return false }
       needsReset = true
       switch address {
       case .host(let host, let port):
-        // Any host and port, which are the URL's.
+        // The empty host and port match those of any URL.
         let text = "::\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port.map(String.init) ?? "")"
         let list = CurlLine(text)
         demand("Configuration.addresses", set(CCURL_CONNECT_TO, list.node), .invalidRequest)
         addressLine = list
       case .unixSocket(let path):
         demand("Configuration.addresses", set(CCURL_UNIX_SOCKET_PATH, path), .invalidRequest)
-        // libcurl ignores a proxy then; this does not depend on it.
+        // libcurl ignores a proxy in this case. Disable it anyway.
         set(CCURL_PROXY, "")
         set(CCURL_NOPROXY, "*")
       }
@@ -117,7 +117,7 @@
     }
   }
 
-  /// A list of one line in the form libcurl reads, which keeps the pointer.
+  /// A list with one line as libcurl reads it. libcurl keeps the pointer.
   final class CurlLine {
     let node = UnsafeMutablePointer<ccurl_slist>.allocate(capacity: 1)
 

@@ -2,38 +2,38 @@
   import PortableFoundation
 
   extension CurlTransport {
-    /// What can be set; the defaults serve a JSON client.
+    /// The settings of the transport. The defaults suit a JSON client.
     public struct Configuration: Sendable {
-      /// What is trusted, shown and asked for in TLS.
+      /// The settings of TLS.
       public var tls: TLS
-      /// What stands between here and the servers.
+      /// The proxy for all requests.
       public var proxy: Proxy
-      /// The most connections to one host and port. Six is what browsers use (RFC 9112 §9.4 asks for restraint);
-      /// requests beyond wait. HTTP/2 shares one connection among up to a hundred requests.
+      /// The maximum number of connections to one host and port; further requests wait. The default is 6, as in
+      /// browsers (RFC 9112 §9.4 recommends restraint). With HTTP/2, up to 100 requests share one connection.
       public var maxConnectionsPerHost: Int
-      /// The most connections altogether; requests beyond wait. 64 serve ten hosts at their limit, and stay far below the
-      /// 256 descriptors that some systems allow a process.
+      /// The maximum number of connections in total; further requests wait. The default, 64, serves ten hosts at their
+      /// limit, and is far below the 256 descriptors that some systems allow a process.
       public var maxConnections: Int
-      /// The most bytes a body may have, content coding removed, where it is kept in memory and the request says nothing
-      /// else (`Request.Options.maxBodySize`). 256 MB is far above any JSON and stops a compressed bomb before it fills
-      /// the memory; more fails with `connection`.
+      /// The maximum number of bytes in a body in memory, after its content coding is removed, unless the request sets
+      /// its own (`Request.Options.maxBodySize`). A larger body fails with `tooLarge`. The default, 256 MB, is far
+      /// above any JSON and stops a decompression bomb before it fills the memory.
       public var maxBodySize: Int
-      /// The longest time in seconds, rounded up to whole ones, for which a connection without a request is used again.
-      /// Many servers and load balancers close theirs after 60 to 75 s; libcurl's own 118 s would meet some of these as
-      /// they close.
+      /// The maximum time in seconds, rounded up, for which an idle connection is kept for reuse. The default, 55 s, is
+      /// below the 60 to 75 s after which many servers and load balancers close it. With libcurl's default of 118 s,
+      /// requests would meet connections that are being closed.
       public var maxIdleTime: Double
-      /// The most requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2 connection is given
-      /// up when it has served as many and none is left on it.
+      /// The maximum number of requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2
+      /// connection is closed when it has served that many requests and none is left on it.
       public var maxRequestsPerConnection: Int?
-      /// Addresses that take the place of hosts, for canaries, tests and local services. Each key is a host, a name or an IP
+      /// The addresses that replace hosts, for canaries, tests and local services. Each key is a host name or an IP
       /// address, alone for all its ports or with one port: `api.example.com`, `api.example.com:8443`, `[::1]:8080`.
       ///
-      /// They hold for redirects and WebSockets, too.
+      /// The addresses also apply to redirects and WebSockets.
       public var addresses: [String: Address]
-      /// `addresses`, as requests look them up.
+      /// The `addresses` in a form for lookups.
       var directory = Directory()
 
-      /// The defaults, changed where arguments say so.
+      /// Creates a configuration. The documentation of the properties explains the defaults.
       public init(
         tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
         maxBodySize: Int = 256 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
@@ -49,34 +49,34 @@
         self.addresses = addresses
       }
 
-      /// `maxIdleTime` as libcurl takes it.
+      /// The `maxIdleTime` in the unit of libcurl.
       var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.rounded(.up)), 1e6)) }
     }
 
-    /// What is trusted, shown and asked for in TLS; certificates and host names are always verified. `trust` and
-    /// `minimumVersion` hold for an `https` proxy, too; `identity` and `pins` for servers alone. What the libcurl found
-    /// does not take, as some TLS libraries know no pins, fails requests with `tls` before anything is sent.
+    /// The settings of TLS. Certificates and host names are always verified. `trust` and `minimumVersion` also apply to
+    /// an `https` proxy; `identity` and `pins` apply to servers only. If libcurl does not support a setting (some TLS
+    /// libraries lack pins), requests fail with `tls` before anything is sent.
     public struct TLS: Sendable {
-      /// Whose certificates count.
+      /// The certificate authorities (CAs) to trust.
       public enum Trust: Sendable {
-        /// Those that the system trusts.
+        /// The CAs of the system.
         case system
-        /// Those that a file of PEM certificates signs, instead of the system's.
+        /// The CAs in a file of PEM certificates, instead of the system's.
         case file(URL)
-        /// Those that PEM certificates in memory sign, instead of the system's; needs libcurl 7.77.
+        /// The CAs in PEM certificates in memory, instead of the system's. Needs libcurl 7.77.
         case pem(Data)
       }
 
-      /// What the client shows to servers that ask who it is: files in PEM format.
+      /// The client certificate for servers that require one: files in PEM format.
       public struct Identity: Sendable {
-        /// The certificate, and those between it and its CA.
+        /// The certificate, and the intermediate certificates up to its CA.
         public var certificate: URL
-        /// The private key; it may be in the same file.
+        /// The private key, which may be in the same file.
         public var key: URL
-        /// What the key is encrypted with, if it is.
+        /// The password of an encrypted key; otherwise `nil`.
         public var password: String?
 
-        /// An identity of two files.
+        /// Creates an identity from its files.
         public init(certificate: URL, key: URL, password: String? = nil) {
           self.certificate = certificate
           self.key = key
@@ -84,7 +84,7 @@
         }
       }
 
-      /// The oldest version spoken.
+      /// A version of TLS.
       public enum Version: Sendable {
         /// TLS 1.2 (RFC 5246).
         case v1_2
@@ -92,18 +92,18 @@
         case v1_3
       }
 
-      /// Whose certificates count.
+      /// The CAs to trust.
       public var trust: Trust
-      /// What the client shows; `nil` for nothing.
+      /// The client certificate; `nil` for none.
       public var identity: Identity?
-      /// For each host, a name or an address alone in upper or lower case, the public keys of which its certificate must
-      /// have one, as `sha256//` and the base64 of the key's hash (RFC 7469 §2.4). Give a backup beside the key in use:
-      /// with one key lost, the app is locked out.
+      /// The pinned public keys by host, of which the server's certificate must have one. A host is a name or an IP
+      /// address, in any case. A key is `sha256//` and the base64 of its hash (RFC 7469 §2.4). Always add a backup key:
+      /// if the only key is lost, the app can't connect any more.
       public var pins: [String: [String]]
-      /// The oldest version spoken; 1.0 and 1.1 are deprecated (RFC 8996).
+      /// The minimum version; 1.0 and 1.1 are deprecated (RFC 8996).
       public var minimumVersion: Version
 
-      /// The defaults, changed where arguments say so.
+      /// Creates TLS settings. The documentation of the properties explains the defaults.
       public init(
         trust: Trust = .system, identity: Identity? = nil, pins: [String: [String]] = [:],
         minimumVersion: Version = .v1_2
@@ -115,29 +115,31 @@
       }
     }
 
-    /// What stands between here and the servers.
+    /// The proxy between the client and the servers.
     public enum Proxy: Sendable {
-      /// Nothing, whatever the environment says.
+      /// No proxy, regardless of the environment.
       case none
-      /// This proxy: an `http`, `https`, `socks5` or `socks5h` URL, with user and password if it asks for them; not for the
-      /// hosts and domains of `except`. What it refuses itself is an answer where the URL is `http`, such as 407, and an
-      /// error of kind `connection` where it is `https`.
+      /// A proxy with an `http`, `https`, `socks5` or `socks5h` URL, which includes the user and password if the proxy
+      /// requires them. It is not used for the hosts and domains of `except`.
+      ///
+      /// A rejection by the proxy itself, such as status 407, is a response if the URL is `http`, and an error of kind
+      /// `connection` if it is `https`.
       case url(URL, except: [String] = [])
-      /// What the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+      /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
       case environment
     }
   }
 
   extension CurlTransport.TLS {
-    /// The pins, each host as requests name theirs: a pin that is not found for its host's spelling would protect nothing.
+    /// The pins by normalized host. A pin under a different spelling of its host would have no effect.
     var pinsByHost: [String: [String]] {
       Dictionary(pins.map { (Self.plainHost($0.key) ?? $0.key, $0.value) }, uniquingKeysWith: +)
     }
 
-    /// The host of `url` as `pinsByHost` has it.
+    /// Returns the host of `url` as a key of `pinsByHost`.
     static func pinnedHost(_ url: URL) -> String? { url.plainHost.map(oneSpelling) }
 
-    /// An IPv4 address in its usual form, however it is written (`127.1`, `0x7f.1`, `2130706433`): the resolver takes all.
+    /// Normalizes an IPv4 address, because the resolver accepts many spellings (`127.1`, `0x7f.1`, `2130706433`).
     private static func oneSpelling(_ host: String) -> String {
       var address = in_addr()
       guard host.utf8.first.map({ (0x30...0x39).contains($0) }) == true, inet_aton(host, &address) != 0 else {
@@ -146,7 +148,7 @@
       return withUnsafeBytes(of: address.s_addr) { $0.map(String.init).joined(separator: ".") }
     }
 
-    /// `nil` where `host` is none, or more than one.
+    /// Returns the normalized host; `nil` if `host` is not a host alone.
     static func plainHost(_ host: String) -> String? {
       guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
       let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
@@ -156,28 +158,28 @@
   }
 
   extension CurlTransport.Configuration {
-    /// Why this can't be used, or `nil`.
+    /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
       func tlsFailure(_ reason: String) -> NetworkError { NetworkError(kind: .tls, reason: reason) }
       func isReadable(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
       switch tls.trust {
       case .file(let file) where !isReadable(file):
-        return tlsFailure("the CA file \(file.path) can't be read; name an existing PEM file in TLS.trust")
+        return tlsFailure("the CA file \(file.path) can't be read; set an existing PEM file in TLS.trust")
       case .pem where !CurlLibrary.isAtLeast(0x07_4d00):
-        return tlsFailure("certificates in memory need libcurl 7.77; name a file in TLS.trust")
+        return tlsFailure("certificates in memory need libcurl 7.77; set a file in TLS.trust")
       default: break
       }
       if let identity = tls.identity, let file = [identity.certificate, identity.key].first(where: { !isReadable($0) })
       {
-        return tlsFailure("the file \(file.path) of the client's identity can't be read; name an existing PEM file")
+        return tlsFailure("the file \(file.path) of the client's identity can't be read; set an existing PEM file")
       }
       for (host, pins) in tls.pins {
         guard CurlTransport.TLS.plainHost(host) != nil else {
-          return tlsFailure("the pins' \(host.debugDescription) is no host; name one alone, such as api.example.com")
+          return tlsFailure("TLS.pins: \(host.debugDescription) is not a valid host; use one such as api.example.com")
         }
-        // An empty list would let every key pass.
+        // An empty list would accept every key.
         guard !pins.isEmpty else {
-          return tlsFailure("there is no pin for \(host); leave the host out to trust its CA")
+          return tlsFailure("TLS.pins has no pin for \(host); remove the host to trust its CA")
         }
         for pin in pins where Data(base64Encoded: String(pin.dropFirst(8)))?.count != 32 || !pin.hasPrefix("sha256//") {
           return tlsFailure("the pin \(pin.debugDescription) of \(host) is not sha256// and the base64 of 32 bytes")
@@ -185,17 +187,17 @@
       }
       for (name, value) in [("maxConnectionsPerHost", maxConnectionsPerHost), ("maxConnections", maxConnections)]
       where value < 1 {
-        return invalid("Configuration.\(name) is \(value), which would let nothing run; give at least 1")
+        return invalid("Configuration.\(name) is \(value), so that no request could run; set at least 1")
       }
       if let limit = maxRequestsPerConnection, limit < 1 {
-        return invalid("Configuration.maxRequestsPerConnection is \(limit); give at least 1, or nil for no limit")
+        return invalid("Configuration.maxRequestsPerConnection is \(limit); set at least 1, or nil for no limit")
       }
       if maxRequestsPerConnection != nil, !CurlLibrary.asksBeforeSending {
-        return invalid("Configuration.maxRequestsPerConnection needs libcurl 7.80; update libcurl, or leave it out")
+        return invalid("Configuration.maxRequestsPerConnection needs libcurl 7.80; update libcurl, or remove the limit")
       }
-      if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); give 0 or more bytes") }
+      if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); set 0 or more bytes") }
       guard maxIdleTime > 0 else {
-        return invalid("Configuration.maxIdleTime is \(maxIdleTime); give a positive number of seconds")
+        return invalid("Configuration.maxIdleTime is \(maxIdleTime); set a positive number of seconds")
       }
       return proxy.failure
     }
@@ -206,7 +208,7 @@
   extension CurlTransport.Proxy {
     private static let ports = ["http": 80, "https": 443, "socks5": 1080, "socks5h": 1080]
 
-    /// The URL as libcurl takes it: without a port, it would mean 1080 for `http`, too.
+    /// Returns the URL with its port. Without one, libcurl would use 1080 also for `http`.
     static func withPort(_ url: URL) -> String {
       guard url.port == nil, let port = ports[url.scheme?.lowercased() ?? ""],
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
@@ -215,7 +217,7 @@
       return parts.string ?? url.absoluteString
     }
 
-    /// Why this can't be used, or `nil`.
+    /// The error of an invalid proxy, or `nil`.
     var failure: NetworkError? {
       switch self {
       case .none: return nil
@@ -235,8 +237,8 @@
       }
     }
 
-    /// libcurl (all versions up to 8.14) ignores a proxy whose user or password has a control character, so that requests
-    /// would go straight to the server.
+    /// Returns an error for a user or password with a control character. libcurl (all versions up to 8.14) ignores such
+    /// a proxy, so that requests would go directly to the server.
     private static func credentialsFailure(_ url: String, _ place: String) -> NetworkError? {
       guard let authority = url.firstRange(of: "://").map({ url[$0.upperBound...] }) ?? url[...].nonEmpty else {
         return nil
@@ -256,7 +258,7 @@
           kind: .invalidRequest,
           reason:
             "the user or password of the proxy in \(place) has the control character 0x\(String(value, radix: 16)), "
-            + "with which libcurl would go past the proxy; remove it")
+            + "with which libcurl would bypass the proxy; remove it")
       }
       return nil
     }

@@ -3,39 +3,40 @@
   import PortableFoundation
 
   extension CurlTransport {
-    /// The connections and requests of a transport at one moment; WebSockets are not counted.
+    /// A snapshot of the connections and requests of a transport. WebSockets are not included.
     public struct Gauges: Sendable, Hashable {
-      /// The counts of one origin, or of all.
+      /// The counts of one origin, or of all origins.
       public struct Counts: Sendable, Hashable {
-        /// Open connections, with those that are being made. A kept connection that the server has closed counts until libcurl
-        /// looks at it, before its next use.
+        /// The number of open connections, including those being established. An idle connection that the server has
+        /// closed counts until libcurl checks it before its next use.
         public internal(set) var connections = 0
-        /// Open connections without a request.
+        /// The number of open connections without a request.
         public internal(set) var idle = 0
-        /// Requests that have a connection, or are getting one; several of HTTP/2 share one connection.
+        /// The number of requests that have a connection, or are getting one. With HTTP/2, several share one
+        /// connection.
         public internal(set) var running = 0
-        /// Requests that wait, as `maxConnectionsPerHost` or `maxConnections` is reached.
+        /// The number of requests that wait because `maxConnectionsPerHost` or `maxConnections` is reached.
         public internal(set) var waiting = 0
       }
 
       /// The counts of all origins.
       public internal(set) var total = Counts()
-      /// The counts by origin, such as `https://api.example.com` or `http://127.0.0.1:8080`; origins without a connection or
-      /// a request are left out.
+      /// The counts by origin, such as `https://api.example.com` or `http://127.0.0.1:8080`. Origins without a
+      /// connection or a request are omitted.
       public internal(set) var origins: [String: Counts] = [:]
     }
 
-    /// Returns the connections and requests of this moment.
+    /// Returns a snapshot of the connections and requests.
     ///
-    /// The transport's thread counts them when it is asked, so that requests pay nothing; it takes some microseconds. All counts
-    /// are 0 after `shutdown()`. Safe from any thread.
+    /// The transport's thread counts them on demand, in some microseconds, so that requests have no overhead. All
+    /// counts are 0 after `shutdown()`. Safe from any thread.
     public func gauges() async -> Gauges {
       await withCheckedContinuation { continuation in loop.ask { continuation.resume(returning: $0) } }
     }
   }
 
   extension CurlLoop {
-    /// The state of the loop; its thread only.
+    /// The snapshot of the loop. Used only on its thread.
     var gauges: CurlTransport.Gauges {
       var gauges = CurlTransport.Gauges()
       var byLane: [UInt32: CurlTransport.Gauges.Counts] = [:]

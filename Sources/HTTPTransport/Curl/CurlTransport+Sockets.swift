@@ -6,11 +6,12 @@
   extension CurlTransport: SocketTransport {
     /// Opens a WebSocket; see `SocketTransport.connect`. Safe from any thread.
     ///
-    /// libcurl makes the connection, with the `tls` and `proxy` of the configuration; the frames are read and written here.
-    /// A thread of its own serves all sockets of a transport; it starts with the first. Sockets do not count as connections of
-    /// `maxConnections` and `maxConnectionsPerHost`, as an open one would keep requests waiting for hours. A redirect
-    /// of the opening request is followed as `Request.Options.redirects` says. A proxy is asked for a tunnel (CONNECT) also
-    /// where the URL is `http`.
+    /// libcurl establishes the connection, with the `tls` and `proxy` of the configuration. This package reads and
+    /// writes the frames. One thread serves all sockets of a transport; it starts with the first. Sockets do not count
+    /// towards `maxConnections` and `maxConnectionsPerHost`, because an open one would block requests for hours.
+    ///
+    /// Redirects of the opening request follow `Request.Options.redirects`. A proxy is asked for a tunnel (CONNECT)
+    /// even if the URL is `http`.
     public func connect(
       _ request: Request, options: SocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
@@ -18,7 +19,7 @@
     }
   }
 
-  /// The sockets of one transport: their loop starts with the first.
+  /// The sockets of one transport, and the loop that starts with the first socket.
   final class CurlSockets: Sendable {
     private struct State {
       var loop: CurlSocketLoop?
@@ -26,10 +27,11 @@
     }
 
     private let configuration: CurlTransport.Configuration
-    /// Taken by whoever opens a socket or shuts down; the loop is made and started under it, so that there is one.
+    /// The loop and whether it was shut down. Any thread takes it; the loop is created and started under the lock, so
+    /// that there is one.
     private let state = Locked(State())
 
-    /// Where sockets end that no loop serves: a serial queue, as callers may block the threads of all others.
+    /// The queue on which sockets without a loop fail. It is serial, because callers may block the global queues.
     private static let refusals = DispatchQueue(label: "NetLayer.refusals")
 
     init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
@@ -53,7 +55,7 @@
       loop?.shutDown()
     }
 
-    /// Calls `action` when the loop has ended, on its thread; immediately if there is none.
+    /// Calls `action` on the loop's thread when the loop has ended; immediately if there is none.
     func whenEnded(_ action: @escaping @Sendable () -> Void) {
       guard let loop = state.withLock({ $0.loop }) else { return action() }
       loop.whenEnded(action)
@@ -84,12 +86,13 @@
     private static func unavailable(_ what: String, _ code: Int32, _ request: Request) -> NetworkError {
       let cause = code == 0 ? "out of memory" : String(cString: strerror(code))
       return NetworkError(
-        kind: .connection, reason: "\(what) can't be made: \(cause); raise the limit of the process", request: request)
+        kind: .connection, reason: "\(what) can't be created: \(cause); raise the limit of the process",
+        request: request)
     }
 
     static func shutDown(_ request: Request) -> NetworkError {
       NetworkError(
-        kind: .cancelled, reason: "this CurlTransport was shut down before the socket was opened; make a new one",
+        kind: .cancelled, reason: "this CurlTransport was shut down before the socket was opened; create a new one",
         request: request)
     }
 
@@ -98,7 +101,7 @@
       return RefusedSocket(error)
     }
 
-    /// Fails what is sent behind the end of a loop.
+    /// Fails a message that is sent after the end of a loop.
     static func refuse(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
       refusals.async { completion(error) }
     }

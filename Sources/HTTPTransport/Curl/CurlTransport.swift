@@ -2,45 +2,49 @@
   import PortableFoundation
   import Streams
 
-  /// The transport over libcurl's multi interface: one thread, pooled connections, HTTP/2; the default on Linux.
+  /// A transport over libcurl's multi interface, with one thread, pooled connections and HTTP/2. It is the default on
+  /// Linux.
   ///
-  /// Foundation's `URLSession` on Linux is itself built on libcurl and spends 25 times its CPU. This one needs libcurl
-  /// 7.68, found at run time. The environment (`http_proxy`, `.netrc`) has no influence unless asked for, certificates are
-  /// always verified, and redirects follow the rules of `RedirectPolicy`, as in `URLSessionTransport`. Bodies above 1 MB
-  /// and of unknown length ask the server first (`Expect: 100-continue`, RFC 9110 §10.1.1), unless the request has an
-  /// `Expect` field: a server that does not respond is waited for half a second, once for each origin.
+  /// On Linux, `URLSession` is also built on libcurl and uses 25 times as much CPU. This transport needs libcurl 7.68
+  /// or later, which it loads at run time. The environment (`http_proxy`, `.netrc`) has no effect unless you enable it.
+  /// Certificates are always verified, and redirects follow `RedirectPolicy`, as in `URLSessionTransport`.
   ///
-  /// A child process made by `fork` without `exec` has no thread of this; there, requests fail with `invalidRequest`.
+  /// Before it sends a body above 1 MB or of unknown length, the transport asks the server (`Expect: 100-continue`, RFC
+  /// 9110 §10.1.1), unless the request has an `Expect` field. If the server does not respond within half a second, the
+  /// transport sends the body, and does not ask this origin again.
   ///
-  /// Completions are called on the transport's own thread, one after the other: what takes longer than some
-  /// microseconds belongs elsewhere, or it delays every other request.
+  /// A child process created by `fork` without `exec` does not have the transport's thread. There, requests fail with
+  /// `invalidRequest`.
+  ///
+  /// The transport calls completions on its thread, one at a time. Move work that takes longer than some microseconds
+  /// to another thread, because it delays all other requests.
   public final class CurlTransport: Transport {
-    /// What the libcurl found at run time can do.
+    /// The capabilities of the libcurl found at run time.
     public struct Capabilities: Sendable, Hashable {
       /// libcurl's version, such as `7.88.1`.
       public let version: String
       /// The TLS library and its version, such as `OpenSSL/3.0.15`; `nil` without TLS.
       public let tls: String?
-      /// Whether HTTP/2 is spoken over TLS.
+      /// Whether HTTP/2 over TLS is available.
       public let http2: Bool
       /// Whether HTTP/3 is available: libcurl is 8.5 or later, whose HTTP/3 is not experimental, and was built with it.
       public let http3: Bool
-      /// Whether gzip bodies are asked for and decoded.
+      /// Whether gzip bodies are requested and decoded.
       public let gzip: Bool
-      /// Whether brotli bodies are asked for and decoded.
+      /// Whether brotli bodies are requested and decoded.
       public let brotli: Bool
-      /// Whether zstd bodies are asked for and decoded.
+      /// Whether zstd bodies are requested and decoded.
       public let zstd: Bool
     }
 
     let loop: CurlLoop
     let sockets: CurlSockets
 
-    /// Starts the transport's thread.
+    /// Creates the transport and starts its thread.
     ///
-    /// - Throws: `NetworkError` of kind `connection` if no libcurl from 7.68 on is found, or the system has no descriptor or
-    ///   thread left; `tls` if a certificate file or a pin is invalid; `invalidRequest` if the proxy, an address or a
-    ///   limit is invalid.
+    /// - Throws: `NetworkError` of kind `connection` if libcurl 7.68 or later is not found, or the system has no
+    ///   descriptor or thread left. The kind is `tls` if a certificate file or a pin is invalid, and `invalidRequest`
+    ///   if the proxy, an address or a limit is invalid.
     public init(_ configuration: Configuration = Configuration()) throws(NetworkError) {
       if let failure = CurlLibrary.failure {
         throw NetworkError(kind: .connection, reason: "CurlTransport can't be used: \(failure)")
@@ -60,12 +64,13 @@
     private static func failure(_ what: String, _ code: Int32) -> NetworkError {
       let cause = code == 0 ? "out of memory" : String(cString: strerror(code))
       return NetworkError(
-        kind: .connection, reason: "\(what) can't be made: \(cause); raise the limit of the process, or use less of it")
+        kind: .connection,
+        reason: "\(what) can't be created: \(cause); raise the limit of the process, or reduce its use")
     }
 
     deinit { shutdown() }
 
-    /// What the libcurl found can do; `nil` where there is none.
+    /// The capabilities of the libcurl that was found; `nil` without libcurl.
     public static var capabilities: Capabilities? { CurlLibrary.capabilities }
 
     /// Sends `request`; see `Transport.send`. Safe from any thread.
@@ -75,7 +80,7 @@
       submit(CurlTransfer(request, loop: loop, completion: completion))
     }
 
-    /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
+    /// Sends `request` and reports its progress; see `Transport.send`. Safe from any thread.
     public func send(
       _ request: Request, progress: @escaping ProgressHandler,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -83,11 +88,11 @@
       submit(CurlTransfer(request, loop: loop, progress: progress, completion: completion))
     }
 
-    /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
+    /// Sends `request` and delivers its response while it arrives; see `Transport.stream`. Safe from any thread.
     ///
-    /// Decoded content comes in pieces of at most 64 KB, none of them during a pause. libcurl holds at most one more chunk of
-    /// coded bytes then over HTTP/1.1; over HTTP/2, other requests share the connection, and so it takes what the stream's
-    /// window allows the server to send: up to 32 MB, by its version.
+    /// Chunks have at most 64 KB of decoded content, and none arrives during a pause. During a pause, libcurl buffers
+    /// at most one more chunk of coded bytes over HTTP/1.1. Over HTTP/2, other requests share the connection, so it
+    /// buffers as much as the stream's window allows the server to send: up to 32 MB, depending on its version.
     public func stream(
       _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
       chunk: @escaping @Sendable (Data) -> BodyFlow,
@@ -104,17 +109,17 @@
       return transfer
     }
 
-    /// Ends every request in flight with `cancelled` and closes all connections; later requests fail with `cancelled`.
+    /// Fails every request in flight with `cancelled` and closes all connections. Later requests fail with `cancelled`.
     ///
-    /// Returns at once, from any thread; the completions follow on the transport's thread, which then ends. Releasing
-    /// the transport does the same.
+    /// Returns immediately, from any thread. The completions follow on the transport's thread, which then ends.
+    /// Releasing the transport has the same effect.
     public func shutdown() {
       loop.shutDown()
       sockets.shutDown()
     }
 
-    /// Does what `shutdown()` does, and returns when every completion has been called, all connections are closed and the
-    /// transport's thread has ended its work.
+    /// Calls `shutdown()`, and returns when every completion has been called, all connections are closed and the
+    /// transport's threads have ended their work.
     public func shutdownAndWait() async {
       shutdown()
       await withCheckedContinuation { continuation in loop.whenEnded { continuation.resume() } }

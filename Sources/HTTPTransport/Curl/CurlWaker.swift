@@ -2,16 +2,16 @@
   import PortableFoundation
   import Synchronization
 
-  /// Wakes the loop from any thread, at most once for each of its sleeps.
+  /// Wakes the loop from any thread, at most once for each wait.
   struct CurlWaker: ~Copyable {
-    /// Set by the loop before it waits; cleared by itself, or by the one thread that then wakes it.
+    /// Set by the loop before it waits. Cleared by the loop, or by the one thread that then wakes it.
     private let isAsleep = Atomic<Bool>(false)
-    /// Threads between finding the loop asleep and having woken it.
+    /// The number of threads that are about to wake the loop.
     private let wakers = Atomic<Int>(0)
 
     // MARK: Any thread
 
-    /// Calls `wake` when the loop sleeps: one of many senders does, once for their whole batch.
+    /// Calls `wake` if the loop waits. Of many concurrent senders, only one wakes it.
     func wakeIfAsleep(_ wake: () -> Void) {
       guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
       wakers.add(1, ordering: .sequentiallyConsistent)
@@ -21,7 +21,7 @@
 
     // MARK: The loop's thread
 
-    /// `true` when `hasNothing` says so: who comes from now on wakes the loop.
+    /// Returns `true` if `hasNothing` returns `true`. Any later sender then wakes the loop.
     func fallAsleep(if hasNothing: () -> Bool) -> Bool {
       isAsleep.store(true, ordering: .sequentiallyConsistent)
       if hasNothing() { return true }
@@ -29,12 +29,12 @@
       return false
     }
 
-    /// The loop has been woken, or has waited long enough.
+    /// Records that the loop no longer waits.
     func wakeUp() {
       if isAsleep.load(ordering: .relaxed) { isAsleep.store(false, ordering: .sequentiallyConsistent) }
     }
 
-    /// Returns when no thread wakes the loop any more.
+    /// Returns when no other thread is waking the loop any more.
     func end() {
       isAsleep.store(false, ordering: .sequentiallyConsistent)
       while wakers.load(ordering: .sequentiallyConsistent) > 0 { sched_yield() }

@@ -2,16 +2,16 @@
   import CCurl
   import PortableFoundation
 
-  /// What is known of the HTTP/2 connections of a loop, by their numbers: what libcurl says in its debug output alone.
+  /// The state of the loop's HTTP/2 connections by number, which libcurl reports only in its debug output.
   struct HTTP2Watch {
     private struct Connection {
-      /// The last stream that a GOAWAY includes.
+      /// The last stream that a GOAWAY accepts.
       var lastStream: UInt64?
-      /// Whether it is given up when its streams have ended, for a reason that is known.
+      /// Whether the connection closes for a known reason when its streams have ended.
       var isRetired = false
     }
 
-    /// So many of the newest are remembered.
+    /// The number of most recent connections to remember.
     private static let capacity: UInt64 = 512
     private var connections: [UInt64: Connection] = [:]
 
@@ -23,7 +23,7 @@
       }
     }
 
-    /// Notes a GOAWAY: what came above `lastStream` was not and will not be processed (RFC 9113 §6.8).
+    /// Records a GOAWAY: the server has not processed streams above `lastStream`, and will not (RFC 9113 §6.8).
     mutating func noteGoaway(_ number: UInt64, lastStream: UInt64) {
       change(number) { connection in
         connection.lastStream = Swift.min(connection.lastStream ?? .max, lastStream)
@@ -35,28 +35,33 @@
 
     func isRetired(_ number: UInt64) -> Bool { connections[number]?.isRetired == true }
 
-    /// Whether a GOAWAY has excluded `stream`.
+    /// Returns whether a GOAWAY has excluded `stream`.
     func excludes(_ stream: UInt64, on number: UInt64) -> Bool {
       connections[number]?.lastStream.map { stream > $0 } ?? false
     }
   }
 
   extension CurlHandle {
-    /// Whether libcurl's debug output is needed: it alone tells of a request that the server has refused unprocessed, of a head
-    /// that did not go out and, before 8.0, whether a connection was given up for a good reason.
+    /// Returns whether libcurl's debug output is needed. Only there, libcurl reports that the server has refused a
+    /// request unprocessed, that a head was not sent and, before 8.0, why a connection was closed.
     func needsDebugOutput(_ transfer: CurlTransfer) -> Bool {
       CurlLibrary.missesEndOfStream || CurlLibrary.sendsHeadsTwice || !transfer.maySendTwice
     }
 
-    /// Has libcurl say what it does with HTTP/2.
+    /// Enables libcurl's debug output.
     func listen() {
       needsReset = true
-      set(CCURL_DEBUGDATA, place)
-      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
+      isListening = true
+      setDebugCallback()
       set(CCURL_VERBOSE, 1)
     }
 
-    /// Takes a line of libcurl's debug output, with the words that it has from 7.80 to 8.14.
+    func setDebugCallback() {
+      set(CCURL_DEBUGDATA, place)
+      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
+    }
+
+    /// Processes a line of libcurl's debug output. The texts are those of versions 7.80 to 8.14.
     func hear(_ line: UnsafeRawBufferPointer) {
       switch line.first {
       case UInt8(ascii: "U"), UInt8(ascii: "["):
@@ -74,21 +79,22 @@
       }
     }
 
-    /// libcurl takes the head, none of which has gone out yet, for unsent. On HTTP/2 it is in the connection's queue and would
-    /// be sent again, as the beginning of the body. Without a body, nothing is sent behind it.
+    /// Records that libcurl believes the head to be unsent. On HTTP/2, the head is in the connection's queue and would
+    /// be sent again, as the start of the body. Without a body, nothing is sent after it.
     func noteUnsentHead() {
       guard CurlLibrary.sendsHeadsTwice, stream > 0, !isHeadUnsent, let transfer, !transfer.currentRequest.body.isEmpty
       else {
         return
       }
       isHeadUnsent = true
-      // Until the loop takes the transfer from libcurl.
+      endCode = CCURL_SEND_ERROR
+      // The pause lasts until the loop removes the transfer from libcurl.
       ccurl_easy_pause(easy, Int32(CCURL_PAUSE_SEND | (isPaused ? CCURL_PAUSE_RECV : 0)))
-      transfer.loop.noteUnsentHead(transfer)
+      transfer.loop.noteToEnd(transfer)
     }
 
-    /// libcurl is about to send the request again. Of a stream that was refused on a kept connection it says, too, that the
-    /// connection has died; but then nothing has ended that, and no error was noted.
+    /// Records that libcurl is about to resend the request. If a stream was refused on a reused connection, libcurl
+    /// also reports that the connection died. In that case, the connection has not ended, and libcurl has set no error.
     private func noteRestart(isNamed: Bool) {
       let isStreamAlone =
         (CurlLibrary.failsAtEndOfConnection || place.pointee.is_watched) && errorText.pointee == 0
@@ -98,7 +104,7 @@
       transfer?.loop.http2.noteRetired(place.pointee.connection)
     }
 
-    /// Whether a GOAWAY says that the request was not processed.
+    /// Whether a GOAWAY excludes the request.
     var isExcluded: Bool {
       stream > 0 && transfer?.loop.http2.excludes(stream, on: place.pointee.connection) == true
     }

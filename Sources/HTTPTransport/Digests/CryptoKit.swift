@@ -1,9 +1,9 @@
 #if canImport(CryptoKit)
   import CryptoKit
 
-  // The digests of Apple's platforms, in place of those in the other files of this folder.
+  // The digests of Apple platforms, which replace the implementations in the other files of this folder.
 
-  /// SHA-256, fed piece by piece.
+  /// An incremental SHA-256.
   struct SHA256 {
     private var digest = CryptoKit.SHA256()
 
@@ -17,13 +17,13 @@
     mutating func finish() -> [UInt8] { Array(digest.finalize()) }
   }
 
-  /// SHA-1, for the handshake of WebSockets only.
+  /// SHA-1, only for the handshake of WebSockets.
   enum SHA1 {
     /// Returns the 20 bytes of the digest of `message`.
     static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: message)) }
   }
 
-  /// MD5, for signatures that a server asks for.
+  /// MD5, for signatures of servers that require it.
   enum MD5 {
     /// Returns the 16 bytes of the digest of `message`.
     static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.MD5.hash(data: message)) }

@@ -1,14 +1,13 @@
 import PortableFoundation
 
-/// The digests that signatures of JSON APIs use, without a dependency.
+/// The digests for the signatures of JSON APIs, without a dependency.
 ///
-/// For signatures and checksums of what is in memory. MD5 is broken as a protection (RFC 6151) and is here for servers
-/// that ask for it.
+/// They process data in memory. MD5 is not secure (RFC 6151); it is provided for servers that require it.
 public enum Digest {
-  /// The 32 bytes of SHA-256 (FIPS 180-4).
+  /// Returns the 32 bytes of the SHA-256 digest (FIPS 180-4).
   public static func sha256(_ data: Data) -> Data { Data(SHA256.hash(Array(data))) }
 
-  /// The 32 bytes of HMAC-SHA-256 (RFC 2104).
+  /// Returns the 32 bytes of the HMAC-SHA-256 (RFC 2104).
   public static func hmacSHA256(_ data: Data, key: Data) -> Data {
     let block = 64
     var padded = key.count > block ? SHA256.hash(Array(key)) : Array(key)
@@ -17,10 +16,10 @@ public enum Digest {
     return Data(SHA256.hash(padded.map { $0 ^ 0x5C } + inner))
   }
 
-  /// The 16 bytes of MD5 (RFC 1321).
+  /// Returns the 16 bytes of the MD5 digest (RFC 1321).
   public static func md5(_ data: Data) -> Data { Data(MD5.hash(Array(data))) }
 
-  /// The bytes as hexadecimal digits in lower case, as most signatures are sent.
+  /// Returns the bytes as lowercase hexadecimal digits, as most signatures are sent.
   public static func hex(_ bytes: Data) -> String { bytes.hex }
 }
 

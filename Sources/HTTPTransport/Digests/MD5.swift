@@ -1,7 +1,7 @@
 #if !canImport(CryptoKit)
   import PortableFoundation
 
-  /// The message in blocks of 64 bytes, padded with a one bit, zeros and the length in bits.
+  /// The padding of a message: a one bit, zeros, and the length in bits, in blocks of 64 bytes.
   private enum Padding {
     static func blocks(_ message: [UInt8]) -> [ArraySlice<UInt8>] {
       var padded = message
@@ -13,9 +13,9 @@
     }
   }
 
-  /// MD5 (RFC 1321 §3), for signatures that a server asks for: it is broken as a protection (RFC 6151).
+  /// MD5 (RFC 1321 §3), for signatures of servers that require it. It is not secure (RFC 6151).
   enum MD5 {
-    /// ⌊2³² · |sin(i + 1)|⌋ (RFC 1321 §3.4).
+    /// The constants ⌊2³² · |sin(i + 1)|⌋ (RFC 1321 §3.4).
     private static let constants: [UInt32] = (0..<64).map { UInt32(abs(sin(Double($0 + 1))) * 4_294_967_296) }
     private static let shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
 

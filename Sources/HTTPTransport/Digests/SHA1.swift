@@ -1,7 +1,7 @@
 #if !canImport(CryptoKit)
-  /// SHA-1 (FIPS 180-4 §6.1), for the handshake of WebSockets alone (RFC 6455 §4.2.2): it is broken as a protection.
+  /// SHA-1 (FIPS 180-4 §6.1), only for the handshake of WebSockets (RFC 6455 §4.2.2). It is not secure.
   enum SHA1 {
-    /// The 20 bytes of the digest of `message`.
+    /// Returns the 20 bytes of the digest of `message`.
     static func hash(_ message: [UInt8]) -> [UInt8] {
       var padded = message
       padded.append(0x80)

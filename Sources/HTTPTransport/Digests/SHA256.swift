@@ -1,25 +1,25 @@
 #if !canImport(CryptoKit)
-  /// SHA-256, fed piece by piece (FIPS 180-4 §6.2).
+  /// An incremental SHA-256 (FIPS 180-4 §6.2).
   struct SHA256 {
-    /// The fractional bits of the cube roots of the first 64 primes, computed rather than copied: exact in integers.
+    /// The fractional bits of the cube roots of the first 64 primes, computed exactly with integers.
     private static let constants: [UInt32] = primes(64).map { fraction(ofRoot: 3, $0) }
     /// The fractional bits of the square roots of the first 8 primes.
     private static let start: [UInt32] = primes(8).map { fraction(ofRoot: 2, $0) }
 
     private var state = Self.start
     private var words = [UInt32](repeating: 0, count: 64)
-    /// What has not filled a block of 64 bytes yet.
+    /// The bytes that do not fill a block of 64 bytes yet.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
-    /// The digest of all of `message`.
+    /// Returns the digest of `message`.
     static func hash(_ message: [UInt8]) -> [UInt8] {
       var digest = SHA256()
       message.withUnsafeBytes { digest.update($0) }
       return digest.finish()
     }
 
-    /// Goes on with `bytes`.
+    /// Adds `bytes` to the message.
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
       count &+= UInt64(bytes.count)
       var bytes = bytes[...]
@@ -38,7 +38,7 @@
       rest.append(contentsOf: bytes)
     }
 
-    /// The 32 bytes of the digest; nothing can be added behind it.
+    /// Returns the 32 bytes of the digest. Call it once, after the last update.
     mutating func finish() -> [UInt8] {
       let bits = count &* 8
       var padding: [UInt8] = [0x80]
@@ -89,7 +89,8 @@
       return found
     }
 
-    /// The first 32 fractional bits of the square or cube root: the largest x with x^n ≤ p · 2^(32n), less its whole part.
+    /// Returns the first 32 fractional bits of the square or cube root: the largest x with x^n ≤ p · 2^(32n), without
+    /// its integer part.
     private static func fraction(ofRoot degree: Int, _ prime: UInt64) -> UInt32 {
       var root: UInt64 = 0
       for bit in (0..<36).reversed() {
@@ -99,7 +100,7 @@
       return UInt32(truncatingIfNeeded: root)
     }
 
-    /// Whether `value`^`degree` ≤ `prime` · 2^(32 · `degree`), in 128 bits.
+    /// Returns whether `value`^`degree` ≤ `prime` · 2^(32 · `degree`), computed with 128 bits.
     private static func power(_ value: UInt64, _ degree: Int, isAtMost prime: UInt64) -> Bool {
       let wide = UInt128(value)
       let result = degree == 2 ? wide * wide : wide * wide * wide

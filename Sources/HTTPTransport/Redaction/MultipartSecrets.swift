@@ -1,4 +1,4 @@
-/// Finds the values of secret parts in a text that is a multipart body, or quotes one (RFC 7578).
+/// A scanner for the values of secret parts in a text that is, or quotes, a multipart body (RFC 7578).
 struct MultipartSecrets {
   private let bytes: [UInt8]
   private let redaction: Redaction
@@ -8,7 +8,7 @@ struct MultipartSecrets {
     self.redaction = redaction
   }
 
-  /// Where the values are, in order; none is empty.
+  /// Returns the ranges of the values, in order. No range is empty.
   func ranges() -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var delimiter: ArraySlice<UInt8> = []
@@ -31,12 +31,12 @@ struct MultipartSecrets {
     return ranges
   }
 
-  /// Whether a part's head has a name that is secret, or has a secret word in it: `user[password]`.
+  /// Returns whether the head of a part has a secret name, or a name with a secret word, such as `user[password]`.
   private func isSecret(_ head: ArraySlice<UInt8>) -> Bool {
     let mark = Array("name=".utf8)
     var at = head.startIndex + 1
     while at + mark.count < head.endIndex {
-      // `filename` is another parameter.
+      // `filename` is a different parameter.
       guard Self.lowercased(head[at..<at + mark.count]) == mark, !SecretScanner.isName(head[at - 1]) else {
         at += 1
         continue
@@ -55,7 +55,8 @@ struct MultipartSecrets {
     return false
   }
 
-  /// Behind the blank line that ends the head with the line at `at`; a delimiter or the end of the text ends it, too.
+  /// Returns the index after the blank line that ends the head at `at`. A delimiter or the end of the text also ends
+  /// the head.
   private func endOfHead(_ at: Int) -> Int {
     var at = next(at)
     while at < bytes.count {
@@ -67,8 +68,8 @@ struct MultipartSecrets {
     return at
   }
 
-  /// In front of the line break and the delimiter that end the value at `start`. Without a delimiter in front of the
-  /// part, every line that looks like one ends it.
+  /// Returns the end of the value at `start`, before the line break and the delimiter. If no delimiter precedes the
+  /// part, every line that looks like one ends the value.
   private func end(of start: Int, before delimiter: ArraySlice<UInt8>) -> Int {
     var at = start
     while at < bytes.count {
@@ -82,7 +83,7 @@ struct MultipartSecrets {
     return bytes.count
   }
 
-  /// The line at `at`, without its break and the space in front of that.
+  /// Returns the line at `at`, without its line break and trailing space.
   private func line(_ at: Int) -> ArraySlice<UInt8> {
     var line = bytes[at...].prefix { $0 != 0x0A }
     while let last = line.last, last == 0x0D || last == 0x20 || last == 0x09 { line.removeLast() }

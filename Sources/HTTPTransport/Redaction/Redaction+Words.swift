@@ -1,24 +1,25 @@
 extension Redaction {
-  /// The hashes of the words that make a name secret: the cache asks for each field of each request.
+  /// The hashes of the words that make a name secret. Hashes are fast, because the cache checks each field of each
+  /// request.
   static let secretWords = identityWords.union(signatures.map(hash))
 
-  /// Those that tell who asks.
+  /// The words of names that identify a user.
   static let identityWords = Set(
     [
       "token", "jwt", "bearer", "assertion", "verifier",
       "secret", "secrets", "password", "passwords", "passwd", "pwd", "passcode", "passphrase", "pin", "otp", "totp",
       "cvv", "cvc", "key",
       "auth", "authorization", "authenticate", "credential", "credentials", "cookie", "cookies", "session", "sid",
-      // Spelled without a mark.
+      // Common spellings without a separator.
       "accesskey", "accesstoken", "apikey", "apitoken", "appsecret", "authkey", "authtoken", "cardnumber",
       "clientsecret", "creditcardnumber", "csrftoken", "idtoken", "jsessionid", "phpsessid", "privatekey",
       "refreshtoken", "secretkey", "sessid", "sessionid", "sessionkey", "sessiontoken", "usertoken", "xsrftoken",
     ].map(hash))
 
-  /// What is different for each request, so that it does not tell who asks.
+  /// The words of values that differ in each request, so that they do not identify a user.
   static let signatures: Set<String> = ["sign", "signature", "sig", "hmac", "dpop"]
 
-  /// Two words that are harmless together: what is sorted, stored or counted by, protocols' own keys, and verbs.
+  /// Pairs of words that are harmless together: keys for sorting, storage and grouping, keys of protocols, and verbs.
   private static let harmless = Set(
     [
       "cachekey", "foreignkey", "groupkey", "idempotencykey", "orderkey", "partitionkey", "primarykey", "publickey",
@@ -26,14 +27,14 @@ extension Redaction {
       "signin", "signout", "signup", "tokentype",
     ].map(hash))
 
-  /// Whether one of `words` stands in `name`, and is not part of a harmless pair.
+  /// Returns whether `name` contains one of `words` that is not part of a harmless pair.
   static func hasWord(_ name: String, of words: Set<UInt64>) -> Bool {
     name.utf8.withContiguousStorageIfAvailable { hasWord($0, of: words) }
       ?? Array(name.utf8).withUnsafeBufferPointer { hasWord($0, of: words) }
   }
 
   private static func hasWord(_ name: UnsafeBufferPointer<UInt8>, of words: Set<UInt64>) -> Bool {
-    // `apiKey` is two words, but `APIkey` and `DPoP` are one, and `card_number` is known as a whole.
+    // `apiKey` is two words, but `APIkey` and `DPoP` are one each, and `card_number` is known as a whole.
     var (parts, runs, whole) = (Track(), Track(), start)
     for (index, byte) in name.enumerated() {
       guard isLetter(byte) else {
@@ -49,10 +50,10 @@ extension Redaction {
     return parts.end(words) || parts.isSecret || runs.end(words) || runs.isSecret || words.contains(whole)
   }
 
-  /// A name's words, one after the other.
+  /// The consecutive words of a name.
   private struct Track {
     private var word = start
-    /// The word before and this one.
+    /// The previous word and the current one.
     private var pair = start
     private var isOpen = false
     /// Whether the last word is secret, unless the next one makes it harmless.
@@ -64,7 +65,7 @@ extension Redaction {
       isOpen = true
     }
 
-    /// Ends a word; gives whether the one before is secret for sure.
+    /// Ends a word. Returns whether the word before it is definitely secret.
     mutating func end(_ words: Set<UInt64>) -> Bool {
       guard isOpen else { return false }
       if isSecret, !harmless.contains(pair) { return true }
@@ -74,7 +75,8 @@ extension Redaction {
     }
   }
 
-  /// Whether the letter at `index` is a capital that follows a small one, or ends a row of capitals: `userID`, `APIKey`.
+  /// Returns whether the letter at `index` is a capital after a lowercase letter, or the last of several capitals:
+  /// `userID`, `APIKey`.
   private static func startsPart(_ index: Int, in name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard index > 0, isCapital(name[index]), isLetter(name[index - 1]) else { return false }
     guard isCapital(name[index - 1]) else { return true }

@@ -1,25 +1,26 @@
 import PortableFoundation
 
-/// The names whose values must not appear in logs and error descriptions (article row 2.19).
+/// A set of names whose values must not appear in logs and error descriptions.
 ///
-/// The names of header fields, query and form parameters, multipart parts and JSON members are compared. User and password of a
-/// URL are always hidden. ``standard`` goes by words in a name: `X-User-Token`, `new_password` and `apiKey` are secret, `monkey`
-/// and `sort_key` are not. Names of your own are compared whole, without case, `-` and `_`: `x_shop_user` hides `X-Shop-User`.
+/// The names of header fields, query and form parameters, multipart parts and JSON members are checked. The user and
+/// password of a URL are always hidden. ``standard`` detects secret words in names: `X-User-Token`, `new_password` and
+/// `apiKey` are secret, `monkey` and `sort_key` are not. Custom names are compared as a whole, ignoring case, `-` and
+/// `_`: `x_shop_user` hides `X-Shop-User`.
 ///
-/// The same rules decide which header fields a redirect does not take to another origin, and which tell `CacheInterceptor` one
-/// user from another.
+/// The same rules select the header fields that a redirect does not send to another origin, and the fields by which
+/// `CacheInterceptor` distinguishes users.
 public struct Redaction: Sendable, Hashable {
-  /// The text in place of a secret.
+  /// The text that replaces a secret.
   public var placeholder: String
-  /// Whole names, without case and marks.
+  /// The custom names, in lowercase without separators.
   private var names: Set<String>
-  /// Whether words make a name secret, wherever they stand in it.
+  /// Whether names that contain a secret word are hidden.
   private var goesByWords: Bool
   private var leavesOutSignatures = false
-  /// Whether everything is shown.
+  /// Whether nothing is hidden.
   package let hidesNothing: Bool
 
-  /// Hides the values of `names`, and nothing else.
+  /// Creates a redaction that hides only the values of `names`.
   public init(names: Set<String>, placeholder: String = "***") {
     self.init(names: names, goesByWords: false, placeholder: placeholder)
   }
@@ -31,9 +32,10 @@ public struct Redaction: Sendable, Hashable {
     self.hidesNothing = hidesNothing
   }
 
-  /// Hides what is secret in most backends; the default everywhere.
+  /// A redaction that hides the usual secrets of backends. It is the default everywhere.
   ///
-  /// A name is secret if one of its words is. Words end at `-`, `_`, `.`, digits and where lower case changes to upper case:
+  /// A name is secret if one of its words is. A word ends at `-`, `_`, `.`, a digit, or a change from lowercase to
+  /// uppercase:
   /// - token, jwt, bearer, assertion, verifier
   /// - secret(s), password(s), passwd, pwd, passcode, passphrase, pin, otp, totp, cvv, cvc
   /// - key, but not in the names of sorting, storage and protocol keys such as `sort_key`, `primaryKey`, `Idempotency-Key`,
@@ -41,17 +43,17 @@ public struct Redaction: Sendable, Hashable {
   /// - auth, authorization, authenticate, credential(s), cookie(s), session, sid
   /// - sign, signature, sig, hmac, dpop; but not `signIn`, `sign_up`, `signOut`
   ///
-  /// Usual spellings without a mark count, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Words in the plural that
-  /// count something (`tokens`, `keys`) do not.
+  /// Common spellings without a separator are detected, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Plurals
+  /// that count something (`tokens`, `keys`) are not.
   public static let standard = Redaction(names: [], goesByWords: true)
 
-  /// Hides nothing: for a debugger's eyes only.
+  /// A redaction that hides nothing. Use it only for debugging.
   public static let none = Redaction(names: [], goesByWords: false, placeholder: "", hidesNothing: true)
 
-  /// The same, hiding these names, too.
+  /// Returns a redaction that also hides these names.
   public func hiding(_ more: String...) -> Redaction { hiding(Redaction(names: Set(more))) }
 
-  /// The same, hiding what `other` hides, too.
+  /// Returns a redaction that also hides the names of `other`.
   package func hiding(_ other: Redaction) -> Redaction {
     guard names != other.names || goesByWords != other.goesByWords else { return self }
     var copy = hidesNothing ? Redaction(names: []) : self
@@ -60,13 +62,13 @@ public struct Redaction: Sendable, Hashable {
     return copy
   }
 
-  /// Whether the value of `name` is hidden.
+  /// Returns whether the value of `name` is hidden.
   public func hides(_ name: String) -> Bool {
     !names.isEmpty && names.contains(Self.normal(name))
       || goesByWords && Self.hasWord(name, of: leavesOutSignatures ? Self.identityWords : Self.secretWords)
   }
 
-  /// The fields with the values of secret ones replaced, and the secrets inside the values of others.
+  /// Returns the fields with the values of secret fields replaced, and also the secrets within other values.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(
       headers.map { field in
@@ -74,18 +76,18 @@ public struct Redaction: Sendable, Hashable {
       })
   }
 
-  /// The URL with secrets in its query, and user and password, replaced.
+  /// Returns the URL with its user, its password and the secrets in its query replaced.
   public func url(_ url: URL) -> String { text(url.absoluteString) }
 
-  /// Any text with the secrets in it replaced: `name=value`, `"name": "value"`, `Name: value` lines and
-  /// parts of a multipart body.
+  /// Returns the text with its secrets replaced: `name=value`, `"name": "value"`, `Name: value` lines and parts of a
+  /// multipart body.
   public func text(_ text: String) -> String {
     guard !hidesNothing else { return text }
     var scanner = SecretScanner(text, redaction: self)
     return scanner.redacted()
   }
 
-  /// The same without signatures: what tells who asks, where those are different each time.
+  /// The redaction without signatures, which differ in each request and therefore do not identify a user.
   package var identities: Redaction {
     var copy = self
     copy.names.subtract(Self.signatureNames)
@@ -93,7 +95,7 @@ public struct Redaction: Sendable, Hashable {
     return copy
   }
 
-  /// Whether `name` is one of the whole names that `identities` hides.
+  /// Returns whether `name` is one of the custom names that `identities` hides.
   package func identifiesByName(_ name: String) -> Bool {
     guard !names.isEmpty else { return false }
     let name = Self.normal(name)
@@ -102,13 +104,13 @@ public struct Redaction: Sendable, Hashable {
 
   private static let signatureNames = signatures.union(["xsignature"])
 
-  /// What tells who asks in most backends.
+  /// A redaction that hides the values that identify a user in most backends.
   package static let identities = standard.identities
 
   private static func normal(_ name: String) -> String {
     let bytes = name.utf8
     guard bytes.allSatisfy({ $0 < 128 }) else { return name.lowercased().filter { $0 != "-" && $0 != "_" } }
-    // Without a buffer for short names: the cache asks for each field of each request.
+    // Avoids a buffer for short names, because the cache checks each field of each request.
     return String(unsafeUninitializedCapacity: bytes.count) { text in
       var count = 0
       for byte in bytes where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {

@@ -1,9 +1,9 @@
-/// Finds secrets by their names in a text, whatever it is: a URL, a form of either kind, JSON, a header, or a sentence that
-/// quotes one of these.
+/// A scanner for secrets in any text by their names: a URL, a form of either kind, JSON, a header field, or a sentence
+/// that quotes one of these.
 struct SecretScanner {
   private let bytes: [UInt8]
   private let redaction: Redaction
-  /// The values of secret parts of a multipart body that are ahead, the next one last.
+  /// The remaining values of secret parts of a multipart body, the next one last.
   private var parts: [Range<Int>]
   private var at = 0
   private var result: [UInt8] = []
@@ -31,7 +31,7 @@ struct SecretScanner {
         take(3)
         userInfo()
       } else if bytes[at] == UInt8(ascii: "%") {
-        // The digits of an escape belong to no name.
+        // The digits of an escape do not belong to a name.
         take(3)
       } else {
         take(1)
@@ -40,15 +40,15 @@ struct SecretScanner {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// A quote: where it begins the name of a secret member of an object, that and its value.
+  /// Processes a quote. If it starts the name of a secret member of an object, replaces the value of the member.
   private mutating func quote() {
-    // Inside a description, JSON's quotes have a backslash each.
+    // In a debug description, each quote of JSON is escaped by a backslash.
     let isEscaped = at > 0 && bytes[at - 1] == UInt8(ascii: "\\")
     take(1)
     guard let end = bytes[at...].prefix(Self.longestName).firstIndex(of: UInt8(ascii: "\"")) else { return }
     var name = bytes[at..<end]
     if isEscaped, name.popLast() != UInt8(ascii: "\\") { return }
-    // A URL may have secrets of its own.
+    // A URL may contain its own secrets.
     if name.contains(where: "=&?/".utf8.contains) { return }
     var colon = end + 1
     while colon < bytes.count, Self.isSpace(bytes[colon]) { colon += 1 }
@@ -59,7 +59,7 @@ struct SecretScanner {
     if !matches("null"), !matches("true"), !matches("false") { jsonValue(inDescription: isEscaped) }
   }
 
-  /// A name, and the value behind it if that is a secret.
+  /// Processes a name, and replaces the value after it if that is a secret.
   private mutating func word() {
     let start = at
     while at < bytes.count, Self.isName(bytes[at]) { at += 1 }
@@ -76,7 +76,8 @@ struct SecretScanner {
     }
   }
 
-  /// The `=` behind the rest of a parameter's name, as in `user[token][a]=…`, if there is one.
+  /// Returns the index of the `=` after the rest of a parameter's name, as in `user[token][a]=…`; `nil` if there is
+  /// none.
   private func endOfParameterName() -> Int? {
     var end = at
     while end < bytes.count, end - at < Self.longestName {
@@ -114,7 +115,8 @@ struct SecretScanner {
       if at < bytes.count { take(1) }
       return
     }
-    // Anything else, objects and arrays whole. It becomes a string, so that a recording stays JSON.
+    // Replaces any other value, including whole objects and arrays, with a string, so that a recording remains valid
+    // JSON.
     var depth = 0
     let quote = inDescription ? "\\\"" : "\""
     result += "\(quote)\(redaction.placeholder)\(quote)".utf8
@@ -134,7 +136,7 @@ struct SecretScanner {
     }
   }
 
-  /// `user:password@` in front of a host.
+  /// Replaces `user:password` before the `@` of a URL.
   private mutating func userInfo() {
     var end = at
     while end < bytes.count, !"/?# \"'<>".utf8.contains(bytes[end]), bytes[end] > 0x20 { end += 1 }
@@ -149,7 +151,7 @@ struct SecretScanner {
     if at > start { result += redaction.placeholder.utf8 }
   }
 
-  /// No name of a secret has more bytes.
+  /// The maximum number of bytes in the name of a secret.
   private static let longestName = 256
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }

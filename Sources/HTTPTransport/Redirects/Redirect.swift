@@ -1,15 +1,15 @@
 import PortableFoundation
 
-/// A redirect that was followed on the way to a response.
+/// A redirect that was followed before the final response.
 public struct Redirect: Sendable, Equatable {
-  /// The URL that answered with the redirect.
+  /// The URL that responded with the redirect.
   public var url: URL
   /// The status of that response: 301, 302, 303, 307 or 308.
   public var status: Int
-  /// The header fields of that response, `Location` among them.
+  /// The header fields of that response, including `Location`.
   public var headers: HTTPHeaders
 
-  /// A redirect, as a transport or a test makes it.
+  /// Creates a redirect, for transports and tests.
   public init(url: URL, status: Int, headers: HTTPHeaders = [:]) {
     self.url = url
     self.status = status
@@ -17,14 +17,14 @@ public struct Redirect: Sendable, Equatable {
   }
 }
 
-/// The redirects that a call has followed, and the requests that led to them.
+/// The redirects that a call has followed, and the requests before them.
 struct RedirectTrail: Sendable {
-  /// What a server would answer in the same way again.
+  /// The properties of a request that determine the response of the server.
   private struct VisitedURL: Hashable {
     var method: String
-    /// Without the fragment, which no server sees.
+    /// The URL without its fragment, which is not sent.
     var url: Substring
-    /// The `Cookie` field that the jar made.
+    /// The `Cookie` field from the jar.
     var cookies: String?
 
     init(_ request: Request, cookies: String?) {
@@ -35,11 +35,12 @@ struct RedirectTrail: Sendable {
     }
   }
 
-  /// The oldest first.
+  /// The redirects, the oldest first.
   private(set) var redirects: [Redirect] = []
   private var visited: Set<VisitedURL> = []
 
-  /// The trail with `redirect` at its end, the response to `hop`, which was sent with the jar's `cookies`.
+  /// Returns the trail with `redirect` added, the response to `currentRequest`, which was sent with the jar's
+  /// `cookies`.
   func adding(_ redirect: Redirect, to currentRequest: Request, cookies: String?) -> RedirectTrail {
     var trail = self
     trail.redirects.append(redirect)
@@ -47,12 +48,12 @@ struct RedirectTrail: Sendable {
     return trail
   }
 
-  /// Whether `next` was sent before with the same cookies: the response would be the same redirect.
+  /// Returns whether `next` was sent before with the same cookies, so that the response would be the same redirect.
   func contains(_ next: Request) -> Bool { visited.contains(VisitedURL(next, cookies: next.jarCookies)) }
 }
 
 extension Request {
-  /// The `Cookie` field that the jar adds; `nil` without a jar, and where the caller has set the field.
+  /// The `Cookie` field from the jar; `nil` without a jar, or if the caller has set the field.
   var jarCookies: String? {
     headers["Cookie"] == nil ? chosenOptions?.value.cookies?.header(for: url) : nil
   }

@@ -1,26 +1,26 @@
 import PortableFoundation
 
-/// A policy that decides which redirects are followed; any other redirect is delivered as the response, status 3xx.
+/// A policy that selects the redirects to follow. All others are delivered as responses with status 3xx.
 ///
-/// Every policy keeps these rules (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch):
-/// - 301 and 302 turn POST into GET, unless `keepsMethod` is set. 303 turns every method but HEAD into GET. 307 and 308
-///   keep method and body.
-/// - A target whose scheme is neither `http` nor `https` fails with `redirect`.
-/// - A cycle fails with `redirect`: a method and URL that this call has requested before, with the same cookies where there
-///   is a `CookieJar`.
-/// - A target without a fragment inherits the fragment of the URL that was redirected (RFC 9110 §10.2.2).
-/// - `Authorization`, `Cookie`, `Proxy-Authorization` and every other field that is secret by its name, in
-///   `Redaction.standard` or in the backend's own redaction, stay with their origin.
+/// Every policy follows these rules (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch):
+/// - 301 and 302 change POST to GET, unless `keepsMethod` is `true`. 303 changes every method except HEAD to GET. 307
+///   and 308 keep the method and the body.
+/// - A target with a scheme other than `http` and `https` fails with `redirect`.
+/// - A cycle fails with `redirect`: a method and URL that this call has requested before, with the same cookies if
+///   there is a `CookieJar`.
+/// - A target without a fragment inherits the fragment of the redirected URL (RFC 9110 §10.2.2).
+/// - `Authorization`, `Cookie`, `Proxy-Authorization` and all fields whose names are secret, according to
+///   `Redaction.standard` or the backend's redaction, are not sent to another origin.
 public struct RedirectPolicy: Sendable, Hashable {
-  /// One redirect, before it is followed.
+  /// A redirect before it is followed.
   public struct Step: Sendable {
     /// The request that was redirected.
     public let request: Request
-    /// The answer's status.
+    /// The status of the response.
     public let status: Int
-    /// Where it leads.
+    /// The URL of the redirect.
     public let target: URL
-    /// How many redirects were followed before.
+    /// The number of redirects that were followed before.
     public let count: Int
   }
 
@@ -29,18 +29,18 @@ public struct RedirectPolicy: Sendable, Hashable {
   private var keepsMethod = false
   private let rule: Rule
 
-  /// Which redirects are followed. Rules of users' are the same where they are copies of one.
+  /// The selection of redirects. Custom rules are equal if they are copies of one another.
   private enum Rule: Hashable {
     case all, sameOrigin, none
-    case own(OwnRule)
+    case custom(CustomRule)
   }
 
-  private final class OwnRule: Sendable, Hashable {
+  private final class CustomRule: Sendable, Hashable {
     let follows: @Sendable (Step) -> Bool
 
     init(_ follows: @escaping @Sendable (Step) -> Bool) { self.follows = follows }
 
-    static func == (a: OwnRule, b: OwnRule) -> Bool { a === b }
+    static func == (a: CustomRule, b: CustomRule) -> Bool { a === b }
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
   }
 
@@ -49,44 +49,46 @@ public struct RedirectPolicy: Sendable, Hashable {
     case .all: true
     case .sameOrigin: Origin(step.request.url) == Origin(step.target)
     case .none: false
-    case .own(let own): own.follows(step)
+    case .custom(let rule): rule.follows(step)
     }
   }
 
-  /// Follows `limit` redirects; one more fails with `redirect`. Browsers allow 20, libcurl's tool 50, URLSession 16: ten are
-  /// more than any sound API takes. From `https` to `http` is refused with `redirect` unless `downgrade` allows it.
+  /// Returns a policy that follows up to `limit` redirects. A further redirect fails with `redirect`, and so does a
+  /// redirect from `https` to `http`, unless `downgrade` is `true`.
   ///
   /// - Parameters:
-  ///   - limit: the maximum number of redirects.
-  ///   - downgrade: whether redirects from `https` to `http` are followed.
-  ///   - keepsMethod: whether 301 and 302 keep method and body, as RFC 9110 §15.4 wants it. Browsers turn POST into GET,
-  ///     and most servers rely on that, so the default is `false`.
+  ///   - limit: the maximum number of redirects. Browsers allow 20, the curl tool 50, and URLSession 16. The default,
+  ///     10, is more than a well-designed API needs.
+  ///   - downgrade: `true` to follow redirects from `https` to `http`.
+  ///   - keepsMethod: `true` to keep the method and the body for 301 and 302, as RFC 9110 §15.4 specifies. Browsers
+  ///     change POST to GET, and most servers rely on that, so the default is `false`.
   public static func follow(limit: Int = 10, downgrade: Bool = false, keepsMethod: Bool = false) -> RedirectPolicy {
     RedirectPolicy(limit: limit, allowsDowngrade: downgrade, keepsMethod: keepsMethod, rule: .all)
   }
 
-  /// Follows ten redirects to the same scheme, host and port (RFC 6454 §4).
+  /// A policy that follows up to ten redirects to the same scheme, host and port (RFC 6454 §4).
   public static let sameOrigin = RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .sameOrigin)
 
-  /// Follows none.
+  /// A policy that follows no redirects.
   public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .none)
 
-  /// Follows those that `follows` says yes to, ten at most; called on the transport's thread, so it must be quick.
+  /// Returns a policy that follows up to ten redirects for which `follows` returns `true`. The closure is called on the
+  /// transport's thread and must return quickly.
   public static func decide(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
-    RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .own(OwnRule(follows)))
+    RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .custom(CustomRule(follows)))
   }
 
   enum Decision {
-    /// The response is what the caller gets.
+    /// Deliver the response to the caller.
     case deliver
-    /// Send this next; the trail has the redirect at its end.
+    /// Send this request. The trail includes the redirect.
     case follow(Request, RedirectTrail)
-    /// Going on would break a rule.
+    /// Fail, because following the redirect would violate a rule.
     case refuse(NetworkError)
   }
 
-  /// Decides on an answer of `status` and `headers` to `hop`, the request as it was last sent, with the jar's
-  /// `cookies`; `trail` has the redirects before, and `original` is what the caller asked for.
+  /// Returns the decision on a response with `status` and `headers` to `currentRequest`, which was sent with the jar's
+  /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request.
   static func decide(
     original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
     cookies: String?
@@ -104,34 +106,36 @@ public struct RedirectPolicy: Sendable, Hashable {
             request: original, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)))
     }
     let from = currentRequest.url.absoluteString
-    let hops = trail.redirects.count
+    let followed = trail.redirects.count
     let target = target(of: location, from: currentRequest.url)
-    if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: hops)) {
+    if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: followed)) {
       return .deliver
     }
-    guard hops < policy.limit else {
+    guard followed < policy.limit else {
       return refuse(
-        "more than \(policy.limit) redirects, the last from \(from) to \(location); look for a loop on the server")
+        "more than \(policy.limit) redirects, the last from \(from) to \(location); check the server for a redirect loop"
+      )
     }
     guard let target, let scheme = target.scheme?.lowercased() else {
-      return refuse("\(from) redirects to \(location.debugDescription), which is no URL")
+      return refuse("\(from) redirects to \(location.debugDescription), which is not a valid URL")
     }
     guard scheme == "http" || scheme == "https" else {
-      return refuse("\(from) redirects to \(location): only http and https are followed")
+      return refuse("\(from) redirects to \(location); only http and https are supported")
     }
     guard target.host?.isEmpty == false else {
-      return refuse("\(from) redirects to \(location.debugDescription), which names no host")
+      return refuse("\(from) redirects to \(location.debugDescription), which has no host")
     }
     guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
-      return refuse("\(from) redirects to \(location): from https to http is not followed; call the http URL yourself")
+      return refuse(
+        "\(from) redirects to \(location): from https to http is not followed; request the http URL directly")
     }
-    // What no caller may ask for, no server may, either.
+    // A server must not cause requests that a caller must not send.
     if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
       return refuse("\(from) redirects to \(location.debugDescription): \(failure.reason)")
     }
     let next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
     if !next.body.isRepeatable {
-      return refuse("\(from) redirects to \(location), and the body can't be sent again; give a BodyStream that can")
+      return refuse("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
     }
     let trail = trail.adding(
       Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies)
@@ -139,12 +143,12 @@ public struct RedirectPolicy: Sendable, Hashable {
       return refuse(
         "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"
           + (currentRequest.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
-          + "; look for a loop on the server")
+          + "; check the server for a redirect loop")
     }
     return .follow(next, trail)
   }
 
-  /// The URL that `location` names; without a fragment of its own it has that of `from` (RFC 9110 §10.2.2).
+  /// Resolves `location`. A target without a fragment inherits that of `from` (RFC 9110 §10.2.2).
   private static func target(of location: String, from: URL) -> URL? {
     guard let target = URL(string: location, relativeTo: from)?.absoluteURL else { return nil }
     let old = from.absoluteString
@@ -158,19 +162,19 @@ public struct RedirectPolicy: Sendable, Hashable {
     if changesToGet(status, currentRequest.method, keepsMethod: keepsMethod) {
       next.method = .get
       next.body = .none
-      // What described the body goes with it (Fetch, HTTP-redirect fetch, step 12).
+      // Fields that describe the body are removed with it (Fetch, HTTP-redirect fetch, step 12).
       for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"] {
         next.headers[name] = nil
       }
     }
     if Origin(currentRequest.url) != Origin(target) {
       next.headers["Host"] = nil
-      // A back end's tokens have many names: what is too secret for a log is too secret for another origin.
+      // Backends use many names for tokens. Values that are too secret for logs must not be sent to another origin.
       let secrets = currentRequest.options.secrets
       for field in currentRequest.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
         next.headers[field.name] = nil
       }
-      // So has what a back end sends by itself, but for what every server may know.
+      // The same applies to fields that a backend adds to all requests, except harmless ones.
       for field in currentRequest.context[OriginBoundFields.self] where !isHarmless(field.name) {
         next.headers[field.name] = nil
       }
@@ -178,7 +182,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     return next
   }
 
-  /// 301 and 302 turn POST into GET, as all browsers do (RFC 9110 §15.4.2 note); 303 turns all but HEAD into GET.
+  /// Returns whether a redirect changes the method to GET: 301 and 302 for POST, as in browsers (RFC 9110 §15.4.2
+  /// note); 303 for all methods except HEAD.
   private static func changesToGet(_ status: Int, _ method: HTTPMethod, keepsMethod: Bool) -> Bool {
     switch status {
     case 301, 302: method == .post && !keepsMethod

@@ -1,35 +1,35 @@
-/// The code with which a WebSocket is closed (RFC 6455 §7.4); applications use 3000 to 4999.
+/// The code with which a WebSocket is closed (RFC 6455 §7.4). Applications use 3000 to 4999.
 public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   /// The number on the wire.
   public let rawValue: UInt16
 
-  /// The code of that number.
+  /// Creates a code from its number.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The code of that number.
+  /// Creates a code from its number.
   public init(integerLiteral value: UInt16) { rawValue = value }
 
-  /// 1000: the purpose of the socket is fulfilled.
+  /// 1000: the purpose of the connection is fulfilled.
   public static let normal: CloseCode = 1000
-  /// 1001: the server goes down, or the app leaves.
+  /// 1001: the server shuts down, or the app leaves.
   public static let goingAway: CloseCode = 1001
-  /// 1002: a frame breaks the protocol.
+  /// 1002: a frame violates the protocol.
   public static let protocolError: CloseCode = 1002
-  /// 1003: a message of a type that is not accepted.
+  /// 1003: the peer does not accept messages of this type.
   public static let unsupportedData: CloseCode = 1003
   /// 1005: the close frame had no code. Never sent.
   public static let noCode: CloseCode = 1005
   /// 1006: the connection ended without a close frame. Never sent.
   public static let abnormal: CloseCode = 1006
-  /// 1007: a text that is not UTF-8, or data that does not fit its type.
+  /// 1007: a text is not valid UTF-8, or data does not match its type.
   public static let invalidData: CloseCode = 1007
-  /// 1008: a message that breaks a policy.
+  /// 1008: a message violates a policy.
   public static let policyViolation: CloseCode = 1008
-  /// 1009: a message that is too large.
+  /// 1009: a message is too large.
   public static let tooLarge: CloseCode = 1009
   /// 1010: the server did not offer an extension that the client needs.
   public static let missingExtension: CloseCode = 1010
-  /// 1011: an error inside the server.
+  /// 1011: the server encountered an internal error.
   public static let serverError: CloseCode = 1011
   /// 1012: the server restarts.
   public static let serviceRestart: CloseCode = 1012
@@ -41,7 +41,7 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
   /// The number.
   public var description: String { "\(rawValue)" }
 
-  /// Whether a close frame may carry it (RFC 6455 §7.4.2, and the codes registered since).
+  /// Whether a close frame may carry the code (RFC 6455 §7.4.2, and the codes registered since).
   package var mayBeSent: Bool {
     switch rawValue {
     case 1000...1003, 1007...1014, 3000...4999: true
@@ -49,7 +49,7 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
     }
   }
 
-  /// Whether the server closed for a reason that may be over soon, so that a new connection may succeed.
+  /// Whether the server closed for a transient reason, so that a new connection may succeed.
   package var isTransient: Bool {
     switch self {
     case .goingAway, .abnormal, .serverError, .serviceRestart, .tryAgainLater, .badGateway: true
@@ -58,14 +58,14 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
   }
 }
 
-/// How a WebSocket was closed.
+/// The code and reason with which a WebSocket was closed.
 public struct SocketClose: Sendable, Hashable {
   /// The code of the peer's close frame; `noCode` if the frame had no code, `abnormal` if there was no frame.
   public var code: CloseCode
   /// The reason of the peer's close frame; empty if there was none.
   public var reason: String
 
-  /// A close of `code` and `reason`.
+  /// Creates a close with a code and a reason.
   public init(code: CloseCode, reason: String = "") {
     self.code = code
     self.reason = reason

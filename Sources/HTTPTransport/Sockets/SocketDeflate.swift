@@ -2,19 +2,20 @@
   import CCurl
   import PortableFoundation
 
-  /// permessage-deflate (RFC 7692) by zlib, which is found at run time; for the thread of one socket.
+  /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. For the thread of one
+  /// socket.
   final class SocketDeflate: SocketCompressor {
-    /// Whether zlib was found.
+    /// Whether zlib is available.
     static var isAvailable: Bool { cdeflate_available() }
 
-    /// What a sender cuts off the end of each message (§7.2.1).
+    /// The bytes that a sender removes from the end of each message (§7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
-    private static let pieceSize = 1 << 14
+    private static let chunkSize = 1 << 14
 
     private let pair: OpaquePointer
     private let resets: Bool
 
-    /// - Parameter resets: whether each message is compressed by itself.
+    /// - Parameter resets: `true` to compress each message independently of those before.
     init?(resets: Bool) {
       guard let pair = cdeflate_make() else { return nil }
       (self.pair, self.resets) = (pair, resets)
@@ -27,18 +28,18 @@
       var input = payload
       var isFull = true
       while !input.isEmpty || isFull {
-        let step = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
-          let step = cdeflate_compress(pair, input.baseAddress, input.count, piece.baseAddress, piece.count)
-          output.append(contentsOf: piece.prefix(step.produced))
+        let step = withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
+          let step = cdeflate_compress(pair, input.baseAddress, input.count, chunk.baseAddress, chunk.count)
+          output.append(contentsOf: chunk.prefix(step.produced))
           return step
         }
         if step.is_broken {
-          // What was taken in must not be referred to, as the server never sees it.
+          // Reset the window: the server never receives this input, so later messages must not refer to it.
           cdeflate_reset_compression(pair)
           return nil
         }
         input = UnsafeRawBufferPointer(rebasing: input[step.consumed...])
-        isFull = step.produced == Self.pieceSize
+        isFull = step.produced == Self.chunkSize
       }
       if resets { cdeflate_reset_compression(pair) }
       guard output.suffix(4).elementsEqual(Self.tail) else { return nil }
@@ -47,9 +48,9 @@
     }
 
     func decompress(
-      _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
+      _ chunk: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
     ) throws(SocketFrame.Violation) {
-      try inflate(piece, limit, &message)
+      try inflate(chunk, limit, &message)
       guard isLast else { return }
       let tail = Self.tail.withUnsafeBytes { bytes in
         Result { () throws(SocketFrame.Violation) in try inflate(bytes, limit, &message) }
@@ -63,13 +64,13 @@
       var input = bytes
       var isFull = false
       while !input.isEmpty || isFull {
-        let step = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
-          let step = cdeflate_decompress(pair, input.baseAddress, input.count, piece.baseAddress, piece.count)
-          message.append(contentsOf: piece.prefix(step.produced))
+        let step = withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
+          let step = cdeflate_decompress(pair, input.baseAddress, input.count, chunk.baseAddress, chunk.count)
+          message.append(contentsOf: chunk.prefix(step.produced))
           return step
         }
         guard message.count <= limit else { throw SocketProtocol.tooLarge(limit) }
-        isFull = step.produced == Self.pieceSize
+        isFull = step.produced == Self.chunkSize
         guard !step.is_broken, step.consumed > 0 || step.produced > 0 || input.isEmpty else {
           throw SocketFrame.Violation(code: .invalidData, reason: "a compressed message is not deflate")
         }

@@ -1,4 +1,4 @@
-/// The frames of RFC 6455 §5.2: reading a head, writing a frame, masking.
+/// The frames of RFC 6455 §5.2: parsing of heads, serialization, masking.
 enum SocketFrame {
   enum Opcode: UInt8 {
     case continuation = 0
@@ -11,7 +11,7 @@ enum SocketFrame {
     var isControl: Bool { rawValue >= 8 }
   }
 
-  /// The most bytes that the payload of a control frame may have (§5.5).
+  /// The maximum number of bytes in the payload of a control frame (§5.5).
   static let maxControl = 125
 
   struct Head: Equatable {
@@ -21,11 +21,11 @@ enum SocketFrame {
     var opcode = Opcode.text
     var isMasked = false
     var length = 0
-    /// How many bytes the head itself has.
+    /// The number of bytes of the head itself.
     var size = 2
   }
 
-  /// Why a frame is not valid.
+  /// An error that describes why a frame is not valid.
   struct Violation: Error, Equatable {
     var code: CloseCode
     var reason: String
@@ -33,7 +33,7 @@ enum SocketFrame {
     static func breaksProtocol(_ reason: String) -> Violation { Violation(code: .protocolError, reason: reason) }
   }
 
-  /// The head at the start of `bytes`; `nil` if more bytes are needed.
+  /// Parses the head at the start of `bytes`. Returns `nil` if more bytes are needed.
   static func head(of bytes: UnsafeRawBufferPointer) throws(Violation) -> Head? {
     guard bytes.count >= 2 else { return nil }
     var head = Head()
@@ -67,14 +67,15 @@ enum SocketFrame {
     return head
   }
 
-  /// Appends a frame to `output`, masked with `mask`, the key as it stands in memory; a server masks nothing.
+  /// Appends a frame to `output`, masked with `mask`, the key in memory order. Pass `nil` for no mask, as a server
+  /// does.
   static func append(
     _ opcode: Opcode, _ payload: UnsafeRawBufferPointer, isFinal: Bool = true, isCompressed: Bool = false,
     mask: UInt32?,
     to output: inout [UInt8]
   ) {
     let marked: UInt8 = mask == nil ? 0 : 0x80
-    // Only where nothing is there: to reserve each time would make an array that grows copy itself each time.
+    // Reserve for the first frame only: repeated calls would defeat the geometric growth of the array.
     if output.isEmpty { output.reserveCapacity(payload.count + 14) }
     output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
     switch payload.count {
@@ -94,7 +95,7 @@ enum SocketFrame {
     }
   }
 
-  /// Masks or unmasks `bytes`, a whole payload, in place (§5.3).
+  /// Masks or unmasks a complete payload in place (§5.3).
   static func apply(_ mask: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
     let wide = UInt64(mask) << 32 | UInt64(mask)
     var index = 0

@@ -1,9 +1,9 @@
 import PortableFoundation
 
-/// The opening of a WebSocket over HTTP/1.1 (RFC 6455 §4.1).
+/// The opening handshake of a WebSocket over HTTP/1.1 (RFC 6455 §4.1).
 struct SocketHandshake {
   private static let guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-  /// What the handshake itself sets.
+  /// The header fields that the handshake sets itself.
   private static let ownFields = [
     "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
     "Sec-WebSocket-Protocol", "Content-Length", "Transfer-Encoding",
@@ -19,22 +19,22 @@ struct SocketHandshake {
     (self.options, self.offersCompression) = (options, offersCompression)
   }
 
-  /// Why `request` can't open a socket; `nil` if it can.
+  /// Returns the error for a `request` that can't open a WebSocket; `nil` if it can.
   static func problem(of request: Request, _ options: SocketOptions) -> NetworkError? {
     if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { return failure }
     var reason = options.problem
     if request.method != .get || !request.body.isEmpty {
-      reason = "a socket is opened with a GET without a body (RFC 6455 §4.1), not with \(request.method)"
+      reason = "a WebSocket needs a GET request without a body (RFC 6455 §4.1); change the \(request.method) request"
     } else if let name = ownFields.first(where: { request.headers[$0] != nil }) {
       reason = "the header \(name) is set by the handshake; remove it, and pass subprotocols in SocketOptions"
     }
     return reason.map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
   }
 
-  /// The value that the server must respond with (§4.2.2).
+  /// The value of `Sec-WebSocket-Accept` that the server must send (§4.2.2).
   var accept: String { Data(SHA1.hash(Array((key + Self.guid).utf8))).base64EncodedString() }
 
-  /// The bytes of the opening request.
+  /// Returns the bytes of the opening request.
   func head(of request: Request, cookies: String?) -> [UInt8] {
     var head = "GET \(Self.target(of: request.url)) HTTP/1.1\r\n"
     func add(_ name: String, _ value: String) { head += "\(name): \(value)\r\n" }
@@ -55,16 +55,17 @@ struct SocketHandshake {
     return Array((head + "\r\n").utf8)
   }
 
-  /// What is agreed on beside the socket itself.
+  /// The result of the negotiation.
   struct Agreement: Equatable {
     var compresses = false
-    /// Whether each message of the client is compressed by itself (RFC 7692 §7.1.1.2).
+    /// Whether the client compresses each message independently of those before (RFC 7692 §7.1.1.2).
     var resetsCompression = false
   }
 
-  /// Checks a response of status 101.
+  /// Checks a response with status 101.
   ///
-  /// - Throws: a violation if the server does not speak WebSocket, or chose what was not offered.
+  /// - Throws: a violation if the response does not accept a WebSocket, or selects something that the client did not
+  ///   offer.
   func check(_ headers: HTTPHeaders) throws(SocketFrame.Violation) -> Agreement {
     guard headers.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
       throw .breaksProtocol("the response 101 has no Upgrade: websocket")
@@ -74,7 +75,7 @@ struct SocketHandshake {
     }
     guard headers.values(of: "Sec-WebSocket-Accept") == [accept] else {
       throw .breaksProtocol(
-        "the Sec-WebSocket-Accept of the response is not that of the key; look for a cache or proxy")
+        "the Sec-WebSocket-Accept of the response does not match the key; check for a cache or proxy in between")
     }
     let chosen = headers.values(of: "Sec-WebSocket-Protocol")
     guard chosen.isEmpty || (chosen.count == 1 && options.subprotocols.contains(chosen[0])) else {
@@ -95,7 +96,7 @@ struct SocketHandshake {
       let pair = Self.items([part], "=")
       switch pair.first?.lowercased() {
       case "client_no_context_takeover" where pair.count == 1: agreement.resetsCompression = true
-      // What is smaller than the window of ours decodes in it.
+      // The client's window has the maximum size, so it also decodes data of a smaller window.
       case "server_no_context_takeover" where pair.count == 1: continue
       case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(pair[1]) ?? 0): continue
       default:
@@ -111,7 +112,7 @@ struct SocketHandshake {
       .map { $0.trimming { $0 == "\"" } }.filter { !$0.isEmpty }
   }
 
-  /// Path and query as they are written.
+  /// Returns the path and query in their original spelling.
   private static func target(of url: URL) -> String {
     let text = url.absoluteString.prefix { $0 != "#" }
     guard let authority = text.firstRange(of: "://") else { return "/" }
@@ -119,7 +120,7 @@ struct SocketHandshake {
     return rest.hasPrefix("/") ? String(rest) : "/" + rest
   }
 
-  /// The host, with the port unless it is the scheme's own.
+  /// Returns the host, with the port unless it is the default port of the scheme.
   private static func host(of url: URL) -> String {
     let host = url.host ?? ""
     let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host

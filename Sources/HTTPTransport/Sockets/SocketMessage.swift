@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A message of a WebSocket (RFC 6455 §5.6), whole: fragments are joined.
+/// A complete message of a WebSocket (RFC 6455 §5.6), assembled from its fragments.
 public enum SocketMessage: Sendable, Hashable {
   /// Text, which is UTF-8 on the wire.
   case text(String)
@@ -10,7 +10,7 @@ public enum SocketMessage: Sendable, Hashable {
   /// The text; `nil` for a binary message.
   public var text: String? { if case .text(let text) = self { text } else { nil } }
 
-  /// The number of bytes that the message has on the wire, without its frames.
+  /// The number of bytes of the message on the wire, without frame heads.
   public var byteCount: Int {
     switch self {
     case .text(let text): text.utf8.count
@@ -18,7 +18,7 @@ public enum SocketMessage: Sendable, Hashable {
     }
   }
 
-  /// The bytes of the message; those of a text are its UTF-8.
+  /// The bytes of the message; for a text, its UTF-8.
   public var data: Data {
     switch self {
     case .text(let text): Data(text.utf8)

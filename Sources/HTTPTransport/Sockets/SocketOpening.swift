@@ -1,32 +1,33 @@
 import PortableFoundation
 
-/// Reads the response to an opening request: its head, and its body where it is not 101.
+/// The parser of the response to an opening request. It reads the body unless the status is 101.
 struct SocketOpening {
   enum Step {
     case needsInput
-    /// The socket is open; these bytes follow the head.
+    /// The socket is open; `rest` has the bytes after the head.
     case open(HTTPHeaders, rest: [UInt8])
     case response(status: Int, HTTPHeaders, body: Data)
   }
 
   struct Failure: Error { let reason: String }
 
-  /// The most bytes of all heads together, those that only inform included: far above any head, far below what hurts.
+  /// The maximum number of bytes of all heads together, 1xx responses included: far more than any server sends.
   static let maxHead = 1 << 16
-  /// What explains a refusal is small; more is cut off.
+  /// The maximum number of bytes of the body that explains a rejection. The rest is dropped.
   static let maxBody = 1 << 20
-  /// The most bytes of the line with the size of a chunk.
+  /// The maximum number of bytes in the line with a chunk's size.
   private static let maxLine = 1024
 
   private var input: [UInt8] = []
-  /// What is before this index has been read; it is dropped once for all steps, as a drop moves all that follows.
+  /// The index of the first unread byte. Bytes before it are removed once for all steps, because removal moves all the
+  /// rest.
   private var start = 0
   private var searched = 0
   private var headBytes = 0
   private var head: (status: Int, headers: HTTPHeaders)?
   private var end = End.connection
   private var body: [UInt8] = []
-  /// How much of a chunk is missing, the end of its line included.
+  /// The number of bytes still missing from a chunk, including the end of its line.
   private var missing = 0
 
   private enum End: Equatable {
@@ -35,10 +36,10 @@ struct SocketOpening {
     case connection
   }
 
-  /// Whether the response is known; its body may be incomplete.
+  /// Whether the head has been read; the body may be incomplete.
   var hasHead: Bool { head != nil }
 
-  /// Takes bytes that have come in.
+  /// Appends received bytes.
   mutating func feed(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       input.removeFirst(start)
@@ -61,7 +62,7 @@ struct SocketOpening {
         defer { (input, start) = ([], 0) }
         return .open(found.headers, rest: Array(input[start...]))
       }
-      // Before the response, others may come that only inform (RFC 9110 §15.2).
+      // Informational responses may precede the final one (RFC 9110 §15.2).
       if found.status < 200 { continue }
       head = found
       self.end = Self.end(found.status, found.headers)
@@ -69,16 +70,16 @@ struct SocketOpening {
     return try readBody() ? response() : .needsInput
   }
 
-  /// The response with what there is of its body, where no more of it comes; `nil` without a head.
+  /// Returns the response with the body received so far, when no more bytes will follow; `nil` without a head.
   ///
-  /// The status says more than the end of the connection: for example that a token is to be refreshed.
+  /// The status is more useful than the end of the connection: it may, for example, request a token refresh.
   func ended() -> Step? { hasHead ? response() : nil }
 
   private func response() -> Step {
     .response(status: head?.status ?? 0, head?.headers ?? HTTPHeaders(), body: Data(body))
   }
 
-  /// The index behind the head and its empty line.
+  /// Returns the index after the head and its empty line.
   private mutating func headEnd() -> Int? {
     var index = Swift.max(start + 3, searched)
     while index < input.count {
@@ -121,7 +122,7 @@ struct SocketOpening {
     return .length(Int(length).flatMap { $0 >= 0 ? $0 : nil } ?? Int.max)
   }
 
-  /// Whether the body is whole, or as long as it may be.
+  /// Returns `true` when the body is complete, or has reached its maximum length.
   private mutating func readBody() throws(Failure) -> Bool {
     switch end {
     case .length(let length):
@@ -142,7 +143,7 @@ struct SocketOpening {
       guard missing == 0 else { return body.count >= Self.maxBody }
       let rest = input[start...].prefix(Self.maxLine)
       guard let line = rest.firstIndex(of: 0x0A) else {
-        guard rest.count < Self.maxLine else { throw Failure(reason: "a line of the body is too long") }
+        guard rest.count < Self.maxLine else { throw Failure(reason: "the size line of a chunk is too long") }
         return false
       }
       let digits = String(decoding: rest[..<line], as: UTF8.self).prefix { $0.isHexDigit }
@@ -150,14 +151,15 @@ struct SocketOpening {
         throw Failure(reason: "the size of a chunk is not a number")
       }
       start = line + 1
-      // Trailers are of no use here.
+      // Trailers are ignored.
       if size == 0 { return true }
       missing = size + 2
     }
     return true
   }
 
-  /// Takes `count` bytes of the body, or all there are, and keeps what the limit allows; returns how many were taken.
+  /// Consumes up to `count` bytes of the body, and stores as many as the limit allows. Returns the number of consumed
+  /// bytes.
   @discardableResult private mutating func take(_ count: Int) -> Int {
     let count = Swift.min(count, input.count - start)
     body += input[start..<start + Swift.min(count, Self.maxBody - body.count)]

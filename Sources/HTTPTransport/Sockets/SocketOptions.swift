@@ -1,23 +1,24 @@
 /// The options of one WebSocket.
 public struct SocketOptions: Sendable, Hashable {
-  /// The subprotocols that the client offers, the preferred first (RFC 6455 §1.9); the server chooses one, or none.
+  /// The subprotocols that the client offers, in order of preference (RFC 6455 §1.9). The server selects at most one.
   public var subprotocols: [String]
-  /// The maximum number of bytes in a message, compression removed. A larger message closes the socket with 1009 and fails
-  /// it with `tooLarge`. The default, 1 MB, is far above the messages of chats and feeds.
+  /// The maximum number of bytes in a message after decompression. A larger message closes the socket with 1009 and
+  /// fails it with `tooLarge`. The default, 1 MB, is far above the messages of chats and feeds.
   public var maxMessageSize: Int
-  /// The silence in seconds after which the client sends a ping; 0 sends none. The default, 30 s, is below the 60 s
-  /// after which many proxies close a silent connection.
+  /// The silence in seconds after which the client sends a ping; 0 disables pings. The default, 30 s, is below the 60 s
+  /// after which many proxies close an idle connection.
   public var pingInterval: Double
-  /// The time in seconds that the server has to send anything after a ping, by default 15 s, as `Timeouts.idle`; then the
-  /// socket fails with `timeout`. 0 sets no limit.
+  /// The time in seconds that the server has to send anything after a ping; 0 disables the limit. When it is exceeded,
+  /// the socket fails with `timeout`. The default, 15 s, is that of `Timeouts.idle`.
   public var pongTimeout: Double
-  /// Whether the client offers compression (permessage-deflate, RFC 7692); by default not.
+  /// Whether the client offers compression (permessage-deflate, RFC 7692). The default is `false`.
   ///
-  /// It costs about 300 KB of memory for each socket, and compresses messages of 64 bytes and more. It needs zlib at run
-  /// time (`CurlTransport.Capabilities.gzip`); without it nothing is offered, as with `URLSessionTransport`.
+  /// Compression takes about 300 KB of memory for each socket and applies to messages of 64 bytes and more. It needs
+  /// zlib at run time (`CurlTransport.Capabilities.gzip`). Without zlib, and with `URLSessionTransport`, the client
+  /// does not offer it.
   public var compression: Bool
 
-  /// The defaults that the properties describe, changed where arguments say so.
+  /// Creates options. The documentation of the properties explains the defaults.
   public init(
     subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Double = 30, pongTimeout: Double = 15,
     compression: Bool = false
@@ -29,7 +30,7 @@ public struct SocketOptions: Sendable, Hashable {
     self.compression = compression
   }
 
-  /// Why no socket can be opened with these; `nil` if one can.
+  /// The reason why these options are invalid, with the remedy; `nil` if they are valid.
   package var problem: String? {
     for (index, name) in subprotocols.enumerated() {
       if !RequestCheck.isToken(name) {

@@ -1,28 +1,28 @@
 import PortableFoundation
 
-/// The client's side of an open WebSocket (RFC 6455 §5 to §7), without I/O or clock: bytes go in by `feed`, events come out of
-/// `next`, and what is to be sent out of `takeOutput`.
+/// The client's side of an open WebSocket (RFC 6455 §5 to §7), without I/O or clock. `feed` accepts received bytes,
+/// `next` returns events, and `takeOutput` returns the bytes to send.
 ///
-/// Nothing is set aside for a length that is only announced, and one message at a time is taken out, so that a pause holds
-/// back what has not been read from the input.
+/// No memory is reserved for an announced length. Messages are taken out one at a time, so that a pause leaves the rest
+/// of the input unparsed.
 struct SocketProtocol {
   enum Event {
     case message(SocketMessage)
-    /// The server's close frame has come, or the wait for it is over; no event follows.
+    /// The server's close frame has arrived, or the time limit for it has passed. No event follows.
     case closed(SocketClose)
-    /// The server has broken a rule; no event follows.
+    /// The server has violated the protocol. No event follows.
     case failed(SocketFrame.Violation)
-    /// The server has not responded to a ping; no event follows.
+    /// The server has not responded to a ping. No event follows.
     case unresponsive
   }
 
   /// The time in seconds that the server has for its close frame.
   static let closePatience = 5.0
-  /// While so many bytes wait to be sent, pongs are not added to them: the latest ping alone is responded to (§5.5.3).
+  /// The number of unsent bytes above which only the latest ping gets a pong (§5.5.3).
   private static let pongLimit = 1 << 16
-  /// Messages below this size are not worth compressing.
+  /// The minimum size of a message that is worth compressing.
   private static let compressionSize = 64
-  /// The most bytes in the reason of a close frame (§5.5.1).
+  /// The maximum number of bytes in the reason of a close frame (§5.5.1).
   private static let maxReason = SocketFrame.maxControl - 2
 
   private enum State { case open, closing, closed }
@@ -34,10 +34,10 @@ struct SocketProtocol {
 
   private var input: [UInt8] = []
   private var start = 0
-  /// The frame whose payload is being read, and how much of it is missing.
+  /// The frame whose payload is being read, and the number of its missing bytes.
   private var frame: SocketFrame.Head?
   private var missing = 0
-  /// The message of which some fragments have come.
+  /// The opcode of the message whose fragments are being read.
   private var kind: SocketFrame.Opcode?
   private var isCompressed = false
   private var message: [UInt8] = []
@@ -61,7 +61,7 @@ struct SocketProtocol {
 
   // MARK: Sending
 
-  /// Writes `message` into the output.
+  /// Writes `message` to the output.
   mutating func send(_ message: SocketMessage) {
     guard isOpen else { return }
     switch message {
@@ -70,17 +70,17 @@ struct SocketProtocol {
     }
   }
 
-  /// Writes a close frame into the output; then messages are dropped, and the server's close frame is waited for.
+  /// Writes a close frame to the output. From then on, messages are dropped until the server's close frame arrives.
   mutating func close(_ code: CloseCode, reason: String = "", at now: UInt64) {
     guard isOpen else { return }
     writeClose(code, reason)
     (state, closeSentAt) = (.closing, now)
   }
 
-  /// How many bytes wait to be taken, without a pong that may be put off.
+  /// The number of unsent bytes, without a postponed pong.
   var outputCount: Int { output.count }
 
-  /// Takes what is to be sent; empty if nothing is.
+  /// Takes the bytes to send out of the output; empty if there are none.
   mutating func takeOutput() -> [UInt8] {
     if let ping = latestPing.take() { ping.withUnsafeBytes { write(.pong, $0) } }
     var taken: [UInt8] = []
@@ -113,7 +113,7 @@ struct SocketProtocol {
 
   // MARK: Time
 
-  /// When `expire` is to be called, in nanoseconds.
+  /// The time at which to call `expire`, in nanoseconds.
   var deadline: UInt64 {
     switch state {
     case .closed: Deadline.never
@@ -124,7 +124,8 @@ struct SocketProtocol {
     }
   }
 
-  /// Sends a ping if one is due, and ends what has waited for too long. While the client does not read, silence says nothing.
+  /// Sends a ping if one is due, and ends the socket when a time limit has passed. While the client is paused, silence
+  /// of the server is not an error.
   mutating func expire(at now: UInt64, isPaused: Bool = false) -> Event? {
     guard now >= deadline else { return nil }
     if state == .closing {
@@ -144,19 +145,19 @@ struct SocketProtocol {
     return .unresponsive
   }
 
-  /// Notes that the silence so far was the client's own.
+  /// Restarts the measurement of silence, which so far was the client's.
   mutating func touch(at now: UInt64) { (lastInput, pingSentAt) = (now, nil) }
 
   // MARK: Receiving
 
-  /// Takes bytes that have come in.
+  /// Appends received bytes.
   mutating func feed(_ bytes: UnsafeRawBufferPointer, at now: UInt64) {
     touch(at: now)
     guard state != .closed else { return }
     input.append(contentsOf: bytes)
   }
 
-  /// The next event; `nil` if more bytes are needed.
+  /// Returns the next event; `nil` if more bytes are needed.
   mutating func next() -> Event? {
     while state != .closed {
       do {
@@ -210,7 +211,7 @@ struct SocketProtocol {
   }
 
   private func readHead() throws(SocketFrame.Violation) -> SocketFrame.Head? {
-    // As withUnsafeBytes throws any error.
+    // A `Result`, because `withUnsafeBytes` does not support typed errors.
     let read = input.withUnsafeBytes { bytes in
       Result { () throws(SocketFrame.Violation) in
         try SocketFrame.head(of: UnsafeRawBufferPointer(rebasing: bytes[start...]))
@@ -221,7 +222,7 @@ struct SocketProtocol {
     return head
   }
 
-  /// Takes a piece of a data frame's payload into the message.
+  /// Moves a chunk of a data frame's payload into the message.
   private mutating func take(_ range: Range<Int>, isLast: Bool) throws(SocketFrame.Violation) {
     guard state == .open else { return }
     var (message, check) = ([UInt8](), self.check)
@@ -245,7 +246,7 @@ struct SocketProtocol {
     try taken.get()
   }
 
-  /// Decides by its head whether a data frame may come.
+  /// Checks the head of a data frame.
   private mutating func begin(_ frame: SocketFrame.Head) throws(SocketFrame.Violation) {
     if frame.opcode == .continuation {
       guard kind != nil else { throw .breaksProtocol("a continuation has nothing to continue") }
@@ -253,7 +254,7 @@ struct SocketProtocol {
     } else {
       guard kind == nil else { throw .breaksProtocol("a message begins inside another") }
       guard !frame.isCompressed || compressor != nil else {
-        throw .breaksProtocol("a message is compressed, which was not agreed on")
+        throw .breaksProtocol("a message is compressed, but compression was not negotiated")
       }
       (kind, isCompressed, check) = (frame.opcode, frame.isCompressed, UTF8Check())
     }
@@ -265,7 +266,7 @@ struct SocketProtocol {
   private mutating func finishMessage() throws(SocketFrame.Violation) -> SocketMessage? {
     defer {
       kind = nil
-      // A large message leaves no large buffer behind.
+      // Releases the buffer of a large message.
       message.removeAll(keepingCapacity: message.count <= 1 << 16)
     }
     guard isOpen else { return nil }
@@ -312,7 +313,7 @@ struct SocketProtocol {
     (input, start, frame, message) = ([], 0, nil, [])
   }
 
-  /// Drops what has been read from the front of the input.
+  /// Removes the bytes that have been read from the front of the input.
   private mutating func compact() {
     guard start > 0 else { return }
     if start == input.count { input.removeAll(keepingCapacity: true) } else { input.removeFirst(start) }
@@ -328,12 +329,12 @@ struct SocketProtocol {
 
 /// Compresses the messages of one socket and removes compression from those of the server (RFC 7692 §7.2).
 protocol SocketCompressor: AnyObject {
-  /// The compressed payload; `nil` if there is no memory for it.
+  /// Returns the compressed payload; `nil` if there is no memory for it.
   func compress(_ payload: UnsafeRawBufferPointer) -> [UInt8]?
 
-  /// Appends the content of the next piece to `message`.
+  /// Appends the decompressed content of the next chunk to `message`.
   ///
-  /// - Throws: `tooLarge` for more than `limit` bytes in the message, `invalidData` for what is not deflate.
+  /// - Throws: `tooLarge` for more than `limit` bytes in the message, `invalidData` for invalid deflate data.
   func decompress(
     _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
   ) throws(SocketFrame.Violation)

@@ -1,14 +1,14 @@
-/// Checks UTF-8 that comes in pieces, so that a text which breaks the rules is noticed at its first wrong byte (RFC 3629 §4).
+/// An incremental check of UTF-8, which detects an invalid text at its first wrong byte (RFC 3629 §4).
 struct UTF8Check {
-  /// How many continuation bytes are missing, and the range of the next one.
+  /// The number of missing continuation bytes, and the valid range of the next one.
   private var missing = 0
   private var lowest: UInt8 = 0x80
   private var highest: UInt8 = 0xBF
 
-  /// Whether what has come in ends with a whole character.
+  /// Whether the bytes so far end with a complete character.
   var isComplete: Bool { missing == 0 }
 
-  /// Takes the next piece; `false` if no continuation can make the text valid.
+  /// Checks the next bytes; returns `false` if the text can no longer be valid.
   mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var index = 0
     while index < bytes.count {
@@ -35,7 +35,7 @@ struct UTF8Check {
     return true
   }
 
-  /// Begins a character of several bytes; `false` for a byte that begins none.
+  /// Begins a character of several bytes; returns `false` if `byte` can't begin one.
   private mutating func begin(_ byte: UInt8) -> Bool {
     switch byte {
     case 0xC2...0xDF: missing = 1

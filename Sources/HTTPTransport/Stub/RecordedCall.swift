@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// One exchange of real traffic, as a recording keeps it: a line of JSON.
+/// A recorded call: a request, and its response or error. Each is one line of JSON.
 struct RecordedCall: Codable, Sendable {
   struct Field: Codable, Sendable {
     var name: String
@@ -8,14 +8,14 @@ struct RecordedCall: Codable, Sendable {
   }
 
   var method: String
-  /// The URL without secrets, by which requests are matched.
+  /// The URL without secrets, used to match requests.
   var url: String
-  /// The request's body without secrets, by which requests are matched too: as text, as a digest of what is no text, empty
-  /// where there is none; `nil` where it was not in memory, and in recordings before 0.2.
+  /// The request's body without secrets, also used to match requests: as text, as a digest if it is not text, and empty
+  /// without a body. `nil` if it was not in memory, and in recordings before version 0.2.
   var sent: String?
   var status: Int?
   var headers: [Field] = []
-  /// The body as text where it is some, else in base64.
+  /// The body as text if it is valid UTF-8, otherwise as base64.
   var text: String?
   var base64: String?
   /// The kind and reason of a failure.
@@ -41,7 +41,7 @@ struct RecordedCall: Codable, Sendable {
     }
   }
 
-  /// The body as it is recorded and matched; a multipart body without its random boundary.
+  /// Returns the body as it is recorded and matched. The random boundary of a multipart body is normalized.
   private static func text(of request: Request, redaction: Redaction) -> String? {
     let bytes: Data
     switch request.body {
@@ -66,10 +66,10 @@ struct RecordedCall: Codable, Sendable {
     return redaction.text(text)
   }
 
-  /// What requests that this exchange answers have in common.
+  /// The properties that a request must share with this call to be matched.
   var key: RecordedResponses.Key { .init(method: method, url: url, body: sent) }
 
-  var answer: StubTransport.StubbedResponse {
+  var stubbed: StubTransport.StubbedResponse {
     if let failure {
       return .failure(NetworkError.Kind(rawValue: failure), reason: reason ?? "recorded failure")
     }
@@ -80,14 +80,14 @@ struct RecordedCall: Codable, Sendable {
 }
 
 extension RecordedCall {
-  /// What a replay looks for.
+  /// Returns the key to look up for `request`.
   static func key(of request: Request, redaction: Redaction) -> RecordedResponses.Key {
     .init(
       method: request.method.rawValue, url: redaction.url(request.url), body: text(of: request, redaction: redaction))
   }
 }
 
-/// The answers of a recording by method, URL and body, secrets aside.
+/// The responses of a recording by method, URL and body, without secrets.
 struct RecordedResponses: Sendable {
   struct Key: Hashable, Sendable {
     var method: String
@@ -96,29 +96,30 @@ struct RecordedResponses: Sendable {
   }
 
   private let redaction: Redaction
-  private let answers: [Key: StubTransport.StubbedResponse]
+  private let responses: [Key: StubTransport.StubbedResponse]
 
-  /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be read or is not a recording.
   init(_ file: URL, redaction: Redaction) throws(NetworkError) {
     self.redaction = redaction
     var lists: [Key: [StubTransport.StubbedResponse]] = [:]
     do {
       for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
-        let exchange = try JSONDecoder().decode(RecordedCall.self, from: line)
-        lists[exchange.key, default: []].append(exchange.answer)
+        let call = try JSONDecoder().decode(RecordedCall.self, from: line)
+        lists[call.key, default: []].append(call.stubbed)
       }
     } catch {
       throw NetworkError(
         kind: .file, reason: "the recording \(file.path) can't be read: \(error)", underlying: error)
     }
-    answers = lists.mapValues(StubTransport.StubbedResponse.sequence)
+    responses = lists.mapValues(StubTransport.StubbedResponse.sequence)
   }
 
-  /// The answer to `request`: what was recorded for its body, or else for a body that the recording does not know.
+  /// Returns the response to `request`: the one recorded for its body, or one that was recorded without a body to
+  /// compare.
   subscript(request: Request) -> StubTransport.StubbedResponse? {
     var key = RecordedCall.key(of: request, redaction: redaction)
-    if let answer = answers[key] { return answer }
+    if let response = responses[key] { return response }
     key.body = nil
-    return answers[key]
+    return responses[key]
   }
 }

@@ -1,48 +1,48 @@
 import PortableFoundation
 import Streams
 
-/// Sends through another transport, and writes what came of it to a file that `StubTransport(replaying:)` answers from
-/// (article row 3.15).
+/// A transport that sends requests through another transport and records the results in a file, which
+/// `StubTransport(replaying:)` plays back.
 ///
 /// ```swift
-/// // Records when the test runs for the first time, and answers from the recording from then on.
+/// // Records the first run of the test, and plays the recording back from then on.
 /// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
 /// ```
-/// The file has one JSON object a line, a new line for each exchange, secrets replaced. Cancelled requests are left
-/// out. An exchange that can't be written, on a full disk for example, fails with `file`, as a replay would lack it;
-/// the recording keeps what was written before.
+/// The file has one line of JSON per call, with secrets replaced. Cancelled requests are not recorded. If a call can't
+/// be recorded, for example because the disk is full, it fails with `file`, because it would be missing in a replay.
+/// The recording keeps all earlier calls.
 public final class RecordingTransport: Transport {
-  /// Which requests are sent and recorded, and which are answered from the recording.
+  /// The choice between requests that are sent and recorded, and requests that are played back.
   public enum Mode: Sendable, Hashable {
-    /// All are sent, and recorded behind what the file has.
+    /// Sends and records all requests. Appends to an existing file.
     case all
-    /// Those that the recording has no answer for are sent and recorded; the others are answered from it.
+    /// Plays back requests that are in the recording. Sends and records all others.
     case append
-    /// All are sent and recorded if there is no file; otherwise all are answered from the recording, as in `strict`.
+    /// Sends and records all requests if the file does not exist. Otherwise plays all back, as in `strict`.
     case once
-    /// None is sent: a request that the recording has no answer for fails.
+    /// Plays back all requests. A request that is not in the recording fails.
     case strict
   }
 
   private let base: any Transport
   private let redaction: Redaction
   private let path: String
-  /// The descriptor of the file; `nil` where nothing is recorded.
+  /// The descriptor of the file; `nil` if nothing is recorded.
   private let file: Int32?
   private let recorded: RecordedResponses?
-  /// Answers from the recording.
+  /// The transport that plays the recording back.
   private let replay: StubTransport
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
 
-  /// Records what goes through `base` at the end of `file`, which is made if there is none.
+  /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary.
   ///
   /// - Parameters:
-  ///   - base: sends what the recording does not answer.
-  ///   - file: one JSON object per line.
-  ///   - mode: which requests are sent and recorded; all, by default.
-  ///   - redaction: hides secrets in the recording. Answers are found without them.
-  /// - Throws: `NetworkError` of kind `file` when the file can't be opened for writing, or, in a mode that answers from it, is
-  ///   missing (`strict`) or not a recording.
+  ///   - base: the transport for requests that are not played back.
+  ///   - file: the recording, with one JSON object per line.
+  ///   - mode: the requests to send and record; by default all.
+  ///   - redaction: the secrets to hide in the recording. Requests are matched without them.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing. In a mode that plays it back,
+  ///   also if the file is missing (`strict`) or not a recording.
   public init(
     _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard
   ) throws(NetworkError) {
@@ -70,7 +70,7 @@ public final class RecordingTransport: Transport {
 
   deinit { if let file, file >= 0 { _ = close(file) } }
 
-  /// Whether `request` is not sent: its answer is recorded, or nothing is to be recorded any more.
+  /// Returns whether `request` is played back: it is in the recording, or nothing is recorded any more.
   private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?[request] != nil }
 
   /// Sends `request`; see `Transport.send`.
@@ -83,7 +83,7 @@ public final class RecordingTransport: Transport {
     }
   }
 
-  /// Sends `request`, reporting how far it is; see `Transport.send`.
+  /// Sends `request` and reports its progress; see `Transport.send`.
   public func send(
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -94,9 +94,9 @@ public final class RecordingTransport: Transport {
     }
   }
 
-  /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`.
+  /// Sends `request` and delivers its response while it arrives; see `Transport.stream`.
   ///
-  /// What has come in is kept for the recording, so a body without end needs a transport without one.
+  /// The whole body is kept in memory for the recording. Do not record endless bodies.
   public func stream(
     _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
@@ -105,13 +105,13 @@ public final class RecordingTransport: Transport {
     guard !isReplayed(request) else {
       return replay.stream(request, progress: progress, head: head, chunk: chunk, completion: completion)
     }
-    // Taken by the transport's thread alone, which is not always the same.
+    // The body so far. Used only on the transport's thread, which may change.
     let body = Locked(Data())
     return base.stream(
       request, progress: progress, head: head,
-      chunk: { piece in
-        body.withLock { $0.append(piece) }
-        return chunk(piece)
+      chunk: { part in
+        body.withLock { $0.append(part) }
+        return chunk(part)
       },
       completion: { [self] result in
         let whole = result.map { response in
@@ -123,8 +123,9 @@ public final class RecordingTransport: Transport {
       })
   }
 
-  /// Writes on a queue of its own, as the disk must not hold up the transport, and goes on when it is written: who has
-  /// an answer can read its recording. `then` gets the failure that takes the result's place, if there is one.
+  /// Records a result on a separate queue, because the disk must not delay the transport. Calls `then` when the line is
+  /// written, so that a caller who has a response can read its recording. `then` receives an error that replaces the
+  /// result, or `nil`.
   private func record(
     _ request: Request, _ result: Result<Response, NetworkError>,
     _ then: @escaping @Sendable (Result<Response, NetworkError>?) -> Void
@@ -149,7 +150,7 @@ public final class RecordingTransport: Transport {
     }
   }
 
-  /// Writes a line, or nothing: half a line would make the whole recording unreadable.
+  /// Writes a complete line, or nothing. An incomplete line would make the whole recording unreadable.
   private func append(_ line: Data) throws {
     guard let file else { return }
     let end = lseek(file, 0, SEEK_CUR)
@@ -161,15 +162,16 @@ public final class RecordingTransport: Transport {
 }
 
 extension StubTransport {
-  /// Answers as the recording in `file` has it: by method, URL and body, secrets aside, in the order recorded; the last answer
-  /// of each stays (article row 3.15).
+  /// Creates a stub that plays back the recording in `file`.
   ///
-  /// A body that was not in memory, as a file or a stream, is not compared.
+  /// Requests are matched by method, URL and body, without secrets. The responses of equal requests are played in the
+  /// recorded order; the last one is repeated. Bodies that were not in memory, such as files and streams, are not
+  /// compared.
   ///
   /// - Parameters:
   ///   - file: the recording.
-  ///   - redaction: what the recording was made with.
-  /// - Throws: `NetworkError` of kind `file` when the file can't be read or is no recording.
+  ///   - redaction: the redaction that was used for the recording.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be read or is not a recording.
   public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
     let recorded = try RecordedResponses(file, redaction: redaction)
     self.init { recorded[$0] }

@@ -1,22 +1,23 @@
 import PortableFoundation
 import Streams
 
-/// A stub's response on its way; everything but `dispose` and `resume` happens on the scheduler.
+/// The state of one stubbed request. Everything except `dispose` and `resume` runs on the scheduler.
 final class StubTransfer: StreamControl {
   private struct State {
     var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
     var progress: ProgressHandler?
-    /// What takes the response as it comes in, where it is streamed.
+    /// The receiver of a streamed response.
     var receiver: ResponseReceiver?
     var isDisposed = false
-    /// What goes on behind a pause.
+    /// The action to run after a pause.
     var next: (@Sendable () -> Void)?
   }
 
   let beginning = SingleAssignmentDisposable()
   private let request: Request
   private let scheduler: any SchedulerType
-  /// Taken by the scheduler's threads, the caller's and the consumer's; what is called is taken out first.
+  /// The state, used by the threads of the scheduler, the caller and the consumer. Closures are called outside the
+  /// lock.
   private let state: Locked<State>
   private let isStreamed: Bool
   private let onCancel: @Sendable () -> Void
@@ -52,27 +53,27 @@ final class StubTransfer: StreamControl {
     _ = scheduler.schedule { [self] in state.withLock { $0.next.take() }?() }
   }
 
-  func play(_ answer: Result<StubTransport.StubbedResponse, NetworkError>) {
-    switch answer {
+  func play(_ stubbed: Result<StubTransport.StubbedResponse, NetworkError>) {
+    switch stubbed {
     case .failure(let error): finish(.failure(error))
-    case .success(let answer):
-      guard isStreamed, let chunks = answer.chunks, let head = answer.head else { return play(answer, 0) }
+    case .success(let stubbed):
+      guard isStreamed, let chunks = stubbed.chunks, let head = stubbed.head else { return play(stubbed, 0) }
       begin(head(request))
-      deliver(chunks[...], every: answer.interval) { [request] in answer.result(request) }
+      deliver(chunks[...], every: stubbed.interval) { [request] in stubbed.result(request) }
     }
   }
 
-  /// Reports one after the other, then the whole response.
-  private func play(_ answer: StubTransport.StubbedResponse, _ index: Int) {
-    let isLast = index >= answer.reports.count
-    after(isLast ? answer.delay : answer.interval) { [self] in
+  /// Delivers the progress reports one by one, then the response.
+  private func play(_ stubbed: StubTransport.StubbedResponse, _ index: Int) {
+    let isLast = index >= stubbed.reports.count
+    after(isLast ? stubbed.delay : stubbed.interval) { [self] in
       guard let current else { return }
       if !isLast {
-        current.progress?(answer.reports[index])
-        return play(answer, index + 1)
+        current.progress?(stubbed.reports[index])
+        return play(stubbed, index + 1)
       }
-      let result = answer.result(request)
-      if answer.reports.isEmpty, case .success(let response) = result {
+      let result = stubbed.result(request)
+      if stubbed.reports.isEmpty, case .success(let response) = result {
         current.progress?(TransferProgress(of: request, response))
       }
       guard isStreamed, case .success(let response) = result else { return finish(result) }
@@ -81,7 +82,7 @@ final class StubTransfer: StreamControl {
     }
   }
 
-  /// The state of one that is neither over nor cancelled.
+  /// The state; `nil` if the request is finished or cancelled.
   private var current: State? { state.withLock { $0.isDisposed || $0.completion == nil ? nil : $0 } }
 
   private func begin(_ response: Response) { current?.receiver?.head(response.withoutBody) }
@@ -90,25 +91,25 @@ final class StubTransfer: StreamControl {
     _ chunks: ArraySlice<Data>, every interval: Double,
     then result: @escaping @Sendable () -> Result<Response, NetworkError>
   ) {
-    // A loop, as a call for each chunk would use up the stack.
+    // A loop, because a recursive call for each chunk would exhaust the stack.
     var rest = chunks
     while interval <= 0, let first = rest.popFirst() {
-      guard handOut(first, before: rest, every: interval, then: result) else { return }
+      guard emit(first, before: rest, every: interval, then: result) else { return }
     }
     guard let first = rest.first else { return finish(result().map(\.withoutBody)) }
     after(interval) { [self, rest = rest.dropFirst()] in
-      if handOut(first, before: rest, every: interval, then: result) { deliver(rest, every: interval, then: result) }
+      if emit(first, before: rest, every: interval, then: result) { deliver(rest, every: interval, then: result) }
     }
   }
 
-  /// `true` when `rest` may follow at once.
-  private func handOut(
+  /// Returns `true` if `rest` may follow immediately.
+  private func emit(
     _ chunk: Data, before rest: ArraySlice<Data>, every interval: Double,
     then result: @escaping @Sendable () -> Result<Response, NetworkError>
   ) -> Bool {
     guard let receiver = current?.receiver else { return false }
     state.withLock { $0.next = { self.deliver(rest, every: interval, then: result) } }
-    // Where the pause is over already, `resume` has found nothing to do, or has scheduled what follows.
+    // If the pause is already over, `resume` either had no effect or has scheduled the rest.
     guard gate.deliver(chunk, to: receiver.chunk) else { return false }
     return state.withLock { $0.next.take() } != nil
   }
@@ -121,10 +122,10 @@ final class StubTransfer: StreamControl {
     }
   }
 
-  /// Calls the completion; later calls do nothing.
+  /// Calls the completion; later calls have no effect.
   private func finish(_ result: Result<Response, NetworkError>) {
     let former = state.withLock { state -> State? in
-      // The cancellation is under way.
+      // The cancellation is in progress.
       if state.isDisposed, case .success = result { return nil }
       defer { (state.completion, state.progress, state.receiver, state.next) = (nil, nil, nil, nil) }
       return state

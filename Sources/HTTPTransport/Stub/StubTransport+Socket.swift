@@ -12,11 +12,11 @@ extension StubTransport {
   public struct SocketScript: Sendable {
     /// A step of the server.
     public enum Step: Sendable {
-      /// Sends a message, so many seconds after what was before.
+      /// Sends a message, `after` seconds after the previous step.
       case message(SocketMessage, after: Double = 0)
       /// Closes the socket.
       case close(CloseCode, reason: String = "", after: Double = 0)
-      /// Breaks the connection: the socket fails with an error of this kind.
+      /// Breaks the connection, so that the socket fails with an error of this kind.
       case failure(NetworkError.Kind, after: Double = 0)
 
       var delay: Double {
@@ -29,8 +29,8 @@ extension StubTransport {
     let steps: [Step]
     let reply: @Sendable (SocketMessage) -> [Step]
 
-    /// A script of `steps`, and of the steps that `reply` returns for each message of the client; it is called on the
-    /// transport's scheduler. The socket stays open behind the last step.
+    /// Creates a script of `steps`. The steps that `reply` returns for each message of the client follow. `reply` is
+    /// called on the transport's scheduler. The socket stays open after the last step.
     public init(_ steps: [Step] = [], reply: @escaping @Sendable (SocketMessage) -> [Step] = { _ in [] }) {
       (self.steps, self.reply) = (steps, reply)
     }
@@ -38,29 +38,29 @@ extension StubTransport {
 }
 
 extension StubTransport.StubbedResponse {
-  /// A WebSocket that plays `script`, opened `delay` seconds later with `headers` in the response.
+  /// Returns a WebSocket that plays `script`. It opens after `delay` seconds, with `headers` in the response.
   public static func socket(
     _ script: StubTransport.SocketScript, headers: HTTPHeaders = [:], after delay: Double = 0
   ) -> StubTransport.StubbedResponse {
-    var answer = response(status: 101, headers: headers, after: delay)
-    answer.socket = script
-    return answer
+    var stubbed = response(status: 101, headers: headers, after: delay)
+    stubbed.socket = script
+    return stubbed
   }
 }
 
-/// A stub's socket; everything but the methods of `SocketControl` happens on the scheduler.
+/// A stubbed socket. Everything except the methods of `SocketControl` runs on the scheduler.
 final class StubSocket: SocketControl {
   private struct State {
     var receiver: SocketReceiver?
     var script: StubTransport.SocketScript?
-    /// The steps whose time has come, while the client takes no messages.
+    /// The steps that are due while the client is paused.
     var due: ArraySlice<StubTransport.SocketScript.Step> = []
   }
 
   let beginning = SingleAssignmentDisposable()
   private let request: Request
   private let scheduler: any SchedulerType
-  /// Taken by the scheduler's threads; what is called is taken out first.
+  /// The state, used by the scheduler's threads. Closures are called outside the lock.
   private let state: Locked<State>
   private let gate = FlowGate()
   private let timers = CompositeDisposable()
@@ -103,20 +103,20 @@ final class StubSocket: SocketControl {
 
   // MARK: The scheduler
 
-  func play(_ answer: Result<StubTransport.StubbedResponse, NetworkError>) {
-    switch answer {
+  func play(_ stubbed: Result<StubTransport.StubbedResponse, NetworkError>) {
+    switch stubbed {
     case .failure(let error): finish(.failure(error))
-    case .success(let answer): after(answer.delay) { [self] in open(answer) }
+    case .success(let stubbed): after(stubbed.delay) { [self] in open(stubbed) }
     }
   }
 
-  private func open(_ answer: StubTransport.StubbedResponse) {
-    switch answer.result(request) {
+  private func open(_ stubbed: StubTransport.StubbedResponse) {
+    switch stubbed.result(request) {
     case .failure(let error): finish(.failure(error))
     case .success(let response):
       guard let receiver = state.withLock({ $0.receiver }) else { return }
       receiver.response(response)
-      guard let script = answer.socket else {
+      guard let script = stubbed.socket else {
         return finish(
           .failure(
             NetworkError(
@@ -128,7 +128,7 @@ final class StubSocket: SocketControl {
     }
   }
 
-  /// Lets the time of one step after the other come.
+  /// Schedules the steps one after another.
   private func run(_ steps: ArraySlice<StubTransport.SocketScript.Step>) {
     guard let step = steps.first else { return }
     after(step.delay) { [self] in

@@ -2,19 +2,19 @@ import PortableFoundation
 import Streams
 
 extension StubTransport {
-  /// What a stub does with a request it matches.
+  /// The response of a stub to a request that it matches.
   public struct StubbedResponse: Sendable {
     var result: @Sendable (Request) -> Result<Response, NetworkError>
-    /// The head of a streamed answer, which comes before its failure.
+    /// The head of a streamed response, which is delivered even if the response then fails.
     var head: (@Sendable (Request) -> Response)?
-    /// Seconds from the request, or the last report, to the result.
+    /// The time in seconds from the request, or the last report, to the result.
     var delay: Double
     var reports: [TransferProgress] = []
-    /// Seconds before each report.
+    /// The time in seconds before each report.
     var interval: Double = 0
-    /// What comes one after the other, each `interval` seconds after the one before, where the answer is streamed.
+    /// The chunks of a streamed response, each `interval` seconds after the previous one.
     var chunks: [Data]?
-    /// What the server does, where the answer opens a socket.
+    /// The script of the server, if the response opens a socket.
     var socket: SocketScript?
     private var turns: Turns?
 
@@ -23,7 +23,7 @@ extension StubTransport {
       self.delay = delay
     }
 
-    /// A response of `status`, `headers` and `body`, `delay` seconds later, as if `redirects` had led to it.
+    /// Returns a response with `status`, `headers`, `body` and `redirects`, delivered after `delay` seconds.
     public static func response(
       status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Redirect] = [],
       after delay: Double = 0
@@ -33,51 +33,53 @@ extension StubTransport {
       }
     }
 
-    /// JSON text, `delay` seconds later.
+    /// Returns a JSON response, delivered after `delay` seconds.
     public static func json(_ text: String, status: Int = 200, after delay: Double = 0) -> StubbedResponse {
       response(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8), after: delay)
     }
 
-    /// An error of `kind`, `delay` seconds later; it carries the request.
+    /// Returns an error of `kind`, delivered after `delay` seconds. It contains the request.
     public static func failure(
       _ kind: NetworkError.Kind, reason: String = "stubbed failure", after delay: Double = 0
     ) -> StubbedResponse {
       StubbedResponse(delay: delay) { .failure(NetworkError(kind: kind, reason: reason, request: $0)) }
     }
 
-    /// No answer before the caller cancels.
+    /// A response that never arrives. The request ends when the caller cancels it.
     public static var never: StubbedResponse {
       StubbedResponse(delay: 1e9) { .failure(NetworkError(kind: .timeout, reason: "", request: $0)) }
     }
 
-    /// A response whose body comes in `chunks`, each `interval` seconds after what was before; then its end, or a failure.
+    /// Returns a response whose body arrives in `chunks`, each `interval` seconds after the previous one, followed by
+    /// its end or an error.
     ///
-    /// Its head comes at once. Who does not stream it gets the whole when the last chunk is there.
+    /// The head arrives immediately. A caller that does not stream the response receives it after the last chunk.
     public static func chunks(
       _ chunks: [Data], every interval: Double = 0, status: Int = 200, headers: HTTPHeaders = [:],
       failing kind: NetworkError.Kind? = nil
     ) -> StubbedResponse {
       let whole = Data(chunks.joined())
-      var answer =
+      var stubbed =
         if let kind {
           failure(kind, after: interval * Double(chunks.count))
         } else {
           response(status: status, headers: headers, body: whole, after: interval * Double(chunks.count))
         }
-      answer.head = { Response(request: $0, status: status, headers: headers) }
-      answer.chunks = chunks
-      answer.interval = interval
-      return answer
+      stubbed.head = { Response(request: $0, status: status, headers: headers) }
+      stubbed.chunks = chunks
+      stubbed.interval = interval
+      return stubbed
     }
 
-    /// One answer after the other, request by request; the last one stays. Without any, no stub matches.
-    public static func sequence(_ answers: [StubbedResponse]) -> StubbedResponse {
-      var answer = StubbedResponse.never
-      answer.turns = Turns(answers)
-      return answer
+    /// Returns a sequence of responses, one for each request. The last one is repeated. An empty sequence matches no
+    /// request.
+    public static func sequence(_ responses: [StubbedResponse]) -> StubbedResponse {
+      var stubbed = StubbedResponse.never
+      stubbed.turns = Turns(responses)
+      return stubbed
     }
 
-    /// The same answer, which reports `progress` before its result, each report `interval` seconds after the one before.
+    /// Returns the response with progress reports before its result, each `interval` seconds after the previous one.
     public func reporting(_ progress: [TransferProgress], every interval: Double = 0) -> StubbedResponse {
       var copy = self
       copy.reports = progress
@@ -85,7 +87,7 @@ extension StubTransport {
       return copy
     }
 
-    /// The answer whose turn it is.
+    /// Returns the response to use next.
     func chosen() -> StubbedResponse? {
       guard let turns else { return self }
       return turns.next()?.chosen()
@@ -93,10 +95,10 @@ extension StubTransport {
   }
 
   private final class Turns: Sendable {
-    /// Taken by the stub's scheduler; the answer's closures are called behind it.
+    /// The remaining responses, used by the stub's scheduler. Closures of responses are called outside the lock.
     private let left: Locked<ArraySlice<StubbedResponse>>
 
-    init(_ answers: [StubbedResponse]) { left = Locked(answers[...]) }
+    init(_ responses: [StubbedResponse]) { left = Locked(responses[...]) }
 
     func next() -> StubbedResponse? {
       left.withLock { left in

@@ -1,8 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A transport without a network: answers from a closure, a table or a recording, for tests and previews (article rows
-/// 1.9, 3.15).
+/// A transport without a network, for tests and previews. It returns responses from a closure, a table or a recording.
 ///
 /// ```swift
 /// let stub = StubTransport([
@@ -12,63 +11,65 @@ import Streams
 /// ```
 /// Completions are called on `scheduler`, never from within `send`.
 public final class StubTransport: SocketTransport {
-  /// Which requests a stub answers, and how.
+  /// A rule of a stub: the requests that it matches, and its response to them.
   public struct Stub: Sendable {
     let matches: @Sendable (Request) -> Bool
-    let answer: StubbedResponse
+    let response: StubbedResponse
 
-    /// Answers requests for `path` (without the query); a `method` of `nil` takes any.
-    public init(_ method: HTTPMethod?, _ path: String, _ answer: StubbedResponse) {
-      self.init({ (method == nil || method == $0.method) && $0.url.path == path }, answer)
+    /// Creates a rule for requests to `path`, without the query. A `method` of `nil` matches all methods.
+    public init(_ method: HTTPMethod?, _ path: String, _ response: StubbedResponse) {
+      self.init({ (method == nil || method == $0.method) && $0.url.path == path }, response)
     }
 
-    /// Answers the requests that `matches` says yes to.
-    public init(_ matches: @escaping @Sendable (Request) -> Bool, _ answer: StubbedResponse) {
+    /// Creates a rule for the requests for which `matches` returns `true`.
+    public init(_ matches: @escaping @Sendable (Request) -> Bool, _ response: StubbedResponse) {
       self.matches = matches
-      self.answer = answer
+      self.response = response
     }
   }
 
   private let scheduler: any SchedulerType
-  private let answer: @Sendable (Request) -> StubbedResponse?
-  /// Taken by callers and tests.
+  private let response: @Sendable (Request) -> StubbedResponse?
+  /// The requests, used by callers and tests.
   private let log = Locked((sent: [Request](), cancelled: [Request]()))
 
-  /// Answers with what `answer` returns; a request it returns `nil` for fails with an error that names it.
+  /// Creates a transport whose responses are returned by a closure.
   ///
   /// - Parameters:
-  ///   - scheduler: where answers come from, and what delays are measured by: a `TestScheduler` makes them virtual.
-  ///   - answer: is called on `scheduler`.
+  ///   - scheduler: the scheduler that delivers responses and measures delays; a `TestScheduler` makes time virtual.
+  ///   - response: a closure that returns the response to a request, called on `scheduler`. If it returns `nil`, the
+  ///     request fails with an error that names the request.
   public init(
     on scheduler: any SchedulerType = SerialDispatchQueueScheduler(internalSerialQueueName: "NetLayer.StubTransport"),
-    _ answer: @escaping @Sendable (Request) -> StubbedResponse?
+    _ response: @escaping @Sendable (Request) -> StubbedResponse?
   ) {
     self.scheduler = scheduler
-    self.answer = answer
+    self.response = response
   }
 
-  /// Answers from `stubs`; the first that matches counts.
+  /// Creates a transport with rules. The first rule that matches a request is used.
   public convenience init(
     _ stubs: [Stub],
     on scheduler: any SchedulerType = SerialDispatchQueueScheduler(internalSerialQueueName: "NetLayer.StubTransport")
   ) {
-    self.init(on: scheduler) { request in stubs.first { $0.matches(request) }?.answer }
+    self.init(on: scheduler) { request in stubs.first { $0.matches(request) }?.response }
   }
 
-  /// Every request sent so far, in order.
+  /// The requests sent so far, in order.
   public var requests: [Request] { log.withLock { $0.sent } }
 
-  /// Every request that its caller has cancelled before its result, in order.
+  /// The requests that their callers cancelled before the result, in order.
   public var cancelled: [Request] { log.withLock { $0.cancelled } }
 
-  /// Answers `request`; see `Transport.send`.
+  /// Responds to `request`; see `Transport.send`.
   public func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     start(request, nil, nil, completion)
   }
 
-  /// Answers `request`; reports the progress that the answer has, or else its size at the end. See `Transport.send`.
+  /// Responds to `request` and reports the progress of the stubbed response, or its size at the end. See
+  /// `Transport.send`.
   public func send(
     _ request: Request, progress: @escaping ProgressHandler,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -76,7 +77,7 @@ public final class StubTransport: SocketTransport {
     start(request, progress, nil, completion)
   }
 
-  /// Answers `request` piece by piece; see `Transport.stream`. An answer that is not made of chunks comes as one.
+  /// Responds to `request` chunk by chunk; see `Transport.stream`. A response without chunks is delivered as one chunk.
   public func stream(
     _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
     chunk: @escaping @Sendable (Data) -> BodyFlow,
@@ -96,7 +97,8 @@ public final class StubTransport: SocketTransport {
     return transfer
   }
 
-  /// Opens the socket that the request's answer has; see `SocketTransport.connect`. An answer without one refuses it.
+  /// Opens the stubbed socket for `request`; see `SocketTransport.connect`. A stubbed response without a socket rejects
+  /// it.
   public func connect(
     _ request: Request, options: SocketOptions, receiver: SocketReceiver
   ) -> any SocketControl {
@@ -105,16 +107,16 @@ public final class StubTransport: SocketTransport {
     return socket
   }
 
-  /// Notes `request`, and finds its answer on the scheduler.
+  /// Records `request`, and looks up its response on the scheduler.
   private func find(
     _ request: Request, _ then: @escaping @Sendable (Result<StubbedResponse, NetworkError>) -> Void
   ) -> any Disposable {
     log.withLock { $0.sent.append(request) }
-    return scheduler.schedule { [answer] in
+    return scheduler.schedule { [response] in
       if let refusal = RequestCheck.failure(of: request, url: request.url.absoluteString) {
         then(.failure(refusal))
-      } else if let answer = answer(request)?.chosen() {
-        then(.success(answer))
+      } else if let response = response(request)?.chosen() {
+        then(.success(response))
       } else {
         let reason = "no stub matches \(request.method) \(request.url.absoluteString); add one to the StubTransport"
         then(.failure(NetworkError(kind: .connection, reason: reason, request: request)))

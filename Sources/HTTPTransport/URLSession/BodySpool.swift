@@ -2,8 +2,8 @@
   import Foundation
   import Synchronization
 
-  /// A body of several pieces, or of chunks, in a temporary file: `URLSession` sends from memory or from one file, and a body
-  /// does not belong in memory. Removed when it is released.
+  /// A temporary file with a body that consists of parts or chunks. `URLSession` sends a body from memory or from a
+  /// single file, and bodies should not be in memory. The file is removed when this object is released.
   final class BodySpool: Sendable {
     let file: URL
 
@@ -12,25 +12,26 @@
     deinit { try? FileManager.default.removeItem(at: file) }
   }
 
-  /// Writes a body to a temporary file, on a queue of its own, as fast as its maker makes it; can be stopped at any time.
-  // @unchecked Sendable: what changes is touched on `queue` alone, but for `isStopped`, which is atomic, and `pump`,
-  // which is set before anyone else has this.
+  /// Writes a body to a temporary file, on its own queue, as fast as its source produces it. Can be stopped at any
+  /// time.
+  // @unchecked Sendable: mutable state is accessed only on `queue`, except `isStopped`, which is atomic, and `pump`,
+  // which is set before any other thread has access.
   final class BodySpooler: @unchecked Sendable {
     typealias Completion = @Sendable (Result<BodySpool, NetworkError>) -> Void
 
-    private static let pieceSize = 1 << 16
+    private static let chunkSize = 1 << 16
 
     private let request: Request
     private let file: URL
     private let queue = DispatchQueue(label: "NetLayer.Spool", qos: .utility)
-    /// Set by whoever stops it, read on the queue.
+    /// Set by the thread that stops it, read on the queue.
     private let isStopped = Atomic<Bool>(false)
     private var output: PartialFile?
     private var pump: ChunkPump?
     private var completion: Completion?
 
-    /// Begins to write the body of `request`. `completion` is called once, on a queue of its own, unless `stop()` is
-    /// first: with the file, or an error of kind `file` when there is no room, or that of the body's maker.
+    /// Starts to write the body of `request`. `completion` is called once, on the queue, unless `stop()` is called
+    /// before. It receives the file, an error of kind `file` if the disk is full, or the error of the body's source.
     init(_ request: Request, completion: @escaping Completion) {
       self.request = request
       self.completion = completion
@@ -46,10 +47,10 @@
 
     deinit { pump?.stop() }
 
-    /// Asks for nothing more, writes nothing more, and removes the file; waits for nothing.
+    /// Stops the source and the writing, and removes the file. Returns without waiting.
     func stop() {
       isStopped.store(true, ordering: .releasing)
-      // Here, not on the queue: the maker must not be asked again meanwhile.
+      // Not on the queue, because the source must not be called again meanwhile.
       pump?.stop()
       queue.async { self.release() }
     }
@@ -59,7 +60,7 @@
     private func open() {
       guard !isStopped.load(ordering: .acquiring) else { return }
       do throws(NetworkError) {
-        // Others on the machine may look into the temporary folder.
+        // The temporary folder may be readable by other users.
         output = try PartialFile(file, isPrivate: true)
       } catch {
         return finish(.failure(error))
@@ -67,9 +68,9 @@
       write()
     }
 
-    /// Writes what there is, until the maker is to be waited for.
+    /// Writes the available chunks, until the source must produce more.
     private func write() {
-      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 16)
       defer { buffer.deallocate() }
       do throws(NetworkError) {
         while let pump, let output, !isStopped.load(ordering: .acquiring) {
@@ -101,7 +102,7 @@
   }
 
   extension Request.BodyStream {
-    /// The body of `request` where it is to be written to a file first; `nil` where it is not.
+    /// Creates a stream of the body of `request` if it must be written to a file first; otherwise `nil`.
     fileprivate init?(spooling request: Request) {
       switch request.body {
       case .stream(let stream): self = stream
@@ -109,7 +110,7 @@
         self.init {
           let source = try BodySource(parts: parts, of: request)
           if let failure = RequestCheck.lengthFailure(of: request, length: source.count) { throw failure }
-          return { try Self.piece(of: source) }
+          return { try Self.chunk(of: source) }
         }
       case .none, .data, .file: return nil
       }

@@ -5,7 +5,7 @@
     import FoundationNetworking
   #endif
 
-  /// What the session reports; all of it on the serial queue.
+  /// The methods of the session's delegate, which are called on the serial queue.
   extension SessionCore {
     func urlSession(
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -15,15 +15,15 @@
         transfer.lastActivity = Deadline.now()
         transfer.response = response as? HTTPURLResponse
         if let http = transfer.response { decide(transfer, http) }
-        // From here on the allowed silence is shorter.
+        // From now on, the limit for silence is shorter.
         watch(transfer)
       }
-      if mayAnswer(dataTask) { completionHandler(.allow) }
+      if mayRespond(dataTask) { completionHandler(.allow) }
     }
 
-    /// Whether a question of the session's about `task` may be answered: on Linux an answer that comes behind the task's
-    /// cancellation is a fatal error ("Received callback for HTTP redirection, but we're not waiting for it").
-    private func mayAnswer(_ task: URLSessionTask) -> Bool {
+    /// Returns whether a completion handler for `task` may be called. On Linux, calling it after the cancellation of
+    /// the task is a fatal error ("Received callback for HTTP redirection, but we're not waiting for it").
+    private func mayRespond(_ task: URLSessionTask) -> Bool {
       #if canImport(FoundationNetworking)
         transfers[task.taskIdentifier] != nil
       #else
@@ -35,7 +35,7 @@
       guard let transfer = transfers[dataTask.taskIdentifier] else { return }
       transfer.lastActivity = Deadline.now()
       transfer.received += data.count
-      // A redirect that is followed has no reader.
+      // The body of a redirect that is followed is not delivered.
       guard transfer.redirect == nil else { return }
       guard transfer.take(data, maxBodySize: maxBodySize) else {
         let reason =
@@ -48,7 +48,8 @@
       transfer.report()
     }
 
-    /// On Linux a task that is resumed starts over, so it is left alone there, and what comes in is kept.
+    /// Suspends the task if the consumer has paused. On Linux, a resumed task starts over. There it continues, and the
+    /// data is buffered.
     private func pauseIfAsked(_ task: URLSessionTask, _ transfer: SessionTransfer) {
       #if !canImport(FoundationNetworking)
         guard transfer.gate?.isPaused == true, !transfer.isSuspended else { return }
@@ -57,7 +58,7 @@
       #endif
     }
 
-    /// Goes on behind a pause.
+    /// Continues after a pause.
     func goOn(_ transfer: SessionTransfer) {
       transfer.lastActivity = Deadline.now()
       if transfer.isSuspended {
@@ -78,17 +79,17 @@
       transfer.noteSent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
-    // The session follows nothing: on Linux it loses the body on 307 and hands Authorization to other hosts.
+    // The session does not follow redirects: on Linux, it drops the body on 307 and sends Authorization to other hosts.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
       newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
       transfers[task.taskIdentifier]?.response = response
-      if mayAnswer(task) { completionHandler(nil) }
+      if mayRespond(task) { completionHandler(nil) }
     }
 
-    // No credentials are kept here: a 401 is an answer like any other. On Linux the session asks behind the body and
-    // then never completes, so the answer is delivered from here.
+    // Responses with status 401 are delivered like all others, because this transport stores no credentials. On Linux,
+    // the session asks after the body and then never completes, so this method delivers the response.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -113,7 +114,7 @@
       if transfer.response == nil { transfer.response = task.response as? HTTPURLResponse }
       _ = forget(transfer)
       if let error {
-        // Linux reports a connection closed in the body as an unknown error.
+        // Linux reports a connection closed within the body as an unknown error.
         let cut = transfer.response.flatMap { SessionFailure.cutShort(transfer, $0) }
         transfer.finish(.failure(cut ?? SessionFailure.error(error, transfer)))
       } else {
@@ -121,12 +122,12 @@
       }
     }
 
-    /// Passes a complete answer on, or goes to the next hop.
+    /// Delivers a complete response, or follows its redirect.
     private func deliver(_ transfer: SessionTransfer) {
       guard let http = transfer.response else {
         transfer.finish(
           .failure(
-            Self.error(.connection, "\(transfer.place) closed the connection without an answer; try again", transfer)))
+            Self.error(.connection, "\(transfer.place) closed the connection without a response; try again", transfer)))
         return
       }
       if let cut = SessionFailure.cutShort(transfer, http) {
@@ -146,7 +147,7 @@
       }
     }
 
-    /// Looks at the head, once: whether it leads elsewhere, or is the caller's.
+    /// Processes the head, once: records a redirect, or delivers the head.
     private func decide(_ transfer: SessionTransfer, _ http: HTTPURLResponse) {
       guard !transfer.isDecided else { return }
       transfer.isDecided = true
@@ -158,7 +159,7 @@
       if case .deliver = decision { transfer.deliverHead(Self.headers(http)) } else { transfer.redirect = decision }
     }
 
-    /// Sorted, because a dictionary's order differs from run to run.
+    /// Returns the header fields, sorted by name, because the order of a dictionary differs from run to run.
     private static func headers(_ response: HTTPURLResponse) -> HTTPHeaders {
       let fields = response.allHeaderFields.flatMap { key, value in
         let (name, value) = ("\(key)", ReceivedFields.plain("\(value)"))
@@ -169,7 +170,7 @@
       return HTTPHeaders(fields.sorted { $0.name < $1.name })
     }
 
-    /// Takes joined `Set-Cookie` fields apart: a comma within a date is not followed by `name=` (RFC 6265 §3).
+    /// Splits joined `Set-Cookie` fields. A comma within a date is not followed by `name=` (RFC 6265 §3).
     private static func cookies(in joined: String) -> [String] {
       var cookies: [String] = []
       for piece in joined.split(separator: ",") {

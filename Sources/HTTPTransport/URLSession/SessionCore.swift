@@ -5,17 +5,17 @@
     import FoundationNetworking
   #endif
 
-  /// Session, delegate and the requests in flight.
+  /// The session, its delegate and the requests in flight.
   ///
-  /// Everything happens on one serial queue, which is the delegate's too: on a concurrent one, `URLSession` hands out the
-  /// pieces of a body in any order.
-  // @unchecked Sendable: all state is touched on `queue` alone.
+  /// Everything runs on one serial queue, which is also the delegate's. On a concurrent queue, `URLSession` delivers
+  /// the chunks of a body in any order.
+  // @unchecked Sendable: all state is accessed only on `queue`.
   final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let queue = DispatchQueue(label: "NetLayer.URLSession")
     let maxBodySize: Int
     private var session: URLSession?
     var transfers: [Int: SessionTransfer] = [:]
-    /// Those that are complete but for what a paused consumer has not taken.
+    /// The transfers without a task: their body is being written to a file, or their consumer has paused.
     private var held: [ObjectIdentifier: SessionTransfer] = [:]
 
     init(maxBodySize: Int) { self.maxBodySize = maxBodySize }
@@ -52,14 +52,14 @@
     func shutDown() {
       queue.async {
         guard let session = self.session else { return }
-        // A task made after this would crash on Linux: `start` looks whether there is a session.
+        // Creating a task afterwards would crash on Linux, so `start` checks whether there is a session.
         self.session = nil
         for transfer in Array(self.transfers.values) + Array(self.held.values) {
           self.end(
             transfer,
             Self.error(
               .cancelled,
-              "the URLSessionTransport was shut down while the request to \(transfer.place) was in transfer",
+              "the URLSessionTransport was shut down while the request to \(transfer.place) was in flight",
               transfer))
         }
         session.invalidateAndCancel()
@@ -75,7 +75,7 @@
         return
       }
       if transfer.request.options.httpVersion != .automatic {
-        let reason = "URLSession chooses the version of HTTP itself; use CurlTransport, or HTTPVersion.automatic"
+        let reason = "URLSession selects the HTTP version itself; use CurlTransport, or HTTPVersion.automatic"
         transfer.finish(.failure(Self.error(.invalidRequest, reason, transfer)))
         return
       }
@@ -83,7 +83,7 @@
       watch(transfer)
     }
 
-    /// Starts a task for the current hop.
+    /// Starts a task for the current request.
     func run(_ transfer: SessionTransfer) {
       guard session != nil else { return refuse(transfer) }
       transfer.restart()
@@ -91,7 +91,7 @@
       case .parts, .stream: spool(transfer)
       case .file(let file):
         do throws(NetworkError) {
-          // Opened to look at it only: the session's own error for a file that is none is no clear one.
+          // Opened only as a check, because the session's error for a path that is not a file is unclear.
           let source = try BodySource(file: file, of: transfer.currentRequest)
           if let failure = RequestCheck.lengthFailure(of: transfer.currentRequest, length: source.count) {
             throw failure
@@ -107,7 +107,7 @@
     }
 
     private func refuse(_ transfer: SessionTransfer) {
-      let reason = "this URLSessionTransport was shut down before the request was sent; make a new one"
+      let reason = "this URLSessionTransport was shut down before the request was sent; create a new one"
       transfer.finish(.failure(Self.error(.cancelled, reason, transfer)))
     }
 
@@ -122,11 +122,11 @@
       task.resume()
     }
 
-    /// Writes the body to a file first, elsewhere, as that may take its time; a redirect finds it there.
+    /// Writes the body to a file first, on another queue, because that may take long. Redirects reuse the file.
     private func spool(_ transfer: SessionTransfer) {
       if let spool = transfer.spool { return upload(spool.file, transfer) }
       held[ObjectIdentifier(transfer)] = transfer
-      // Kept by the flight, which stops it when the request ends before.
+      // Retained by the transfer, which stops it if the request ends early.
       transfer.spooler = BodySpooler(transfer.currentRequest) { result in
         self.queue.async {
           guard !transfer.isFinished else { return }
@@ -144,7 +144,7 @@
       }
     }
 
-    /// Keeps a flight whose task has gone until it is finished.
+    /// Retains a transfer without a task until it is finished.
     func hold(_ transfer: SessionTransfer) { held[ObjectIdentifier(transfer)] = transfer.isFinished ? nil : transfer }
 
     func end(_ transfer: SessionTransfer, _ error: NetworkError) {
@@ -161,7 +161,7 @@
       return task
     }
 
-    /// URLSession on Linux rounds its limits to whole seconds and ignores the total one, so both are watched here.
+    /// Enforces the time limits. URLSession on Linux rounds its limits to whole seconds and ignores the total limit.
     func watch(_ transfer: SessionTransfer) {
       guard !transfer.isFinished else { return }
       let now = Deadline.now()
@@ -182,7 +182,7 @@
       transfer.cookiesSent = request.jarCookies
       var result = URLRequest(url: request.url)
       result.httpMethod = request.method.rawValue
-      // Far beyond the limits watched here: a session's own limit must not be the first.
+      // Far above the limits enforced here, so that the session's limit never expires first.
       result.timeoutInterval = 86_400
       result.httpShouldHandleCookies = false
       for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }

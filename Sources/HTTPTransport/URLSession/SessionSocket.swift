@@ -1,4 +1,5 @@
-// The URLSession of Linux needs a libcurl with WebSockets, and reads without backpressure: there, CurlTransport has them.
+// URLSession on Linux needs a libcurl with WebSockets, and reads without backpressure. There, CurlTransport supports
+// them.
 #if HAS_URLSESSION && canImport(Darwin)
   import Foundation
   import Streams
@@ -6,8 +7,8 @@
   extension URLSessionTransport: SocketTransport {
     /// Opens a WebSocket; see `SocketTransport.connect`. Safe from any thread.
     ///
-    /// `URLSessionWebSocketTask` does the work: it does not offer compression, and does not deliver the body of a response that
-    /// refuses the socket. Redirects are followed as `Request.Options.redirects` says.
+    /// The implementation uses `URLSessionWebSocketTask`, which does not offer compression, and does not deliver the
+    /// body of a response that rejects the socket. Redirects follow `Request.Options.redirects`.
     public func connect(
       _ request: Request, options: SocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
@@ -17,10 +18,10 @@
     }
   }
 
-  /// One WebSocket over a session of its own.
+  /// One WebSocket with its own session.
   ///
-  /// Any thread may call what `SocketControl` has; all else happens on `queue`.
-  // @unchecked Sendable: the gate is atomic, and everything else that changes belongs to the queue.
+  /// Any thread may call the methods of `SocketControl`. Everything else runs on `queue`.
+  // @unchecked Sendable: the gate is atomic, and all other mutable state belongs to the queue.
   final class SessionSocket: NSObject, SocketControl, URLSessionWebSocketDelegate, @unchecked Sendable {
     private let request: Request
     private var currentRequest: Request
@@ -35,7 +36,7 @@
     private var isOpen = false
     private var isReceiving = false
     private var hasClosed = false
-    /// When the server last spoke, and when a ping was sent that it has not responded to.
+    /// The time of the last input, and the time of a ping that the server has not responded to.
     private var lastInput: UInt64 = 0
     private var pingSentAt: UInt64?
     private var isWatching = false
@@ -106,15 +107,15 @@
         queue.asyncAfter(deadline: .now() + request.timeouts.total) { [weak self] in
           guard let self, !self.isOpen else { return }
           let limit = self.request.timeouts.total
-          self.finish(.failure(self.error(.timeout, "the socket was not open after \(limit) s (Timeouts.total)")))
+          self.finish(.failure(self.error(.timeout, "the socket was not opened within \(limit) s (Timeouts.total)")))
         }
       }
       start()
     }
 
-    /// Asks the server of the current hop for a socket.
+    /// Starts the opening handshake with the server of the current request.
     private func start() {
-      // With another scheme, URLSession raises an exception.
+      // URLSession raises an exception for any other scheme.
       let url = currentRequest.url.absoluteString
       let scheme = currentRequest.url.scheme?.lowercased() == "https" ? "wss" : "ws"
       guard let session, let colon = url.firstIndex(of: ":"), let socketURL = URL(string: scheme + url[colon...]) else {
@@ -134,7 +135,7 @@
       task.resume()
     }
 
-    /// Receives one message, and the next unless the client pauses.
+    /// Receives one message, and then the next unless the client has paused.
     private func receive() {
       guard let task, isOpen, !isReceiving, receiver != nil, hasClosed || !gate.isPaused else { return }
       isReceiving = true
@@ -142,7 +143,7 @@
         guard let self else { return }
         self.queue.async {
           self.isReceiving = false
-          // The delegate hears of the end.
+          // The delegate receives the end of the connection.
           guard case .success(let message) = result else { return self.receiveFailed(result) }
           self.touch()
           if !self.hasClosed, let receiver = self.receiver, let message = Self.message(message) {
@@ -163,7 +164,7 @@
             code: 1009)), lingers: true)
     }
 
-    /// Notes that the server has spoken, or that the silence was the client's own.
+    /// Restarts the measurement of silence, after input or a pause of the client.
     private func touch() {
       (lastInput, pingSentAt) = (Deadline.now(), nil)
       watch()
@@ -174,7 +175,8 @@
         ?? Deadline.after(options.pingInterval, from: lastInput)
     }
 
-    /// Sets the timer if there is none. It looks again when it fires, as messages may come by the thousand.
+    /// Starts the timer unless it runs. It checks the limit again when it fires, because thousands of messages may
+    /// arrive meanwhile.
     private func watch() {
       let (now, limit) = (Deadline.now(), silenceLimit)
       guard !isWatching, limit != Deadline.never else { return }
@@ -185,7 +187,7 @@
       }
     }
 
-    /// Sends a ping behind a silence, and ends the socket behind another.
+    /// Sends a ping after a silence, and ends the socket after another.
     private func checkSilence() {
       guard !hasClosed, let task else { return }
       let now = Deadline.now()
@@ -198,10 +200,10 @@
         }
         return watch()
       }
-      // While the client does not read, silence says nothing.
+      // While the client is paused, silence of the server is not an error.
       if gate.isPaused { return touch() }
       finish(
-        .failure(error(.timeout, "no pong came within \(options.pongTimeout) s (SocketOptions.pongTimeout)")))
+        .failure(error(.timeout, "no pong arrived within \(options.pongTimeout) s (SocketOptions.pongTimeout)")))
     }
 
     private func after(_ seconds: Double, _ action: @escaping @Sendable (SessionSocket) -> Void) {
@@ -210,11 +212,11 @@
       }
     }
 
-    /// Tells the caller of the end, once; the connection has a moment to send a close frame where it `lingers`.
+    /// Reports the end to the caller, once. If `lingers` is `true`, the connection has a moment to send a close frame.
     private func finish(_ result: Result<SocketClose, NetworkError>, lingers: Bool = false) {
       guard let receiver = receiver.take() else { return }
       let (task, session) = (task.take(), session.take())
-      // The session holds its delegate until it is invalidated.
+      // The session retains its delegate until it is invalidated.
       if lingers {
         session?.finishTasksAndInvalidate()
         queue.asyncAfter(deadline: .now() + 1) { task?.cancel() }
@@ -246,7 +248,8 @@
       finish(.success(SocketClose(code: code, reason: reason)), lingers: true)
     }
 
-    // The session follows nothing: it would hand Authorization to other hosts, whatever the policy says.
+    // The session does not follow redirects, because it would send Authorization to other hosts regardless of the
+    // policy.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
       newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -261,10 +264,10 @@
         return refused(response)
       }
       if hasClosed { return finish(.success(SocketClose(code: .abnormal))) }
-      finish(.failure(cause.map(failure) ?? error(.connection, "the connection ended without a close frame")))
+      finish(.failure(cause.map(failure) ?? error(.connection, "the connection was closed without a close frame")))
     }
 
-    /// The server responded with something else than a socket.
+    /// Processes a response other than 101.
     private func refused(_ native: HTTPURLResponse) {
       let status = native.statusCode
       let response = response(of: native, status: status)
@@ -282,7 +285,7 @@
         finish(
           .failure(
             NetworkError(
-              kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a socket",
+              kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a WebSocket",
               request: request, response: response)))
       }
     }

@@ -5,28 +5,28 @@
     import FoundationNetworking
   #endif
 
-  /// One request on its way through a session.
-  // @unchecked Sendable: as its superclass says; the session's queue is the transport's thread.
+  /// The state of one request in a session.
+  // @unchecked Sendable: for the reason of its superclass; the session's queue is the transport's thread.
   final class SessionTransfer: TransferState, @unchecked Sendable {
     private weak var core: SessionCore?
-    /// The `Cookie` field of the jar's that the hop was sent with.
+    /// The `Cookie` field of the current request, from the jar.
     var cookiesSent: String?
     var task: URLSessionDataTask?
     var response: HTTPURLResponse?
-    /// Whether the head has been looked at, and where it leads to if that is elsewhere.
+    /// Whether the head has been processed, and the redirect that it contains.
     var isDecided = false
     var redirect: RedirectPolicy.Decision?
-    /// The body to send, where it had to go to a file first.
+    /// The body to send, if it was written to a file first.
     var spool: BodySpool?
-    /// What writes that, while no server can answer.
+    /// The writer of that file, until it is complete.
     var spooler: BodySpooler?
-    /// Whether the task was suspended.
+    /// Whether the task is suspended.
     var isSuspended = false
-    /// What has arrived: the whole body, or what the consumer has not taken yet.
+    /// The received data: the complete body, or the part that the consumer has not taken yet.
     private var body = Data()
-    /// The success that waits until the consumer has taken everything.
+    /// The successful response, delivered when the consumer has taken everything.
     private var success: Response?
-    /// Which look at the limits is the newest: an older one has been overtaken.
+    /// The number of the latest check of the limits, which replaces earlier ones.
     var watch = 0
     private var toSend: Int64?
 
@@ -42,7 +42,7 @@
     override func didCancel() { core?.cancel(self) }
     override func didResume() { core?.resume(self) }
 
-    /// Gets ready for the next hop.
+    /// Prepares the transfer for the next request.
     func restart() {
       response = nil
       isDecided = false
@@ -51,16 +51,17 @@
       body = Data()
     }
 
-    /// Hands on the head of the response that is the caller's, where it is waited for, and what has come of the body.
+    /// Delivers the head of the final response, if the caller receives it separately, and the buffered part of the
+    /// body.
     func deliverHead(_ headers: HTTPHeaders) {
       guard let response else { return }
       deliverHead(response.statusCode, headers)
       drain()
     }
 
-    /// Takes a piece of the body; `false` when what is kept grows larger than allowed.
+    /// Processes a chunk of the body. Returns `false` if the buffered data exceeds its limit.
     func take(_ data: Data, maxBodySize: Int) -> Bool {
-      // What is collected, or what a paused consumer has not taken, is in memory.
+      // Collected bodies, and data that a paused consumer has not taken, are in memory.
       let isCollected = gate == nil && self.maxBodySize != nil
       guard received <= self.maxBodySize ?? .max, isCollected || data.count <= maxBodySize - body.count else {
         return false
@@ -70,7 +71,7 @@
       return true
     }
 
-    /// Hands the body's consumer what it takes, and ends when that was the last.
+    /// Delivers the buffered data to the consumer, and finishes the transfer if that was the last.
     func drain() {
       if isHeadDelivered, gate?.isPaused == false, !body.isEmpty, !isCancelled {
         let chunk = body
@@ -80,7 +81,7 @@
       if let success, body.isEmpty, !isCancelled { finish(.success(success)) }
     }
 
-    /// Ends with the response that has come in.
+    /// Finishes with the received response.
     func succeed(_ headers: HTTPHeaders) {
       deliverHead(headers)
       var result = Response(
@@ -95,14 +96,14 @@
       drain()
     }
 
-    /// Notes what the session says of the request's body.
+    /// Records the progress of the request's body.
     func noteSent(_ sent: Int64, of toSend: Int64) {
       self.sent = sent
       self.toSend = toSend > 0 ? toSend : nil
       report()
     }
 
-    /// Reports how far it is.
+    /// Reports the progress.
     func report(last: Bool = false) {
       guard reportsProgress else { return }
       let received = Int64(self.received)
@@ -130,16 +131,16 @@
       super.finish(result)
     }
 
-    /// The limit reached at `now`, if any, and else when to look again.
+    /// Returns the error of a limit that has expired at `now`; otherwise `nil`, and the time of the next check.
     func limit(at now: UInt64) -> (reached: NetworkError?, next: UInt64) {
       let limits = request.timeouts
-      // The session does not tell when a connection stands: no limit for a part means none for both.
+      // The session does not report when the connection is established, so a missing limit for one phase disables both.
       let isLimited = response != nil || limits.connect > 0
       let silence = isLimited && limits.idle > 0 ? limits.idle + (response == nil ? limits.connect : 0) : 0
       let total = Deadline.after(limits.total, from: submittedAt)
       let idle = Deadline.after(spooler == nil ? silence : 0, from: gate?.isPaused == true ? now : lastActivity)
       if now >= total {
-        return (timeout("had not answered completely after \(limits.total) s (Timeouts.total)"), total)
+        return (timeout("did not complete the response within \(limits.total) s (Timeouts.total)"), total)
       }
       if now >= idle {
         let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
@@ -150,7 +151,7 @@
 
     private func timeout(_ what: String) -> NetworkError {
       NetworkError(
-        kind: .timeout, reason: "\(place) \(what); raise it or look at the server", request: request)
+        kind: .timeout, reason: "\(place) \(what); raise it or check the server", request: request)
     }
   }
 #endif

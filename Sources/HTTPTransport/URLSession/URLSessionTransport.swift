@@ -6,23 +6,26 @@
     import FoundationNetworking
   #endif
 
-  /// The transport over Foundation's `URLSession`: the default on Apple's platforms, and on Linux where libcurl is missing.
+  /// A transport over Foundation's `URLSession`. It is the default on Apple platforms, and on Linux without libcurl.
   ///
-  /// It keeps no cookies, no cache and no credentials. Redirects, the idle and the total limit are its own, so that they
-  /// are the same as in the libcurl transport. What `URLSession` does not let it do: it does not say when a connection
-  /// stands, so up to the answer's first byte a silence of `connect` plus `idle` seconds is allowed; duplicate
-  /// fields of a response arrive joined and in no order.
+  /// It stores no cookies, responses or credentials. It implements redirects, the idle limit and the total limit
+  /// itself, so that they match those of the libcurl transport. `URLSession` imposes two differences:
   ///
-  /// Completions are called on the session's serial queue.
+  /// - It does not report when a connection is established. Until the first byte of the response, the limit for silence
+  ///   is the sum of `connect` and `idle`.
+  /// - Duplicate fields of a response are joined, and the fields have no order.
+  ///
+  /// The transport calls completions on the session's serial queue.
   public final class URLSessionTransport: Transport {
-    /// What can be set; the defaults serve a JSON client.
+    /// The settings of the transport. The defaults suit a JSON client.
     public struct Configuration: Sendable {
-      /// The most connections to one host; requests beyond wait. Six is what browsers use.
+      /// The maximum number of connections to one host; further requests wait. The default is 6, as in browsers.
       public var maxConnectionsPerHost: Int
-      /// The most bytes a body may have. 256 MB is far above any JSON; more fails with `connection`.
+      /// The maximum number of bytes in a body. A larger body fails with `tooLarge`. The default, 256 MB, is far above
+      /// any JSON.
       public var maxBodySize: Int
 
-      /// The defaults, changed where arguments say so.
+      /// Creates a configuration. The documentation of the properties explains the defaults.
       public init(maxConnectionsPerHost: Int = 6, maxBodySize: Int = 256 << 20) {
         self.maxConnectionsPerHost = maxConnectionsPerHost
         self.maxBodySize = maxBodySize
@@ -31,13 +34,13 @@
 
     private let core: SessionCore
 
-    /// Makes a session of its own.
+    /// Creates a transport with its own session.
     public init(_ configuration: Configuration = Configuration()) {
       core = SessionCore(maxBodySize: configuration.maxBodySize)
       core.open(maxConnectionsPerHost: configuration.maxConnectionsPerHost)
     }
 
-    // The session holds its delegate until it is invalidated.
+    // The session retains its delegate until it is invalidated.
     deinit { core.shutDown() }
 
     /// Sends `request`; see `Transport.send`. Safe from any thread.
@@ -47,7 +50,7 @@
       submit(SessionTransfer(request, core: core, completion: completion))
     }
 
-    /// Sends `request`, reporting how far it is; see `Transport.send`. Safe from any thread.
+    /// Sends `request` and reports its progress; see `Transport.send`. Safe from any thread.
     public func send(
       _ request: Request, progress: @escaping ProgressHandler,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -55,10 +58,10 @@
       submit(SessionTransfer(request, core: core, progress: progress, completion: completion))
     }
 
-    /// Sends `request` and hands its answer out while it comes in; see `Transport.stream`. Safe from any thread.
+    /// Sends `request` and delivers its response while it arrives; see `Transport.stream`. Safe from any thread.
     ///
-    /// On Linux a pause does not reach the socket, since a suspended task starts over there: what comes in meanwhile is kept,
-    /// and more than `maxBodySize` bytes of it fail the request with `connection`.
+    /// On Linux, a pause does not reach the socket, because a suspended task would start over. Data that arrives
+    /// meanwhile is buffered, and more than `maxBodySize` bytes of it fail the request with `tooLarge`.
     public func stream(
       _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
       chunk: @escaping @Sendable (Data) -> BodyFlow,
@@ -75,9 +78,9 @@
       return transfer
     }
 
-    /// Ends every request in flight with `cancelled`; later requests fail with `cancelled`.
+    /// Fails every request in flight with `cancelled`. Later requests fail with `cancelled`.
     ///
-    /// Returns at once, from any thread; the completions follow on the session's queue.
+    /// Returns immediately, from any thread. The completions follow on the session's queue.
     public func shutdown() { core.shutDown() }
   }
 #endif

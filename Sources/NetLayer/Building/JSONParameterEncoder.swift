@@ -90,7 +90,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
         if index > 0, member.name == members[index - 1].name {
           throw NetworkError(
             kind: .encoding,
-            reason: "two parameters are named \(member.name.debugDescription) once their names are encoded; rename one")
+            reason: "two parameters have the encoded name \(member.name.debugDescription); rename one")
         }
         if index > 0 { text += "," }
         text += JSON.quoted(member.name)

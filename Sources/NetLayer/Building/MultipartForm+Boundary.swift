@@ -41,12 +41,12 @@ extension MultipartForm {
     guard allowed, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else {
       throw NetworkError(
         kind: .encoding,
-        reason: "\(boundary.debugDescription) is no boundary: 1 to 70 letters, digits and '()+_,-./:=? are allowed")
+        reason: "invalid boundary \(boundary.debugDescription): use 1 to 70 letters, digits and '()+_,-./:=?")
     }
     if let part = parts.first(where: { contains(boundary, $0, filesToo: true) }) {
       throw NetworkError(
         kind: .encoding,
-        reason: "the boundary \(boundary) stands in part \(part.name.debugDescription); leave the choice to the form")
+        reason: "the boundary \(boundary) occurs in part \(part.name.debugDescription); let the form choose one")
     }
     return boundary
   }

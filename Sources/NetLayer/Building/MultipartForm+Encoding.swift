@@ -60,11 +60,12 @@ extension MultipartForm {
     var fields = part.headers.map { $0 }
     if let type = part.contentType.unlessEmpty { fields.insert(.init(name: "Content-Type", value: type), at: 0) }
     for name in ["Content-Type", "Content-Length", "Content-Disposition"] where part.headers[name] != nil {
-      throw refused(part, "has the header \(name), which the form writes; remove it")
+      throw refused(part, "has the header \(name), which the form adds itself; remove it")
     }
     for field in fields {
       guard RequestCheck.isToken(field.name), !field.value.utf8.contains(where: RequestCheck.isForbiddenInValue) else {
-        throw refused(part, "has the header \("\(field.name): \(field.value)".debugDescription), which breaks a line")
+        throw refused(
+          part, "has the invalid header \("\(field.name): \(field.value)".debugDescription); remove control characters")
       }
       head += "\r\n\(field.name): \(field.value)"
     }

@@ -45,7 +45,7 @@ extension ParameterNodeEncoder: SingleValueEncodingContainer {
 
   static func notFinite(_ value: any Encodable, _ path: [any CodingKey]) -> EncodingError {
     .invalidValue(
-      value, .init(codingPath: path, debugDescription: "there is no text for a number that is not finite"))
+      value, .init(codingPath: path, debugDescription: "a number must be finite"))
   }
 }
 

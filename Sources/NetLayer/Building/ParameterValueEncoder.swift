@@ -35,7 +35,8 @@ struct ParameterValueEncoder: Sendable {
     default:
       try value.encode(to: ParameterNodeEncoder(node: node, options: self, codingPath: path))
       if node.isUntouched {
-        throw EncodingError.invalidValue(value, .init(codingPath: path, debugDescription: "it encodes nothing"))
+        throw EncodingError.invalidValue(
+          value, .init(codingPath: path, debugDescription: "its encode(to:) writes no value"))
       }
     }
   }

@@ -40,7 +40,8 @@ public struct AsyncSigner: Signer {
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest`.
   public func sign(_ content: SignedContent) throws -> Signature {
-    throw NetworkError(kind: .invalidRequest, reason: "an AsyncSigner works as a back end's signer alone")
+    throw NetworkError(
+      kind: .invalidRequest, reason: "an AsyncSigner cannot sign synchronously; set it as Backend.signer")
   }
 }
 

@@ -18,7 +18,8 @@ extension URL {
     }
     whole += fragment
     guard let url = URL(string: whole) else {
-      throw NetworkError(kind: .invalidRequest, reason: "no URL: \(whole)")
+      throw NetworkError(
+        kind: .invalidRequest, reason: "invalid URL \(whole.debugDescription); check its percent-encoding")
     }
     return url
   }
@@ -45,7 +46,9 @@ extension URL {
     }
     encoded = String(Substring(encoded.utf8.drop { $0 == UInt8(ascii: "/") }))
     guard let url = URL(string: base + "/" + encoded + query) else {
-      throw NetworkError(kind: .invalidRequest, reason: "no URL: \(base)/\(encoded)\(query)")
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "invalid URL \("\(base)/\(encoded)\(query)".debugDescription); check its percent-encoding")
     }
     return url
   }
@@ -99,7 +102,7 @@ enum URLPath {
   /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func check(_ path: String) throws {
     if let bad = path.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
-      throw refused(path, "has a '\(bad)'; escape components with urlEscaped")
+      throw refused(path, "contains '\(bad)'; escape components with urlEscaped")
     }
     try checkControls(path)
     try checkClimbing(path)
@@ -109,13 +112,13 @@ enum URLPath {
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func checkQuery(_ query: String, of path: String) throws {
-    if query.utf8.contains(UInt8(ascii: "#")) { throw refused(path, "has a '#'; escape components with urlEscaped") }
+    if query.utf8.contains(UInt8(ascii: "#")) { throw refused(path, "contains '#'; escape components with urlEscaped") }
     try checkControls(path)
   }
 
   static func checkControls(_ text: String) throws {
     if let bad = text.unicodeScalars.first(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-      throw refused(text, "has the control character 0x\(String(bad.value, radix: 16))")
+      throw refused(text, "contains the control character 0x\(String(bad.value, radix: 16)); remove it")
     }
   }
 
@@ -125,7 +128,7 @@ enum URLPath {
     // decode before they resolve.
     let hasEscapes = path.utf8.contains(UInt8(ascii: "%"))
     if hasEscapes ? climbs(decodingDotsAndSlashes(of: path)) : climbs(path.utf8) {
-      throw refused(path, "climbs with '..'")
+      throw refused(path, "contains the component '..'; remove it")
     }
   }
 

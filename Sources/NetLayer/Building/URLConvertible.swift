@@ -26,18 +26,19 @@ extension String: URLConvertible {
       try URLPath.checkClimbing(String(text.prefix { $0 != "?" && $0 != "#" }))
       if let problem = URLAuthority.backslash(in: text) { throw NetworkError(kind: .invalidRequest, reason: problem) }
       guard let url = URL(string: URLPath.withoutDots(url: text)) else {
-        throw NetworkError(kind: .invalidRequest, reason: "no URL: \(debugDescription)")
+        throw NetworkError(
+          kind: .invalidRequest, reason: "invalid URL \(debugDescription); check its host and percent-encoding")
       }
       return try url.url(below: base)
     }
     if let scheme, scheme.lowercased() == "http" || scheme.lowercased() == "https" {
       // As a path, it would be sent with all its secrets to an unintended server.
       throw NetworkError(
-        kind: .invalidRequest, reason: "\(debugDescription) is no URL: two slashes belong behind \(scheme):")
+        kind: .invalidRequest, reason: "invalid URL \(debugDescription): \(scheme): must be followed by two slashes")
     }
     guard let base else {
       throw NetworkError(
-        kind: .invalidRequest, reason: "the path \(debugDescription) has no base URL: give the back end one")
+        kind: .invalidRequest, reason: "the path \(debugDescription) has no base URL; set the backend's baseURL")
     }
     guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
       return try base.url(below: nil).appending(safePath: self)
@@ -75,7 +76,7 @@ extension URL: URLConvertible {
     guard scheme == "http" || scheme == "https" else {
       throw NetworkError(
         kind: .invalidRequest,
-        reason: "only http and https URLs can be requested, not \(absoluteString.debugDescription)")
+        reason: "invalid URL \(absoluteString.debugDescription): the scheme must be http or https")
     }
     guard let host = host(), !host.isEmpty else {
       throw NetworkError(kind: .invalidRequest, reason: "the URL \(absoluteString.debugDescription) has no host")

@@ -1,6 +1,7 @@
 import Streams
 
-/// The pipeline of every call: build, interceptors, transport, switch to the mapping scheduler, report errors once.
+/// The pipeline of every call: build, interceptors, transport (`Transmission`, which also switches to the mapping
+/// scheduler), report errors once.
 /// Operators decode and deliver afterwards. A network has one pipeline for all its calls.
 final class CallPipeline: Sendable {
   /// The context in which its responses are read.
@@ -67,21 +68,25 @@ final class CallPipeline: Sendable {
   }
 
   private func exchanges(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
-    let chain = Chain(interceptors: interceptors[...], mapping: mapping) { [self] request in
-      guard let signature = request.context[Signing.AwaitedSignature.self] else {
-        return transmission(request, progress)
-      }
-      let isPartOfRefresh = request.context[IsPartOfRefresh.self]
-      return Single.from {
-        try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
-          try await signature.sign(request)
-        }
-      }
-      .asObservable()
-      .mapError { [reading] in reading.translated(NetworkError.wrapping($0)) }
-      .observeOn(mapping).flatMap { [self] in transmission($0, progress) }
-    }
+    if interceptors.isEmpty { return limited(signed(request, progress), request) }
+    let chain = Chain(interceptors: interceptors[...], mapping: mapping) { [self] in signed($0, progress) }
     return limited(chain(request), request)
+  }
+
+  /// Sends `request`, after its signature if that is asynchronous.
+  private func signed(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
+    guard let signature = request.context[Signing.AwaitedSignature.self] else {
+      return transmission(request, progress)
+    }
+    let isPartOfRefresh = request.context[IsPartOfRefresh.self]
+    return Single.from {
+      try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
+        try await signature.sign(request)
+      }
+    }
+    .asObservable()
+    .mapError { [reading] in reading.translated(NetworkError.wrapping($0)) }
+    .observeOn(mapping).flatMap { [self] in transmission($0, progress) }
   }
 
   private func transmission(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
@@ -100,8 +105,8 @@ final class CallPipeline: Sendable {
       throw NetworkError(
         kind: .timeout,
         reason:
-          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, with all attempts "
-          + "and pauses); raise it or look at the server", request: request)
+          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, including all attempts "
+          + "and delays); raise the limit or check the server", request: request)
     }
     return exchanges.takeUntil(end)
   }

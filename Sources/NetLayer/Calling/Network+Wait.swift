@@ -29,7 +29,7 @@ extension Network {
   ) throws -> Result {
     guard !SynchronousCall.isInside else {
       throw reading.error(
-        .invalidRequest, "a synchronous call from inside another one's delivery would wait for itself; use request(_:)")
+        .invalidRequest, "a synchronous call inside the delivery of another would deadlock; use request(_:)")
     }
     let own = with {
       $0.mapping = SynchronousCall.makeScheduler()
@@ -43,7 +43,7 @@ extension Network {
       of: call(own).asObservable(), within: limit)
     guard let result = results?.first else {
       throw reading.error(
-        .timeout, "the result did not arrive while this thread waited for it; its delivery may need this very thread")
+        .timeout, "no result arrived; the delivery may need this blocked thread, so use request(_:)")
     }
     return result
   }

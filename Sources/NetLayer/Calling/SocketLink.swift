@@ -208,7 +208,7 @@ final class SocketLink: Sendable {
   func cancel() {
     let (messages, control, waiter, listeners) = state.withLock { state in
       if state.end == nil || state.head < state.messages.count {
-        state.end = .failure(NetworkError(kind: .cancelled, reason: "the reader of the socket has left"))
+        state.end = .failure(NetworkError(kind: .cancelled, reason: "the socket was cancelled"))
       }
       defer { (state.messages, state.head, state.bytes, state.listeners) = ([], 0, 0, []) }
       return (state.messages, state.control.take(), state.waiter.take(), state.listeners)

@@ -20,8 +20,10 @@ final class Transmission: Disposable {
   private struct State {
     /// The receiver of the events; `nil` after disposal or the last event.
     var receiver: Receiver?
-    /// The events that the mapping scheduler has yet to deliver one by one, and whether it is delivering.
-    var events: [Event] = []
+    /// The events that the mapping scheduler has yet to deliver one by one, and whether it is delivering. Most
+    /// requests have one event, which needs no array.
+    var event: Event?
+    var laterEvents: [Event] = []
     var isDelivering = false
     /// The disposable that cancels the request in flight.
     var sent: (any Disposable)?
@@ -65,8 +67,8 @@ final class Transmission: Disposable {
   /// Cancels the request, unless its head has been delivered: the body then belongs to its reader.
   func dispose() {
     let (former, sent) = state.withLock { state in
-      defer { (state.receiver, state.events, state.sent) = (nil, [], nil) }
-      return ((state.receiver, state.events), state.sent)
+      defer { (state.receiver, state.event, state.laterEvents, state.sent) = (nil, nil, [], nil) }
+      return ((state.receiver, state.event, state.laterEvents), state.sent)
     }
     withExtendedLifetime(former) {}  // released outside the lock
     sent?.dispose()
@@ -176,7 +178,7 @@ final class Transmission: Disposable {
       {
         state.sent = nil
       }
-      state.events.append(event)
+      if state.event == nil { state.event = event } else { state.laterEvents.append(event) }
       defer { state.isDelivering = true }
       return !state.isDelivering
     }
@@ -186,16 +188,9 @@ final class Transmission: Disposable {
   // MARK: The mapping scheduler
 
   private func deliver() {
-    while true {
-      let step = state.withLock { state -> (Event, Receiver)? in
-        guard let receiver = state.receiver, !state.events.isEmpty else {
-          state.isDelivering = false
-          return nil
-        }
-        return (state.events.removeFirst(), receiver)
-      }
-      guard let (event, receiver) = step else { return }
-      switch event {
+    while let (event, receiver) = takeEvent() {
+      // Consumed, so that the response is usually the only reference to its storage and is modified in place.
+      switch consume event {
       case .progress(let progress): self.progress?(progress)
       case .response(var response):
         pipeline.mark(&response)
@@ -203,6 +198,18 @@ final class Transmission: Disposable {
         receiver.subscription.complete()
       case .failure(let error): receiver.subscription.fail(pipeline.reading.translated(error))
       }
+    }
+  }
+
+  /// Takes the oldest event; the last call, which finds none, ends the delivery.
+  private func takeEvent() -> (Event, Receiver)? {
+    state.withLock { state in
+      guard let receiver = state.receiver, let event = state.event.take() else {
+        state.isDelivering = false
+        return nil
+      }
+      if !state.laterEvents.isEmpty { state.event = state.laterEvents.removeFirst() }
+      return (event, receiver)
     }
   }
 }

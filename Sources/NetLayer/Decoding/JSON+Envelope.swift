@@ -57,11 +57,13 @@ extension JSON {
   private func list(at path: String?) throws -> (JSON, [String]) {
     var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
-      guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
+      guard let steps = JSONPath(path) else {
+        throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+      }
       (data, place) = (data[steps], place + steps.codingPath)
     }
-    let name = place.isEmpty ? "the answer" : place.joined(separator: ".").debugDescription
-    guard data.exists else { throw failure("the answer has no member \(name)", at: place) }
+    let name = place.isEmpty ? "the response" : place.joined(separator: ".").debugDescription
+    guard data.exists else { throw failure("the response has no member \(name)", at: place) }
     guard data.kind == .array else {
       let hint = envelope.isNone && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
       throw failure("\(name) is of type \(data.kind), not an array\(hint)", at: place)
@@ -90,7 +92,7 @@ extension JSON {
       switch data.string?.lowercased() {
       case "false", "0": return false
       case "true", "1", "": return true
-      default: throw json.failure("\(name.debugDescription) is a text that says neither true nor false", at: [name])
+      default: throw json.failure("\(name.debugDescription) is a string that is neither true nor false", at: [name])
       }
     }
   }
@@ -99,13 +101,15 @@ extension JSON {
   @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
-    guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
+    guard let steps = JSONPath(path) else {
+      throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+    }
     let value = self[steps]
     guard value.exists else {
       if Model.self is any ExpressibleByNilLiteral.Type {
         return try model(type, from: Self.null, below: steps.codingPath)
       }
-      throw failure("there is nothing at \(path.debugDescription)", at: steps.codingPath)
+      throw failure("the response has no value at \(path.debugDescription)", at: steps.codingPath)
     }
     return try model(type, from: value, below: steps.codingPath)
   }
@@ -119,9 +123,9 @@ extension JSON {
 
   func judge(by envelope: Envelope) throws {
     if envelope.isNone { return }
-    let remedy = "; an API without envelopes is called with fetch(_:as:) or request(_:as:), or has envelope: .none"
+    let remedy = "; for an API without envelopes, use fetch(_:as:) or request(_:as:), or set envelope: .none"
     guard kind == .object else {
-      throw failure("the answer is of type \(kind), not an object with an envelope" + remedy, at: [])
+      throw failure("the response is of type \(kind), not an object with an envelope" + remedy, at: [])
     }
     let code = self[envelope.code]
     guard code.exists else {
@@ -133,7 +137,7 @@ extension JSON {
     }
     let words = self[envelope.message].string ?? ""
     throw reading.error(
-      .business, "the server refused with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
+      .business, "the server rejected the request with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
       code: code.numeric, message: words.isEmpty ? nil : words)
   }
 
@@ -153,7 +157,9 @@ extension JSON {
 
   /// Returns the cursor of the next page, at `path` of the whole response.
   func cursor(at path: String) throws -> String? {
-    guard let steps = JSONPath(path) else { throw failure("\(path.debugDescription) is no path", at: []) }
+    guard let steps = JSONPath(path) else {
+      throw failure("invalid path \(path.debugDescription); write it like data.items[0]", at: [])
+    }
     return try self[steps].cursor(named: path)
   }
 
@@ -164,7 +170,7 @@ extension JSON {
     case .missing, .null: return nil
     case .string:
       guard let text = string else {
-        throw failure("\(name.debugDescription) stands for no characters", at: [name])
+        throw failure("\(name.debugDescription) is not valid Unicode", at: [name])
       }
       return text.isEmpty ? nil : text
     case .number: return description
@@ -177,7 +183,7 @@ extension JSON {
     _ type: Model.Type, from value: JSON?, below path: @autoclosure () -> [String]
   ) throws -> Model {
     do {
-      guard let value else { throw failure("there is nothing to decode", at: path()) }
+      guard let value else { throw failure("there is no value to decode", at: path()) }
       let model = try value.decode(type, using: reading.decoder)
       if judgesOfThemselves.conforms(Model.self, { Model.self is any BaseResponse.Type }),
         let judge = model as? any BaseResponse,
@@ -189,12 +195,12 @@ extension JSON {
     } catch let error as DecodingError {
       let found = error.place
       let place = path() + found.path
-      let name = place.isEmpty ? "the answer" : place.joined(separator: ".")
-      throw failure("\(name) is not what \(type) needs: \(found.complaint)", at: place, underlying: error)
+      let name = place.isEmpty ? "the response" : place.joined(separator: ".")
+      throw failure("\(name) does not match \(type): \(found.complaint)", at: place, underlying: error)
     } catch let error as NetworkError {
       throw error
     } catch {
-      throw failure("the decoder failed on \(type): \(error)", at: path(), underlying: error)
+      throw failure("the decoder failed for \(type): \(error)", at: path(), underlying: error)
     }
   }
 
@@ -202,7 +208,7 @@ extension JSON {
   private func refusal(_ error: any Error) -> NetworkError {
     guard var known = error as? NetworkError else {
       return reading.error(
-        .business, "the answer says of itself that it failed: \(error)",
+        .business, "the response reports a failure: \(error)",
         message: (error as? any LocalizedError)?.errorDescription, underlying: error)
     }
     known.response = known.response ?? reading.response

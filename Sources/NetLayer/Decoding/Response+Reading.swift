@@ -10,7 +10,7 @@ extension Response {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
     guard let encoding = Self.encodings[name] else {
-      throw failure("the charset \(name.debugDescription) is not known")
+      throw failure("unknown charset \(name.debugDescription); read the bytes of the body")
     }
     return try text(body, encoding, name)
   }
@@ -21,10 +21,10 @@ extension Response {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
       guard String(data: Data(count: 4), encoding: encoding) != nil else {
         throw failure(
-          "the charset \(name.debugDescription) needs Foundation, which this program leaves out; read the body's bytes, or "
+          "the charset \(name.debugDescription) needs Foundation, which this program does not link; read the body's bytes, or "
             + "use a class of Foundation such as NSString")
       }
-      throw failure("the body is no text in \(name)")
+      throw failure("the body is not valid text in \(name)")
     }
     return text
   }
@@ -66,7 +66,7 @@ extension Response {
       stand.body = Data(text.utf8)
       do { return try stand.json().model(type, at: nil) } catch { last = error }
     }
-    throw failure("the body is empty, and \(type) can't be made of nothing", underlying: last)
+    throw failure("the body is empty, and \(type) can't be decoded from null, {} or []", underlying: last)
   }
 
   /// Returns the same response, read with `decoder` if there is one.
@@ -98,7 +98,7 @@ extension Response {
     let words = (try? JSON(body)).flatMap(envelope.words)
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
-    var reason = "the server answered \(request.method) \(place) with status \(status)"
+    var reason = "the server responded to \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
     return reading.error(
       .status, reason, code: status, message: words, response: self)
@@ -156,7 +156,7 @@ extension JSON {
 extension JSONError {
   /// Returns the description of a body that is not JSON. The most frequent cases are not malformed JSON at all.
   fileprivate func complaint(about body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
-    if kind == .empty { return "the body is empty where JSON was expected" + (status.map { " (status \($0))" } ?? "") }
+    if kind == .empty { return "the body is empty instead of JSON" + (status.map { " (status \($0))" } ?? "") }
     if body.prefix(64).drop(while: { $0 <= 0x20 }).first == UInt8(ascii: "<") {
       return "the body is HTML or XML instead of JSON" + (headers["Content-Type"].map { " (Content-Type \($0))" } ?? "")
     }

@@ -89,7 +89,7 @@ extension NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
       kind: .sequence, message: Messages.localized.parse,
-      reason: "the cursor \(cursor.debugDescription) came a second time, after \(count): the pages would never end")
+      reason: "the cursor \(cursor.debugDescription) was repeated after \(count), so the pages would never end")
     error.index = pages - 1
     return error
   }

@@ -66,7 +66,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let (last, count) = state.withLock { ($0.url, $0.count) }
     if text == last { throw NetworkError.repeated(text, after: count) }
     guard let url = URL(string: text) else {
-      throw NetworkError(kind: .sequence, reason: "the link to the next page is no URL: \(text.debugDescription)")
+      throw NetworkError(kind: .sequence, reason: "the link to the next page is invalid: \(text.debugDescription)")
     }
     var call = Call(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
@@ -111,7 +111,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
       var error = NetworkError(
         kind: .sequence, message: Messages.localized.parse,
         reason:
-          "the page at \(here) has the same items as the one before: does the server know its parameter? (\(paging))")
+          "the page at \(here) has the same items as the page before; check the names of its parameters (\(paging))")
       error.index = former.count
       throw error
     }

@@ -13,7 +13,7 @@ struct LineParser {
   /// The error of a line that exceeds the limit.
   struct TooLong: Error, CustomStringConvertible {
     let limit: Int
-    var description: String { "it has more than \(limit) bytes, which is the limit that was given" }
+    var description: String { "it exceeds the limit of \(limit) bytes" }
   }
 
   private let ending: Ending

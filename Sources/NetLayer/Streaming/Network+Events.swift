@@ -170,7 +170,7 @@ private final class EventSession: Sendable {
     guard type.lowercased().split(separator: ";").first?.trimmingBlanks == "text/event-stream"
     else {
       throw response.failure(
-        "the answer is \(type.isEmpty ? "of no type" : type) instead of text/event-stream; check the endpoint")
+        "the response has \(type.isEmpty ? "no Content-Type" : type) instead of text/event-stream; check the endpoint")
     }
     // Discard the unfinished event of the last connection.
     state.withLock { state in
@@ -185,7 +185,7 @@ private final class EventSession: Sendable {
     let error = NetworkError(
       kind: .connection,
       reason:
-        "the server ended the stream before its last event, \(sentinel.debugDescription); the answer is incomplete")
+        "the server ended the stream before its last event, \(sentinel.debugDescription); the response is incomplete")
     return state.withLock { $0.response }?.explaining(error) ?? error
   }
 

@@ -148,12 +148,12 @@ final class ResumableDownload: Disposable {
       let (progress, file) = try state.withLock { state throws(NetworkError) in
         let count = state.part.count
         if let total = state.total ?? state.end, total != count {
-          let reason = "\(count) bytes of \(total) have come; subscribe again to go on"
+          let reason = "received \(count) of \(total) bytes; subscribe again to resume"
           throw NetworkError(kind: .connection, reason: reason, response: response)
         }
         if let sha256, case let found = try state.part.digest(), found != sha256 {
           state.part.discard()
-          let reason = "the download has the SHA-256 \(found.hex) instead of \(sha256.hex); it was removed"
+          let reason = "the download has the SHA-256 \(found.hex) instead of \(sha256.hex); the file was removed"
           throw NetworkError(kind: .file, reason: reason, response: response)
         }
         try state.part.complete()

@@ -165,6 +165,6 @@ public final class Socket: Sendable {
 
   private var claimedTwice: NetworkError {
     NetworkError(
-      kind: .other, reason: "the messages of a socket are read once; open the endpoint again", response: response)
+      kind: .other, reason: "the messages of a socket can be read once; open the endpoint again", response: response)
   }
 }

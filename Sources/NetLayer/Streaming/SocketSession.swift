@@ -39,8 +39,8 @@ public final class SocketSession: Sendable {
   ) {
     let happenings = PublishSubject<Event>()
     let state = SocketSessionState()
-    let left = NetworkError(kind: .cancelled, reason: "the messages of the session are not subscribed any more")
-    let closed = NetworkError(kind: .connection, reason: "the server closed the socket with 1000")
+    let left = NetworkError(kind: .cancelled, reason: "the messages of the session have no subscriber")
+    let closed = NetworkError(kind: .connection, reason: "the server closed the socket with code 1000")
     messages = Observable<SocketMessage>.deferred {
       let (count, subscription) = (ReconnectCount(reconnect), state.subscribe())
       let connection = socket.asObservable().flatMap { socket -> Observable<SocketMessage> in

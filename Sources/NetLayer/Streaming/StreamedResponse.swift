@@ -70,7 +70,7 @@ public struct StreamedResponse: Sendable {
 
   fileprivate static func claimedTwice(_ response: Response) -> NetworkError {
     NetworkError(
-      kind: .other, reason: "the body of a streamed answer can be read once; open the endpoint again",
+      kind: .other, reason: "the body of a streamed response can be read once; open the endpoint again",
       response: response)
   }
 }

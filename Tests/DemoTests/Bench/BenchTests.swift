@@ -3,7 +3,7 @@ import XCTest
 @testable import Demo
 
 final class BenchTests: XCTestCase {
-  func test_theReportCountsEveryRequest() throws {
+  func test_report_countsEveryRequest() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("bench", "\(server.url)/cart", "-n", "300", "-c", "7", "--json")
     XCTAssertEqual(result.code, 0, result.errors)
@@ -20,14 +20,14 @@ final class BenchTests: XCTestCase {
     }
   }
 
-  func test_failuresAreCountedByWhatTheyAre() throws {
+  func test_report_countsFailuresByKind() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("bench", "\(server.url)/nothing", "-n", "5")
     XCTAssertEqual(result.code, 1)
     XCTAssertTrue(result.lines.first?.contains("5 × 404") == true, "\(result.lines)")
   }
 
-  func test_aHistogramHasEveryNumberInOneBucket() {
+  func test_histogram_putsEachNumberInOneBucket() {
     let numbers = (1...1000).map { Double($0) / 10 }
     let buckets = numbers.histogram(buckets: 10)
     XCTAssertEqual(buckets.map(\.count).reduce(0, +), 1000)

@@ -12,7 +12,7 @@ final class DownloadTests: XCTestCase {
 
   private var file: URL { folder.appending(path: "file.bin") }
 
-  func test_anInterruptedDownloadGoesOnInTheNextRun() throws {
+  func test_interruptedDownload_resumesInTheNextRun() throws {
     let server = try PlayServer()
     let terminal = try Terminal()
     let first = try DemoProcess(["download", "\(server.url)/file", "-o", file.path], terminal: terminal)
@@ -20,7 +20,7 @@ final class DownloadTests: XCTestCase {
     first.interrupt()
     let rest = terminal.text()
     XCTAssertEqual(first.wait(), 130)
-    XCTAssertTrue(rest.contains("goes on from there"), shown + rest)
+    XCTAssertTrue(rest.contains("run the same command to resume"), shown + rest)
     XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
 
     let second = try DemoProcess.run("download", "--json", "\(server.url)/file?ms=1", "-o", file.path)
@@ -33,7 +33,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["file.bin"])
   }
 
-  func test_aTerminalShowsABarWithRateAndTimeLeftThatNeverWraps() throws {
+  func test_terminal_showsProgressBarWithRateAndTimeLeft_withoutWrapping() throws {
     let server = try PlayServer()
     for columns in [UInt16(120), 60, 20] {
       let terminal = try Terminal(columns: columns)
@@ -49,7 +49,7 @@ final class DownloadTests: XCTestCase {
     }
   }
 
-  func test_aPipeGetsTheResultAlone() throws {
+  func test_pipe_receivesOnlyTheResult() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("download", "\(server.url)/file?ms=0", "-o", file.path)
     XCTAssertEqual(result.code, 0)
@@ -60,14 +60,14 @@ final class DownloadTests: XCTestCase {
     XCTAssertFalse(line.contains("\u{1B}"))
   }
 
-  func test_aDirectoryGetsAFileNamedLikeTheURL() throws {
+  func test_outputDirectory_receivesFileNamedAfterTheURL() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("download", "\(server.url)/file?ms=0", "-o", folder.path)
     XCTAssertEqual(result.code, 0, result.errors)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["file"])
   }
 
-  func test_anotherDigestIsAnErrorAndLeavesNoFile() throws {
+  func test_wrongDigest_failsAndLeavesNoFile() throws {
     let server = try PlayServer()
     let digest = String(repeating: "0", count: 64)
     let result = try DemoProcess.run("download", "\(server.url)/file?ms=0", "-o", file.path, "--sha256", digest)

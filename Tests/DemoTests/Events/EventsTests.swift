@@ -1,7 +1,7 @@
 import XCTest
 
 final class EventsTests: XCTestCase {
-  func test_eventsGoOnBehindTheLastOneWhenTheConnectionEnds() throws {
+  func test_events_resumeAfterTheLastOne_whenTheConnectionEnds() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("events", "-n", "6", "--json", "\(server.url)/events")
     XCTAssertEqual(result.code, 0, result.errors)
@@ -10,7 +10,7 @@ final class EventsTests: XCTestCase {
     XCTAssertEqual(try object(result.lines[0])["data"] as? String, #"{"n":1}"#)
   }
 
-  func test_aStreamIsShownUntilAnInterrupt() throws {
+  func test_events_arePrintedUntilInterrupt() throws {
     let server = try PlayServer()
     let events = try DemoProcess(["events", "--last-event-id=40", "\(server.url)/events"])
     XCTAssertEqual(events.line(), #"comment #41  {"n":41}"#)
@@ -18,17 +18,17 @@ final class EventsTests: XCTestCase {
     XCTAssertEqual(events.finish().code, 130)
   }
 
-  func test_aServerThatIsAwayIsNamedAndTriedAgain() throws {
+  func test_unreachableServer_isNamedAndRetried() throws {
     let terminal = try Terminal()
-    // Nothing listens there.
+    // No server listens on this port.
     let events = try DemoProcess(["events", "http://127.0.0.1:9/events"], terminal: terminal)
-    let shown = terminal.text { $0.contains("connecting anew") }
+    let shown = terminal.text { $0.contains("reconnecting") }
     XCTAssertTrue(shown.contains("no connection to 127.0.0.1:9"), shown)
     events.interrupt()
     XCTAssertEqual(events.wait(), 130)
   }
 
-  func test_whatIsNoStreamOfEventsIsAnError() throws {
+  func test_otherContentType_isAnError() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("events", "\(server.url)/cart")
     XCTAssertEqual(result.code, 1)

@@ -15,7 +15,7 @@ final class GetOptionTests: XCTestCase {
     try XCTUnwrap(try object(line)["error"] as? [String: Any], line ?? "")
   }
 
-  func test_methodHeadersAndBodyAreSentAsGiven() throws {
+  func test_methodHeadersAndBody_areSentUnchanged() throws {
     let server = try serve { routes in routes.on(nil, "/echo") { _ in .json("1") } }
     let echo = url(server, "/echo")
     XCTAssertEqual(try DemoProcess.run("get", "-XPUT", "-H", "X-A: b: c", "-d", #"{"a":1}"#, echo).code, 0)
@@ -29,7 +29,7 @@ final class GetOptionTests: XCTestCase {
       [["application/json"], ["application/x-www-form-urlencoded"], ["text/x"]])
   }
 
-  func test_theBodyMayComeFromAFile() throws {
+  func test_dataFile_isSentAsBody() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
     let bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
     try bytes.write(to: file)
@@ -39,7 +39,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(server.requests.first.map { Data($0.body) }, bytes)
   }
 
-  func test_anAtSignNamesAFileAsCurlsDoes() throws {
+  func test_atSign_namesAFile_asInCurl() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
     try Data("{\"a\": 1}\n".utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
@@ -56,7 +56,7 @@ final class GetOptionTests: XCTestCase {
       ["application/json"] + Array(repeating: "application/x-www-form-urlencoded", count: 2))
   }
 
-  func test_headersAreShownOnRequest() throws {
+  func test_include_printsHeaders() throws {
     let server = try serve { routes in
       routes.on("GET", "/") { _ in
         .json("1").header("Set-Cookie", "a=1").header("X-A", "\"q\"").header("set-cookie", "b")
@@ -78,7 +78,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertTrue(String(decoding: raw.output, as: UTF8.self).hasSuffix("\n\n1"))
   }
 
-  func test_rawGivesTheBytesAsTheyCameAndErrorsOnStandardError() throws {
+  func test_raw_printsUnchangedBytes_andErrorsOnStandardError() throws {
     let bytes = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
     let server = try serve { routes in routes.on("GET", "/bytes") { _ in .bytes(bytes) } }
     let result = try DemoProcess.run("get", "--raw", url(server, "/bytes"))
@@ -91,7 +91,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(try object(binary.lines.first)["base64"] as? String, Data(bytes).base64EncodedString())
   }
 
-  func test_anEnvelopeIsUnwrappedOrItsMessageIsTheError() throws {
+  func test_envelope_isUnwrapped_orItsMessageIsTheError() throws {
     let server = try serve { routes in
       routes.on("GET", "/ok") { _ in .json(#"{"status":"0","msg":"","result":{"a":[1,2]},"next":5}"#) }
       routes.on("GET", "/no") { _ in .json(#"{"status":17,"msg":"declined"}"#) }
@@ -113,7 +113,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(try object(attached.lines.first)["cursor"] as? String, "5")
   }
 
-  func test_pagesAreFollowedUntilThereIsNoCursorOrItComesAgain() throws {
+  func test_followPages_stopsWithoutCursor_andFailsOnRepeatedCursor() throws {
     let server = try serve { routes in
       routes.on("GET", "/feed") { request in
         switch request.query("cursor") {
@@ -134,7 +134,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual((try error(loop.lines.last)["reason"] as? String)?.contains("same"), true)
   }
 
-  func test_aThousandPagesAreFollowed() throws {
+  func test_followPages_fetchesAThousandPages() throws {
     let server = try serve { routes in
       routes.on("GET", "/feed") { request in
         let page = request.query("cursor").flatMap { Int($0) } ?? 0
@@ -146,7 +146,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(feed.lines.count, 1_001)
   }
 
-  func test_retryTriesAgainAfterWhatMayPass() throws {
+  func test_retry_retriesOnlyTransientFailures() throws {
     let count = Counter()
     let server = try LoopbackServer { request in
       if request.path == "/gone" { return .status(404) }
@@ -159,7 +159,7 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(server.requests.filter { $0.path == "/gone" }.count, 1)
   }
 
-  func test_concurrencyIsALimit() throws {
+  func test_concurrency_limitsConcurrentRequests() throws {
     let server = try serve { routes in routes.on("GET", "/:n") { _ in .json("1").delayed(by: 0.05) } }
     let urls = (0..<8).map { url(server, "/\($0)") }
     XCTAssertEqual(try DemoProcess(["get", "--concurrency", "2"] + urls).finish().lines.count, 8)

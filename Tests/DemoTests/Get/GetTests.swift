@@ -10,7 +10,7 @@ final class GetTests: XCTestCase {
 
   private func url(_ server: LoopbackServer, _ path: String) -> String { server.url(path).absoluteString }
 
-  func test_eachResultIsALineOfJSONAsSoonAsItArrives() throws {
+  func test_eachResult_isPrintedAsJSONLine_whenItArrives() throws {
     let server = try serve { routes in
       routes.on("GET", "/slow") { _ in .json("{\"n\" :\n 1}").delayed(by: 0.4) }
       routes.on("GET", "/fast") { _ in .text("plain\ntext") }
@@ -28,11 +28,11 @@ final class GetTests: XCTestCase {
     XCTAssertGreaterThanOrEqual(slow["ms"] as? Double ?? 0, 400)
   }
 
-  func test_standardInputIsFetchedLineByLineBeforeItEnds() throws {
+  func test_standardInput_isReadLineByLine_beforeItEnds() throws {
     let server = try serve { routes in routes.on("GET", "/:n") { .json($0.parameters["n"] ?? "") } }
     let get = try DemoProcess(["get", "-"], readsInput: true)
     for number in 1...3 {
-      // As a file from Windows has it.
+      // A line ending as in files from Windows.
       get.write(url(server, "/\(number)") + "\r")
       XCTAssertEqual(try object(get.line())["body"] as? Int, number)
     }
@@ -43,7 +43,7 @@ final class GetTests: XCTestCase {
     XCTAssertEqual(get.finish().code, 1)
   }
 
-  func test_failuresAreLinesWithTheirKindAndMakeTheExitCode1() throws {
+  func test_failures_arePrintedWithTheirKind_andExitWith1() throws {
     let server = try serve { routes in
       routes.on("GET", "/down") { _ in .json(#"{"message":"down"}"#, status: 503) }
       routes.on("GET", "/cut") { _ in .truncatedBody() }
@@ -68,7 +68,7 @@ final class GetTests: XCTestCase {
       ])
   }
 
-  func test_anInterruptKeepsWhatHasArrivedAndGives130() throws {
+  func test_interrupt_keepsPrintedResults_andExitsWith130() throws {
     let server = try serve { routes in
       routes.on("GET", "/ok") { _ in .json("1") }
       routes.on("GET", "/never") { _ in .neverResponding }
@@ -82,7 +82,7 @@ final class GetTests: XCTestCase {
     XCTAssertEqual(result.errors, "")
   }
 
-  func test_aClosedPipeEndsItQuietly() throws {
+  func test_closedPipe_endsWithoutError() throws {
     let server = try serve { routes in routes.on("GET", "/ok") { _ in .json("1") } }
     let get = try DemoProcess(["get", "-"], readsInput: true)
     get.write(url(server, "/ok"))
@@ -94,7 +94,7 @@ final class GetTests: XCTestCase {
     XCTAssertEqual(result.errors, "")
   }
 
-  func test_badUsageIsOneLineThatNamesTheValueAndGives2() throws {
+  func test_badUsage_printsOneLineWithTheValue_andExitsWith2() throws {
     let file = "/no/such/file"
     for (arguments, named) in [
       (["example.com/x"], "\"example.com/x\""), (["ftp://h/x"], "ftp"), (["http:///x"], "\"http:///x\""),
@@ -116,7 +116,7 @@ final class GetTests: XCTestCase {
     }
   }
 
-  func test_helpNamesEveryOption() throws {
+  func test_help_listsEveryOption() throws {
     let result = try DemoProcess.run("get", "--help")
     XCTAssertEqual(result.code, 0)
     let text = String(decoding: result.output, as: UTF8.self)
@@ -129,7 +129,7 @@ final class GetTests: XCTestCase {
     }
   }
 
-  func test_jsonLosesItsSpaceButNotThatOfItsStrings() throws {
+  func test_compactJSON_keepsSpacesInStrings() throws {
     let server = try serve { routes in routes.on("GET", "/") { _ in .json("[ \"a  b\", \"c\\\" d\" ,\n 1 ]") } }
     let result = try DemoProcess.run("get", url(server, "/"))
     XCTAssertEqual(try object(result.lines.first)["body"] as? [AnyHashable], ["a  b", "c\" d", 1])

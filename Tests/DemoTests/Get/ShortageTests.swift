@@ -2,10 +2,10 @@
   import LoopbackServer
   import XCTest
 
-  /// What the program says where the system has too little of something.
+  /// The error messages of the program when system resources are exhausted.
   final class ShortageTests: XCTestCase {
-    func testAThreadThatCannotBeMadeIsAnErrorAndNoHang() throws {
-      // No address space holds a stack of that size, in KB, which new threads get by default.
+    func testThreadThatCannotBeCreatedIsAnError() throws {
+      // The default stack size of new threads, in KB. It is larger than any address space.
       let limit = "ulimit -s 70000000000"
       guard try DemoProcess(["--help"], preparation: limit).finish().code == 0 else {
         throw XCTSkip("the limit of stacks can't be raised here, or the program does not start with it")
@@ -13,10 +13,10 @@
       let server = try LoopbackServer { _ in .text("ok") }
       let result = try DemoProcess(["get", server.url("/").absoluteString], preparation: limit).finish()
       XCTAssertEqual(result.code, 2)
-      XCTAssert(result.errors.contains("the transport's thread can't be made"), result.errors)
+      XCTAssert(result.errors.contains("the transport's thread can't be created"), result.errors)
     }
 
-    func testOutputThatIsLostIsAnErrorOfEveryCommand() throws {
+    func testLostOutputIsAnErrorOfEveryCommand() throws {
       let server = try LoopbackServer { request in
         request.path == "/events"
           ? .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: x\n\n".utf8)))

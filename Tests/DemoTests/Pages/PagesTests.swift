@@ -2,17 +2,17 @@ import LoopbackServer
 import XCTest
 
 final class PagesTests: XCTestCase {
-  func test_everyItemOfEveryPageIsALineAsTheServerWroteIt() throws {
+  func test_eachItem_isPrintedAsUnchangedLine() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("pages", "\(server.url)/feed")
     XCTAssertEqual(result.code, 0, result.errors)
     XCTAssertEqual(result.lines.count, 7 + 3)
     XCTAssertEqual(result.lines.first, "# page 1: 3 items, next cursor 3")
     XCTAssertEqual(result.lines[1], #"{"post_id":1,"title":"外滩的早晨","image_count":1}"#)
-    XCTAssertEqual(result.lines[8], "# page 3: 1 item, the last")
+    XCTAssertEqual(result.lines[8], "# page 3: 1 item, last page")
   }
 
-  func test_asJSONALineIsAPageAndTheLimitHolds() throws {
+  func test_json_printsAPagePerLine_upToTheLimit() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("pages", "--json", "-n2", "\(server.url)/feed")
     XCTAssertEqual(result.code, 0, result.errors)
@@ -21,7 +21,7 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(try result.lines.map { (try object($0)["items"] as? [Any])?.count }, [3, 3])
   }
 
-  func test_linksAndCursorsAtAPathAreFollowed() throws {
+  func test_pages_followLinksAndCursorsAtAPath() throws {
     let server = try PlayServer()
     func items(_ arguments: String...) throws -> [String] {
       let result = try DemoProcess(["pages", "--json"] + arguments).finish()
@@ -36,7 +36,7 @@ final class PagesTests: XCTestCase {
       try items("--by=cursor=meta.next,after", "--at", "items", "\(server.url)/api/events"), ["e1 e2", "e3"])
   }
 
-  func test_pagesAreCountedByNumberAndByOffset() throws {
+  func test_pages_followNumbersAndOffsets() throws {
     let server = try LoopbackServer { request in
       if let page = request.query("p") { return .json(page == "3" ? "[]" : "[\(page)]") }
       return .json(request.query("offset") == "0" ? #"{"code":0,"r":[1,2]}"# : #"{"code":0,"r":[]}"#)
@@ -49,7 +49,7 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(server.requests.map(\.target), ["/x?p=1", "/x?p=2", "/x?p=3", "/x?offset=0", "/x?offset=2"])
   }
 
-  func test_aWayOfPagingThatIsNoneIsNamed() throws {
+  func test_invalidPaging_isNamedInTheError() throws {
     for way in ["links", "cursor", "cursor=", "link=x", "number=a,b", ""] {
       let result = try DemoProcess.run("pages", "--by", way, "http://127.0.0.1:9/")
       XCTAssertEqual(result.code, 2, way)
@@ -58,7 +58,7 @@ final class PagesTests: XCTestCase {
     }
   }
 
-  func test_aCursorThatComesAgainIsAnErrorBehindThePagesSoFar() throws {
+  func test_repeatedCursor_failsAfterThePagesBefore() throws {
     var routes = LoopbackServer.Routes()
     routes.on("GET", "/round") { _ in .json(#"{"s":0,"m":"","d":[1],"next":"a"}"#) }
     let server = try LoopbackServer(routes: routes)

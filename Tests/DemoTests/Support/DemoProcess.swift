@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import XCTest
 
-/// A run of the built executable, through pipes.
+/// A process of the built executable, connected by pipes.
 final class DemoProcess {
   private let process = Process()
   private let input = Pipe()
@@ -11,11 +11,11 @@ final class DemoProcess {
   private var buffer = Data()
   private let watchdog: DispatchWorkItem
 
-  /// Starts `Demo` with `arguments`; it is killed after 20 s, so that a test fails instead of hanging.
+  /// Starts `Demo` with `arguments`. It is killed after 20 s, so that a test fails instead of hanging.
   ///
   /// - Parameters:
-  ///   - terminal: takes output and errors in place of the pipes.
-  ///   - preparation: what a shell does before it becomes `Demo`, such as to set a limit.
+  ///   - terminal: The terminal for standard output and standard error, instead of pipes.
+  ///   - preparation: A shell command that runs before `Demo` in the same process, such as one that sets a limit.
   init(
     _ arguments: [String], readsInput: Bool = false, terminal: Terminal? = nil, environment: [String: String] = [:],
     preparation: String? = nil
@@ -37,25 +37,25 @@ final class DemoProcess {
     let process = process
     watchdog = DispatchWorkItem { [process = UncheckedBox(process)] in process.value.terminate() }
     try process.run()
-    // Only the program has it open now, so that reading ends when the program does.
+    // Only the program may have it open, so that reading ends when the program exits.
     try terminal?.program.close()
     DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
   }
 
   deinit { watchdog.cancel() }
 
-  /// Writes a line to its standard input.
+  /// Writes a line to the standard input of the program.
   func write(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
-  /// Ends its standard input.
+  /// Closes the standard input of the program.
   func endInput() throws { try input.fileHandleForWriting.close() }
 
-  /// Stops reading its output, as `head` does.
+  /// Stops reading the output of the program, like `head`.
   func closeOutput() throws { try output.fileHandleForReading.close() }
 
   func interrupt() { process.interrupt() }
 
-  /// The next line of its output as it comes; `nil` at the end.
+  /// Waits for the next line of the output and returns it; `nil` at the end.
   func line() -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -75,7 +75,7 @@ final class DemoProcess {
     var lines: [String] { String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init) }
   }
 
-  /// Reads what is left and waits for the end.
+  /// Reads the rest of the output and waits for the exit.
   func finish(readingOutput: Bool = true) -> Result {
     var rest = buffer
     if readingOutput { rest.append(output.fileHandleForReading.readDataToEndOfFile()) }
@@ -83,14 +83,14 @@ final class DemoProcess {
     return Result(output: rest, errors: String(decoding: complaints, as: UTF8.self), code: wait())
   }
 
-  /// Waits for the end; gives the exit code.
+  /// Waits for the exit and returns the exit code.
   func wait() -> Int32 {
     process.waitUntilExit()
     watchdog.cancel()
     return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
   }
 
-  /// Runs to the end.
+  /// Runs `Demo` until it exits.
   static func run(_ arguments: String...) throws -> Result { try DemoProcess(arguments).finish() }
 
   private static func executable() throws -> URL {
@@ -112,7 +112,7 @@ private struct UncheckedBox<Value>: @unchecked Sendable {
   init(_ value: Value) { self.value = value }
 }
 
-/// A line of NDJSON.
+/// Parses a line of NDJSON.
 func object(_ line: String?, file: StaticString = #filePath, line number: UInt = #line) throws -> [String: Any] {
   let text = try XCTUnwrap(line, "no line", file: file, line: number)
   let value = try JSONSerialization.jsonObject(with: Data(text.utf8))

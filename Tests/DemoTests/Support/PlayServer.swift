@@ -1,6 +1,6 @@
 import XCTest
 
-/// A run of `Demo serve`, for the other commands.
+/// A process of `Demo serve`, a server for tests of the other commands.
 final class PlayServer {
   private let process: DemoProcess
   let url: String

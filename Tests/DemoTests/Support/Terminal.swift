@@ -1,9 +1,9 @@
 import Foundation
 import XCTest
 
-/// A pseudo-terminal: what a program thinks a person sits at.
+/// A pseudo-terminal for a program under test.
 final class Terminal {
-  /// What the program gets as its standard output and error.
+  /// The standard output and standard error of the program.
   let program: FileHandle
   private let screen: Int32
 
@@ -13,7 +13,7 @@ final class Terminal {
     guard openpty(&screen, &descriptor, nil, nil, &size) == 0 else {
       throw XCTSkip("the system gives no pseudo-terminal: \(String(cString: strerror(errno)))")
     }
-    // Other programs that start meanwhile must not keep it open.
+    // Other processes that start meanwhile must not inherit it.
     _ = fcntl(screen, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     self.screen = screen
@@ -22,13 +22,13 @@ final class Terminal {
 
   deinit { close(screen) }
 
-  /// Everything that was shown, until `isEnough` says so or the program has ended.
+  /// Returns the displayed text when `isEnough` returns `true` for it, or when the program has ended.
   func text(until isEnough: (String) -> Bool = { _ in false }) -> String {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = read(screen, &chunk, chunk.count)
-      // EIO: the last one who had the other side open is gone.
+      // EIO: no process has the terminal open.
       guard count > 0 else { break }
       bytes += chunk[..<count]
       if isEnough(String(decoding: bytes, as: UTF8.self)) { break }

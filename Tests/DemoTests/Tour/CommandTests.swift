@@ -3,7 +3,7 @@ import XCTest
 final class CommandTests: XCTestCase {
   private static let commands = ["get", "pages", "download", "events", "bench"]
 
-  func test_everyCommandHasHelpWithExamples() throws {
+  func test_everyCommand_hasHelpWithExamples() throws {
     for command in Self.commands + ["serve"] {
       let result = try DemoProcess.run(command, "--help")
       XCTAssertEqual(result.code, 0)
@@ -13,9 +13,9 @@ final class CommandTests: XCTestCase {
     }
   }
 
-  func test_curlPrintsTheCommandAndSendsNothing() throws {
+  func test_curl_printsTheCommandAndSendsNothing() throws {
     for command in Self.commands {
-      // Nothing listens there.
+      // No server listens on this port.
       let result = try DemoProcess.run(command, "--curl", "-H", "Authorization: Bearer 1", "http://127.0.0.1:9/x")
       XCTAssertEqual(result.code, 0, "\(command): \(result.errors)")
       XCTAssertEqual(result.lines.count, 1)
@@ -24,7 +24,7 @@ final class CommandTests: XCTestCase {
     }
   }
 
-  func test_verboseLogsOnStandardErrorWithoutSecrets() throws {
+  func test_verbose_logsOnStandardErrorWithoutSecrets() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run(
       "get", "--verbose", "-H", "Authorization: Bearer of-secrets", "\(server.url)/cart?token=hidden")
@@ -35,7 +35,7 @@ final class CommandTests: XCTestCase {
     XCTAssertFalse(result.errors.contains("of-secrets"), result.errors)
   }
 
-  func test_coloursAreForTerminalsThatWantThem() throws {
+  func test_colors_areUsedOnlyOnTerminalsThatAllowThem() throws {
     func shown(_ environment: [String: String]) throws -> String {
       let terminal = try Terminal()
       let run = try DemoProcess(["fetch"], terminal: terminal, environment: environment)
@@ -50,14 +50,14 @@ final class CommandTests: XCTestCase {
     XCTAssertFalse(try DemoProcess.run("fetch").errors.contains("\u{1B}"))
   }
 
-  func test_theTourAsJSONNamesItsStops() throws {
+  func test_tour_namesItsStops_asJSON() throws {
     let result = try DemoProcess.run("--json")
     XCTAssertEqual(result.code, 0, result.errors)
     XCTAssertEqual(try object(result.lines.first)["stop"] as? String, "await")
     XCTAssertEqual(try object(result.lines.last)["stop"] as? String, "done")
   }
 
-  func test_theVersionIsThatOfTheChangelogOrANewerOne() throws {
+  func test_version_isAtLeastThatOfTheChangelog() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let changelog = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
@@ -73,7 +73,7 @@ final class CommandTests: XCTestCase {
     }
   }
 
-  func test_aDumbTerminalGetsNoEscapeCodes() throws {
+  func test_dumbTerminal_receivesNoEscapeCodes() throws {
     let server = try PlayServer()
     for command in [
       ["get", "\(server.url)/cart"], ["bench", "-n", "200", "\(server.url)/cart"], ["pages", "\(server.url)/feed"],
@@ -88,7 +88,7 @@ final class CommandTests: XCTestCase {
     }
   }
 
-  func test_aMissingURLAndASecondOneAreNamed() throws {
+  func test_missingOrSecondURL_isNamedInTheError() throws {
     for command in ["pages", "download", "events", "bench"] {
       let none = try DemoProcess.run(command)
       XCTAssertEqual(none.code, 2)

@@ -105,6 +105,22 @@ final class NetLayerArticleTests: XCTestCase {
     try assertPrinted(asIn: "AuthenticatingRequests")
   }
 
+  func test_retriesAndLimits() async throws {
+    let shopURL = URL(string: "https://shop.example")
+    let busy = StubTransport.StubbedResponse.json("", status: 503)
+    let stub = StubTransport([.init(.get, "/stock", .sequence([busy, .json(#"{"count":3}"#)]))])
+    let shop = Network(
+      Backend(
+        baseURL: shopURL, transport: stub,
+        interceptors: [
+          RetryInterceptor(policy: RetryPolicy(attempts: 4, initialDelay: .milliseconds(20))),
+          LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1))),
+        ]))
+    let response = try await shop.fetch(.get("/stock"))
+    print("\(response.status) after \(response.request.context[Attempt.self]) attempts")
+    try assertPrinted(asIn: "RetriesAndLimits")
+  }
+
   func test_uploads() async throws {
     let (bag, done) = (DisposeBag(), Done())
     let file = FileManager.default.temporaryDirectory.appending(path: "photo-\(UUID().uuidString).jpg")

@@ -6,11 +6,11 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// What every maker of a body is promised: pace, an end, and a limit of its silence.
+/// The guarantees for every source of a body: backpressure, a clean end, and a time limit per chunk.
 final class ChunkPumpTests: XCTestCase {
   private static let chunk = Data(repeating: 7, count: 1 << 16)
 
-  /// Reads the next step of `pump`, waiting for its maker; at most `count` bytes.
+  /// A consumer that reads the steps of `pump` and waits for the source.
   private final class Consumer: Sendable {
     let pump: ChunkPump
     private let woken: DispatchSemaphore
@@ -44,7 +44,7 @@ final class ChunkPumpTests: XCTestCase {
     }
   }
 
-  func testASequenceIsAskedForAtMost256KBAhead() throws {
+  func testASequenceIsReadAtMost256KBAhead() throws {
     let made = Atomic<Int>(0)
     let taken = Atomic<Int>(0)
     let most = Atomic<Int>(0)
@@ -60,7 +60,7 @@ final class ChunkPumpTests: XCTestCase {
       XCTAssertEqual(try consumer.bytes(), 1 << 16)
       taken.store(index, ordering: .sequentiallyConsistent)
       if index == 1 {
-        // Four chunks fill 256 KB, and the first is gone: five are made, and no more.
+        // Four chunks fill 256 KB, and the first has been read: the sequence produces exactly five.
         let full = expectation(
           for: NSPredicate { _, _ in made.load(ordering: .sequentiallyConsistent) == 5 }, evaluatedWith: nil)
         wait(for: [full], timeout: 20)
@@ -80,7 +80,7 @@ final class ChunkPumpTests: XCTestCase {
     wait(for: [waiting.cancelled], timeout: 20)
   }
 
-  func testAStopEndsASequenceThatWaitsForRoom() throws {
+  func testAStopEndsASequenceThatWaitsForBufferSpace() throws {
     final class Token: Sendable {
       let gone: XCTestExpectation
       init(_ gone: XCTestExpectation) { self.gone = gone }
@@ -137,7 +137,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertEqual(rounds.withLock { $0 }, 2)
   }
 
-  func testSmallChunksAreReadTogether() throws {
+  func testSmallChunksAreCombined() throws {
     let made = Locked(0)
     let consumer = Consumer(
       Request.BodyStream(once: {
@@ -155,7 +155,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertEqual(try consumer.bytes(), 0)
   }
 
-  func testARewindStartsARepeatableSequenceAgainAndNoOther() throws {
+  func testARewindRestartsOnlyARepeatableSequence() throws {
     let consumer = Consumer(
       Request.BodyStream(sequence: {
         AsyncStream<Data> {
@@ -175,7 +175,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertFalse(once.pump.rewind())
   }
 
-  func testASequenceThatExistsOnceIsIteratedOnce() throws {
+  func testASingleUseSequenceIsIteratedOnce() throws {
     let stream = Request.BodyStream(once: AsyncStream<Data> { $0.finish() })
     XCTAssertEqual(try Consumer(stream).bytes(), 0)
     XCTAssertThrowsError(try Consumer(stream).bytes()) { error in
@@ -184,7 +184,7 @@ final class ChunkPumpTests: XCTestCase {
     }
   }
 
-  func testASilentMakerReachesItsLimitAlsoWhereItMakesEmptyChunks() throws {
+  func testASilentSourceReachesItsTimeLimit_alsoWithEmptyChunks() throws {
     let isOver = Atomic<Bool>(false)
     defer { isOver.store(true, ordering: .releasing) }
     let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
@@ -203,8 +203,8 @@ final class ChunkPumpTests: XCTestCase {
     wait(for: [cancelled], timeout: 20)
   }
 
-  func testTheLimitOfSilenceCountsWaitsOnlyAndEachByItself() throws {
-    // Six chunks take longer than the limit, each far less.
+  func testTheChunkTimeoutAppliesToEachWaitSeparately() throws {
+    // Six chunks together take longer than the limit, but each alone takes far less.
     let go = DispatchSemaphore(value: 0)
     var stream = Request.BodyStream(open: {
       let left = Locked(6)

@@ -7,7 +7,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Bodies in files, which are read beside the loop while they are sent.
+  /// Tests of bodies in files, which are read off the loop's thread during the upload.
   final class FileUploadTests: XCTestCase {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "body") }
@@ -26,7 +26,8 @@
       return try pending.outcome()
     }
 
-    /// A server that changes the file to `length` bytes while a body comes in, and takes it.
+    /// Creates a server that changes the file's length to `length` bytes while it receives a body, and accepts the
+    /// body.
     private func changing(to length: Int) throws -> RawServer {
       try RawServer { [file] connection, _ in
         while let head = connection.receiveHead() {
@@ -46,7 +47,7 @@
       }
     }
 
-    func testAFileThatIsCutWhileItIsSentFails() throws {
+    func testAFileTruncatedDuringTheUploadFails() throws {
       for body in [Request.Body.file(file), .parts([.data(Data("a".utf8)), .file(file)])] {
         try Data(count: size).write(to: file)
         let server = try changing(to: 1 << 20)
@@ -54,19 +55,19 @@
         let put = Request(method: .put, url: server.url, body: body)
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("no error") }
         XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("changed while it was sent"), error.reason)
+        XCTAssert(error.reason.contains("changed during the upload"), error.reason)
         XCTAssertEqual(error.request?.url, server.url)
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
       }
     }
 
-    func testAFileThatGrowsIsSentAsItWasAnnounced() throws {
+    func testAFileThatGrowsIsSentWithTheDeclaredLength() throws {
       let server = try changing(to: 2 * size)
       let put = Request(method: .put, url: server.url, body: .file(file))
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().metrics?.bytesSent, Int64(size))
     }
 
-    func testAFileThatIsChangedBeforeItsTurnFails() throws {
+    func testAFileChangedWhileItsRequestIsQueuedFails() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let first = PendingCall(self)
@@ -77,10 +78,10 @@
       XCTAssertEqual(try first.outcome().get().status, 200)
       guard case .failure(let error) = try second.outcome() else { return XCTFail("no error") }
       XCTAssertEqual(error.kind, .connection)
-      XCTAssert(error.reason.contains("has 1000 bytes where there were \(size)"), error.reason)
+      XCTAssert(error.reason.contains("has 1000 bytes instead of \(size)"), error.reason)
     }
 
-    func testAFileThatIsGoneBeforeItsTurnIsNamed() throws {
+    func testAFileRemovedWhileItsRequestIsQueuedIsNamed() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let first = PendingCall(self)
@@ -94,7 +95,7 @@
       XCTAssert(error.reason.contains(file.path), error.reason)
     }
 
-    func testManyFilesAtOnceArriveWhole() throws {
+    func testManyConcurrentFilesArriveComplete() throws {
       let content = Data(TestRoutes.pattern(1_000_000))
       try content.write(to: file)
       let server = try LoopbackServer(routes: TestRoutes.make())

@@ -13,7 +13,7 @@ final class PartialFileTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
-  func test_twoLongNamesHaveTwoPartialFiles() throws {
+  func test_twoLongFileNamesHaveSeparatePartialFiles() throws {
     let start = String(repeating: "n", count: 254)
     let partial = try ["1", "2"].map { try PartialFile(resuming: directory.appending(path: start + $0)) }
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path).count, 2)

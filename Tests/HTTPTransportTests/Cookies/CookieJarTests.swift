@@ -4,20 +4,20 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// RFC 6265.
+/// Tests of the rules of RFC 6265.
 final class CookieJarTests: XCTestCase {
   private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
   private func url(_ text: String) throws -> URL { try XCTUnwrap(URL(string: text)) }
 
-  /// What is sent to `to` after `from` has set `fields`.
+  /// Returns the `Cookie` field for a request to `to`, after a response from `from` has set `fields`.
   private func header(_ fields: [String], from: String, to: String, later: Double = 0) throws -> String? {
     let jar = CookieJar()
     jar.store(HTTPHeaders(fields.map { .init(name: "Set-Cookie", value: $0) }), from: try url(from), at: now)
     return jar.header(for: try url(to), at: now + later)
   }
 
-  func testWhichCookieGoesWhere() throws {
+  func testCookiesAreSentToMatchingHostsAndPaths() throws {
     let cases: [(String, String, String, String?)] = [
       ("a=1", "http://h/", "http://h/", "a=1"), ("a=1", "http://h/", "http://h:81/x", "a=1"),
       ("a=1", "http://h/", "http://g/", nil), ("a=1", "http://api.h.com/", "http://h.com/", nil),
@@ -55,7 +55,7 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
-  func testADomainOfOneLabelGivesACookieOfItsHostAlone() throws {
+  func testADomainOfOneLabelSetsAHostOnlyCookie() throws {
     for host in ["localhost", "intranet", "LOCALHOST", "localhost."] {
       for domain in [host, "." + host, host + "."] where !domain.hasSuffix("..") {
         let field = "a=1; Domain=\(domain)"
@@ -71,7 +71,7 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
-  func testCookiesEnd() throws {
+  func testCookiesExpire() throws {
     XCTAssertEqual(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 9), "a=1")
     XCTAssertNil(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 10))
     XCTAssertNil(try header(["a=1", "a=1; Max-Age=0"], from: "http://h/", to: "http://h/"))
@@ -80,12 +80,12 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(try header([both], from: "http://h/", to: "http://h/"), "a=1")
   }
 
-  func testTheLastOfANameCountsAndLongerPathsGoFirst() throws {
+  func testTheLastCookieOfANameAppliesAndLongerPathsComeFirst() throws {
     let fields = ["a=1", "b=2; Path=/x", "a=3", "c=4; Path=/x/y"]
     XCTAssertEqual(try header(fields, from: "http://h/", to: "http://h/x/y"), "c=4; b=2; a=3")
   }
 
-  func testWhatComesWithoutTLSLeavesSecureCookiesAlone() throws {
+  func testAResponseWithoutTLSDoesNotOverwriteSecureCookies() throws {
     for attack in ["a=2", "a=; Max-Age=0", "a=2; Path=/x/y", "a=2; Domain=h.com"] {
       let jar = CookieJar()
       jar.store(["Set-Cookie": "a=1; Secure; Path=/x"], from: try url("https://www.h.com/"), at: now)
@@ -103,7 +103,7 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.header(for: try url("http://h/y"), at: now), "a=2")
   }
 
-  func testACookieHasItsLimit() throws {
+  func testACookieHasASizeLimit() throws {
     let value = String(repeating: "v", count: 4095)
     XCTAssertEqual(try header(["a=" + value], from: "http://h/", to: "http://h/"), "a=" + value)
     XCTAssertNil(try header(["a=v" + value], from: "http://h/", to: "http://h/"))
@@ -111,7 +111,7 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(try header([path], from: "http://h/", to: "http://h/"), "a=1")
   }
 
-  func testDatesAreReadInTheOrdersThatServersWrite() {
+  func testDatesAreParsedInAllCommonFormats() {
     let expected = Date(timeIntervalSince1970: 784_111_777)
     for text in [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
@@ -126,7 +126,7 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
-  func testAJarForgetsWhatItIsToldTo() throws {
+  func testRemoveAllRemovesAllCookies() throws {
     let jar = CookieJar()
     jar.store(["Set-Cookie": "a=1"], from: try url("http://h/"))
     XCTAssertEqual(jar.cookies.map(\.name), ["a"])
@@ -134,7 +134,7 @@ final class CookieJarTests: XCTestCase {
     XCTAssertNil(jar.header(for: try url("http://h/")))
   }
 
-  func testADomainHasRoomForAHundred() throws {
+  func testADomainKeepsAtMost100Cookies() throws {
     let jar = CookieJar()
     for index in 0..<150 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://h/")) }
     XCTAssertEqual(jar.cookies.count, 100)

@@ -8,7 +8,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// HTTP/2 without TLS: `HTTPVersion.http2PriorKnowledge`.
+  /// Tests of HTTP/2 without TLS: `HTTPVersion.http2PriorKnowledge`.
   final class CleartextHTTP2Tests: XCTestCase {
     private func request(
       _ url: URL, _ method: HTTPMethod = .get, _ version: NetLayer.Request.HTTPVersion = .http2PriorKnowledge,
@@ -29,8 +29,8 @@
       try XCTSkipUnless(CurlLibrary.speaksHTTP2, "this libcurl has no HTTP/2, or is older than 7.80")
     }
 
-    /// Speaks HTTP/1.1, or HTTP/2 on connections that begin so; no other server here does both on one port. Answers HTTP/1.1 with the number of
-    /// the connection.
+    /// The server: HTTP/2 on connections that start with its preface, and HTTP/1.1 on all others. No other test server
+    /// supports both on one port. An HTTP/1.1 response contains the number of the connection.
     private static let serve: @Sendable (RawClient, Int) -> Void = { client, number in
       var isFirst = true
       while let head = client.receiveHead() {
@@ -50,7 +50,7 @@
       while let frame = client.read(9) {
         let length = Int(frame[0]) << 16 | Int(frame[1]) << 8 | Int(frame[2])
         guard length == 0 || client.read(length) != nil else { return }
-        // SETTINGS are acknowledged; a request that ends is answered with `:status: 200` and no body.
+        // Acknowledges SETTINGS, and responds to a complete request with `:status: 200` and no body.
         if frame[3] == 4, frame[4] & 1 == 0 { send(4, 1, [0, 0, 0, 0]) }
         if frame[3] <= 1, frame[4] & 1 == 1 { send(1, 5, Array(frame[5...]), [0x88]) }
       }
@@ -72,12 +72,12 @@
         XCTAssertEqual(response.metrics?.httpVersion, "2")
         connections.insert(response.headers["X-Connection"])
       }
-      // The first six may have begun before it was known that one serves all.
+      // The first six may have started before it was known that one connection can serve all.
       if !CurlLibrary.repeatsPriorKnowledge { XCTAssertLessThanOrEqual(connections.count, 6) }
       let last = try outcome(request(nginx.url, .post, body: Data(repeating: 0x61, count: 1000)), on: transport)
         .get()
       XCTAssertEqual(connections.contains(last.headers["X-Connection"]), !CurlLibrary.repeatsPriorKnowledge)
-      // The rest is what the server can't read: HTTP/1.1.
+      // The server cannot read HTTP/1.1.
       XCTAssertNotEqual(try? outcome(request(nginx.url, .get, .http1), on: transport).get().status, 200)
     }
 
@@ -100,7 +100,7 @@
       }
     }
 
-    func testHTTP2GoesOverAUnixSocket_andKeepsItsConnection() throws {
+    func testHTTP2OverAUnixSocket_reusesItsConnection() throws {
       try skipWithoutHTTP2()
       let folder = try makeSocketFolder()
       let server = try RawServer(path: folder + "/a", Self.serve)
@@ -117,7 +117,7 @@
       withExtendedLifetime((server, other)) {}
     }
 
-    func testAProxyIsAskedForATunnel() throws {
+    func testHTTP2UsesATunnelThroughAProxy() throws {
       try skipWithoutHTTP2()
       let server = try RawServer(Self.serve)
       let proxy = try LoopbackProxy()

@@ -8,7 +8,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Content codings (RFC 9110 §8.4): a body that ends in the middle of one is an error, whatever delimits it.
+  /// Tests of content codings (RFC 9110 §8.4): a body that ends in the middle of its coding is an error with any
+  /// framing.
   final class ContentCodingTests: XCTestCase {
     private static let message = Data(TestRoutes.message.utf8)
     private static let codings: [(name: String, bytes: [UInt8])] = [
@@ -64,7 +65,7 @@
       }
     }
 
-    func testACompleteBodyOfEachCodingIsDecodedWhateverDelimitsIt() throws {
+    func testACompleteBodyOfEachCodingIsDecodedWithAnyFraming() throws {
       for (name, bytes) in Self.codings + [("deflate", Self.bareDeflate), ("x-gzip", TestRoutes.gzip)] {
         for framing in Framing.allCases {
           for mode in FaultGrid.Mode.allCases {
@@ -75,7 +76,7 @@
       }
     }
 
-    func testABodyThatIsCutInTheMiddleOfItsCodingFailsWhateverDelimitsIt() throws {
+    func testABodyTruncatedInTheMiddleOfItsCodingFailsWithAnyFraming() throws {
       for (name, bytes) in Self.codings {
         for framing in Framing.allCases {
           for count in 1..<bytes.count {
@@ -90,7 +91,7 @@
       }
     }
 
-    func testACutBodyFailsStreamedAndInAFile() throws {
+    func testATruncatedBodyFailsWhenStreamedAndWhenDownloaded() throws {
       for (name, bytes) in Self.codings {
         for mode in [FaultGrid.Mode.stream, .file] {
           let cut = response(Array(bytes.dropLast()), name, .length)
@@ -100,15 +101,15 @@
       }
     }
 
-    func testNothingIsAnEmptyBodyWhereTheFramingSaysSo() throws {
+    func testAnEmptyBodyIsValidIfTheFramingDelimitsIt() throws {
       for framing in [Framing.length, .chunked] {
         XCTAssertEqual(try outcome(response([], "gzip", framing)).get(), Data())
       }
-      // Where the connection ends it, nothing tells that from a body that was lost.
+      // With `Connection: close` framing, an empty body cannot be distinguished from a lost one.
       XCTAssertThrowsError(try outcome(response([], "gzip", .close)).get())
     }
 
-    func testSeveralMembersAndFramesAreOneBody() throws {
+    func testSeveralMembersOrFramesFormOneBody() throws {
       for (name, bytes) in Self.codings where name == "gzip" || name == "zstd" {
         XCTAssertEqual(try outcome(response(bytes + bytes, name, .length)).get(), Self.message + Self.message, name)
         let cut = response(bytes + bytes.dropLast(), name, .length)
@@ -116,21 +117,21 @@
       }
     }
 
-    func testBytesBehindTheEndOfTheCodingAreNamed() throws {
+    func testBytesAfterTheEndOfTheCodingAreAnError() throws {
       for (name, bytes) in Self.codings {
         guard case .failure(let error) = try outcome(response(bytes + Array("garbage".utf8), name, .length)) else {
           XCTFail("\(name) with garbage passed")
           continue
         }
         XCTAssertEqual(error.kind, .connection)
-        // zstd reads them as another frame.
-        let words = name == "zstd" ? "not coded as its Content-Encoding says" : "bytes behind the end of its \(name)"
+        // zstd reads the extra bytes as another frame.
+        let words = name == "zstd" ? "does not match its Content-Encoding" : "bytes after the end of its \(name)"
         XCTAssert(error.reason.contains(words), error.reason)
       }
     }
 
-    func testCodingsOnTopOfEachOtherAreRemovedInOrder() throws {
-      // In the wrong order, no bytes pass for content.
+    func testSeveralCodingsAreDecodedInOrder() throws {
+      // Decoded in the wrong order, the bytes are invalid.
       let wrong = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header(
         "Content-Encoding", "deflate, gzip")
       XCTAssertThrowsError(try outcome(wrong).get())
@@ -144,15 +145,15 @@
       XCTAssertThrowsError(try outcome(cut).get())
     }
 
-    /// `bytes` in a bare deflate stream, as one stored block (RFC 1951 §3.2.4).
+    /// Returns a raw deflate stream with `bytes` as one stored block (RFC 1951 §3.2.4).
     private static func stored(_ bytes: some Collection<UInt8>) -> [UInt8] {
       let count = UInt16(bytes.count)
       return [1, UInt8(count & 0xff), UInt8(count >> 8), UInt8(~count & 0xff), UInt8(~count >> 8)] + bytes
     }
 
-    func testMoreThanFiveCodingsAndUnknownOnesAreRefused() throws {
+    func testMoreThanFiveCodingsAndUnknownCodingsAreRejected() throws {
       for (field, words) in [
-        ("gzip, gzip, gzip, gzip, gzip, gzip", "more than 5 codings"), ("compress", #""compress" is not known"#),
+        ("gzip, gzip, gzip, gzip, gzip, gzip", "more than 5 codings"), ("compress", #""compress" is not supported"#),
       ] {
         let server = LoopbackServer.Response.bytes(TestRoutes.gzip).header("Content-Encoding", field)
         guard case .failure(let error) = try outcome(server) else { return XCTFail(field) }
@@ -162,7 +163,7 @@
       XCTAssertEqual(try outcome(identity).get(), Data("plain".utf8))
     }
 
-    func testAResponseWithoutABodyNeedsNoEndOfItsCoding() throws {
+    func testAResponseWithoutABodyMayHaveAContentEncoding() throws {
       for (method, status) in [(HTTPMethod.head, "200 OK"), (.get, "304 Not Modified"), (.get, "204 No Content")] {
         let server = try LoopbackServer { _ in
           .init(body: .raw([.init("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\nContent-Length: 51\r\n\r\n")]))
@@ -174,7 +175,7 @@
       }
     }
 
-    func testABombIsHandedOutInLimitedPiecesAndNeverDuringAPause() throws {
+    func testADecompressionBombIsDeliveredInLimitedChunksAndNeverDuringAPause() throws {
       let server = try LoopbackServer { _ in LoopbackServer.Fault.gzipBomb.response() }
       let transport = try CurlTransport()
       let pieces = Locked((largest: 0, count: 0, isPaused: false, duringPause: 0))
@@ -207,12 +208,12 @@
       wait(for: [ended], timeout: 20)
       let seen = pieces.withLock { $0 }
       XCTAssertEqual(seen.duringPause, 0)
-      XCTAssertLessThanOrEqual(seen.largest, CurlHandle.pieceSize)
+      XCTAssertLessThanOrEqual(seen.largest, CurlHandle.chunkSize)
       control.withLock { $0 = nil }
     }
 
-    func testWhatAPauseHoldsBackIsDeliveredBehindTheEndOfTheTransfer() throws {
-      // 20 MB in 21 KB: all of it has come in before the first pause is over.
+    func testBytesHeldBackByAPauseAreDeliveredAfterTheEndOfTheTransfer() throws {
+      // 20 MB compressed to 21 KB: all of it arrives before the first pause is over.
       let big = Data(count: 20 << 20)
       let server = try LoopbackServer { _ in
         LoopbackServer.Response.bytes(Self.zeros).header("Content-Encoding", "gzip")
@@ -241,7 +242,7 @@
       control.withLock { $0 = nil }
     }
 
-    /// 20 MB of zeros in gzip: 20 members of 1 MB.
+    /// 20 MB of zeros, compressed with gzip: 20 members of 1 MB each.
     private static let zeros: [UInt8] = {
       let megabyte =
         TestRoutes.bytes("1f8b0800000000000203edc13101000000c2a0f54f6d085fa0") + [UInt8](repeating: 0, count: 1016)

@@ -8,7 +8,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Connections that go elsewhere than to the URL's host: `Configuration.addresses`.
+  /// Tests of connections to an address other than the URL's host: `Configuration.addresses`.
   final class CurlAddressTests: XCTestCase {
     private func outcome(_ url: String, on transport: CurlTransport) throws -> TransportSuite.Outcome {
       let pending = PendingCall(self)
@@ -20,10 +20,10 @@
       String(decoding: try outcome(url, on: transport).get().body, as: UTF8.self)
     }
 
-    /// A path in a folder of its own, which is removed at the end of the test.
+    /// Returns a path in a separate folder, which is removed at the end of the test.
     private func socketPath() throws -> String { try makeSocketFolder() + "/http.sock" }
 
-    /// Tells the Host field and the number of the connection.
+    /// The server: responds with the Host field and the number of the connection.
     private static let serve: @Sendable (RawClient, Int) -> Void = { client, number in
       while let head = client.receiveHead() {
         let host = head.firstMatch(of: /Host: (.*)\r\n/)?.output.1 ?? "?"
@@ -34,7 +34,7 @@
 
     // MARK: Hosts
 
-    func testAConnectionGoesToTheAddressOfItsHost_andTheHostFieldStaysTheURLs() throws {
+    func testAConnectionUsesTheAddressOfItsHost_andTheHostFieldIsUnchanged() throws {
       let server = try RawServer(Self.serve)
       let transport = try CurlTransport(
         .init(addresses: [
@@ -48,7 +48,7 @@
       XCTAssertEqual(try text(server.url.absoluteString, on: transport), "127.0.0.1:\(server.port) 4", "no other host")
     }
 
-    func testAHostWithAPortComesBeforeTheHostAlone() throws {
+    func testAnEntryWithAPortTakesPrecedenceOverTheHostAlone() throws {
       let (one, two) = (try LoopbackServer { _ in .text("one") }, try LoopbackServer { _ in .text("two") })
       let transport = try CurlTransport(
         .init(addresses: [
@@ -61,7 +61,7 @@
       XCTAssertEqual(try text("http://a.example:81/", on: transport), "two")
     }
 
-    func testARedirectGoesToTheAddressOfItsHost() throws {
+    func testARedirectUsesTheAddressOfItsHost() throws {
       let target = try LoopbackServer { _ in .text("target") }
       let server = try LoopbackServer { _ in .redirect(to: "http://b.example/", status: 302) }
       let transport = try CurlTransport(
@@ -83,7 +83,7 @@
       XCTAssert(error.reason.contains("Configuration.addresses"), error.reason)
     }
 
-    func testAddressesThatAreNotValidAreRefused() {
+    func testInvalidAddressesAreRejected() {
       let long = "/" + String(repeating: "x", count: 107)
       for (addresses, words) in [
         (["": .host("a")], #"host """#), (["a/b": .host("a")], #""a/b""#), (["a:0": .host("a")], #""a:0""#),
@@ -103,10 +103,10 @@
 
     // MARK: Unix domain sockets
 
-    func testRequestsGoOverAUnixSocket_andKeepItsConnection() throws {
+    func testRequestsOverAUnixSocket_reuseItsConnection() throws {
       let path = try socketPath()
       let server = try RawServer(path: path, Self.serve)
-      // One that nobody listens to: the socket has no use for it.
+      // Nothing listens at this proxy: a Unix domain socket does not use it.
       let proxy = try XCTUnwrap(URL(string: "http://127.0.0.1:1/"))
       let transport = try CurlTransport(.init(proxy: .url(proxy), addresses: ["docker": .unixSocket(path: path)]))
       for isReused in [false, true] {
@@ -128,7 +128,7 @@
       withExtendedLifetime(servers) {}
     }
 
-    func testBytesThatNobodyAskedForOnAUnixSocketAreNoResponse() throws {
+    func testUnsolicitedBytesOnAUnixSocketAreNotAResponse() throws {
       let path = try socketPath()
       let (sendsMore, hasSent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let server = try RawServer(path: path) { client, number in
@@ -145,7 +145,7 @@
         XCTAssertEqual(try text("http://docker/", on: transport), "\(number)")
         sendsMore.signal()
         guard hasSent.wait(timeout: .now() + 60) == .success else { return XCTFail("went over the old connection") }
-        // A whole turn of the loop, in which it sees them.
+        // A response from another server shows that the loop has completed a turn, in which it detects the extra bytes.
         XCTAssertEqual(try text(other.url.absoluteString, on: transport), "other")
       }
       withExtendedLifetime(server) {}
@@ -159,7 +159,7 @@
       XCTAssert(error.reason.contains("docker:80 at \(path)"), error.reason)
     }
 
-    func testAWebSocketGoesToTheAddressOfItsHost() throws {
+    func testAWebSocketUsesTheAddressOfItsHost() throws {
       let server = try LoopbackServer { _ in .text("no socket") }
       let transport = try CurlTransport(.init(addresses: ["a.example": .host("127.0.0.1", port: Int(server.port))]))
       let closed = expectation(description: "closed")

@@ -9,7 +9,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// How connections are used, and given up.
+  /// Tests of the reuse and the limits of connections.
   final class CurlConnectionTests: XCTestCase {
     private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
       let pending = PendingCall(self)
@@ -17,7 +17,7 @@
       return try pending.outcome()
     }
 
-    func testAConnectionThatTheRequestAsksToCloseIsNotUsedAgain() throws {
+    func testAConnectionIsNotReusedAfterARequestWithConnectionClose() throws {
       let server = try LoopbackServer { _ in .text("ok") }
       let transport = try CurlTransport()
       for value in ["close", "keep-alive, Close"] {
@@ -29,7 +29,7 @@
       }
     }
 
-    func testAConnectionServesNoMoreRequestsThanAllowed() throws {
+    func testAConnectionServesAtMostTheAllowedNumberOfRequests() throws {
       guard CurlLibrary.asksBeforeSending else {
         return XCTAssertThrowsError(try CurlTransport(.init(maxRequestsPerConnection: 3)))
       }
@@ -41,7 +41,7 @@
       }
     }
 
-    func testLimitsThatWouldLetNothingRunAreRefused() {
+    func testInvalidLimitsAreRejected() {
       for (configuration, name) in [
         (CurlTransport.Configuration(maxConnectionsPerHost: 0), "maxConnectionsPerHost is 0"),
         (.init(maxConnections: -1), "maxConnections is -1"), (.init(maxBodySize: -1), "maxBodySize is -1"),
@@ -55,7 +55,7 @@
       }
     }
 
-    func testAHeadOfAnySizeIsSentWhole() throws {
+    func testAHeadOfAnySizeIsSentCompletely() throws {
       let received = Locked("")
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {
@@ -65,7 +65,7 @@
         }
       }
       let transport = try CurlTransport()
-      // libcurl 7.74 refuses heads of 100 KB as too large.
+      // libcurl 7.74 rejects heads of 100 KB as too large.
       for size in [10, 40_000, CurlLibrary.asksBeforeSending ? 300_000 : 60_000, 10] {
         for (method, body) in [(HTTPMethod.get, ""), (.delete, ""), (.post, ""), (.post, "body"), (.options, "")] {
           let request = Request(
@@ -81,10 +81,10 @@
       }
     }
 
-    func testABodyThatIsAnnouncedTooLargeIsNotReadToKnow() throws {
+    func testABodyAnnouncedAsTooLargeIsRejectedWithoutReadingIt() throws {
       for limit in [0, 10] {
         for status in [200, 500] {
-          // What is announced never comes: without the check, this would be a timeout.
+          // The announced body never arrives: without the check, the request would time out.
           let server = try LoopbackServer { _ in
             .init(body: .raw([.init("HTTP/1.1 \(status) S\r\nContent-Length: 11\r\n\r\n")]), ending: .hang)
           }
@@ -132,7 +132,7 @@
       var path: String { "/" }
     }
 
-    func testTrailersAreOnAStreamedResponseWhenItsBodyIsRead() async throws {
+    func testTrailersAreOnAStreamedResponseAfterItsBodyWasRead() async throws {
       let server = try LoopbackServer { _ in
         .init(
           body: .raw([
@@ -146,7 +146,7 @@
       XCTAssertEqual(streamed.trailers["X-Checksum"], "7")
     }
 
-    func testAShutdownThatIsAwaitedHasEndedEverything() async throws {
+    func testShutdownAndWaitReturnsAfterAllRequestsHaveEnded() async throws {
       let server = try LoopbackServer { _ in .neverResponding }
       let transport = try CurlTransport()
       let ends = Locked<[NetworkError.Kind?]>([])
@@ -157,7 +157,7 @@
       }
       await transport.shutdownAndWait()
       XCTAssertEqual(ends.withLock { $0 }, [.cancelled, .cancelled, .cancelled])
-      // Again, and by several at once.
+      // Repeated and concurrent calls also return.
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<4 { group.addTask { await transport.shutdownAndWait() } }
       }
@@ -178,7 +178,7 @@
       XCTAssertNoThrow(try CurlTransport(.init(proxy: .url(URL(string: "http://us%20er:p%25ss@127.0.0.1:9")!))))
     }
 
-    func testAProxyWithoutAPortHasItsSchemes() throws {
+    func testAProxyWithoutAPortUsesTheDefaultPortOfItsScheme() throws {
       for (url, expected) in [
         ("http://proxy", "http://proxy:80"), ("https://u:p@proxy", "https://u:p@proxy:443"),
         ("socks5://proxy", "socks5://proxy:1080"), ("http://proxy:3128", "http://proxy:3128"),
@@ -187,7 +187,7 @@
       }
     }
 
-    func testPinsHoldForEverySpellingOfAnAddress() throws {
+    func testPinsApplyToEverySpellingOfAnAddress() throws {
       let pin = "sha256//" + Data(count: 32).base64EncodedString()
       let tls = CurlTransport.TLS(pins: ["127.0.0.1": [pin]])
       for host in ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1."] {

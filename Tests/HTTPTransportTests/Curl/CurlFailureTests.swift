@@ -7,7 +7,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Errors name what failed, and what to do.
+  /// Tests that errors name the failure and the remedy.
   final class CurlFailureTests: XCTestCase {
     private func error(_ url: URL, _ configuration: CurlTransport.Configuration = .init()) throws -> NetworkError {
       let transport = try CurlTransport(configuration)
@@ -35,25 +35,25 @@
       for word in words { XCTAssert(error.reason.contains(word), error.reason, file: file, line: line) }
     }
 
-    func testALineOfAHeadThatIsTooLongIsNamed() throws {
+    func testAnOverlongLineInAHeadIsReported() throws {
       let line = "X-Long: " + String(repeating: "x", count: 150_000) + "\r\n"
       assert(try error(of: "HTTP/1.1 200 OK\r\n\(line)Content-Length: 2\r\n\r\nok"), .connection, says: "head", "KB")
     }
 
-    func testAChunkSizeThatIsNoneIsNamed() throws {
+    func testAnInvalidChunkSizeIsReported() throws {
       let size = String(repeating: "F", count: 20)
       let failure = try error(of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nok\r\n0\r\n\r\n")
       assert(failure, .connection, says: "127.0.0.1")
       XCTAssert(failure.reason.localizedCaseInsensitiveContains("chunk"), failure.reason)
     }
 
-    func testWhatIsNotHTTPIsSaidSo() throws {
+    func testAResponseThatIsNotHTTPIsReported() throws {
       for text in ["Http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "SSH-2.0-OpenSSH\r\n", "HTTP/9.9 200\r\n\r\n"] {
         assert(try error(of: text), .connection, says: "did not respond with HTTP")
       }
     }
 
-    func testAProxyThatIsNotThereIsNamed() throws {
+    func testAnUnreachableProxyIsNamed() throws {
       let closed = try LoopbackServer { _ in .text("never") }
       let port = closed.port
       closed.stop()
@@ -62,7 +62,7 @@
       assert(try error(target, .init(proxy: .url(proxy))), .connection, says: "proxy 127.0.0.1:\(port)", "192.0.2.1:81")
     }
 
-    func testAHangUpInTheHandshakeIsNotTheCertificatesFault() throws {
+    func testAConnectionClosedDuringTheHandshakeIsNotReportedAsACertificateError() throws {
       let server = try RawServer { _, _ in }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       let failure = try error(url)
@@ -70,7 +70,7 @@
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
 
-    func testALackOfDescriptorsIsNamed() throws {
+    func testTooManyOpenFilesIsReported() throws {
       let server = try LoopbackServer { _ in .text("ok") }
       let transport = try CurlTransport()
       let warm = PendingCall(self)
@@ -84,7 +84,7 @@
       var taken: [Int32] = []
       while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
       defer { for descriptor in taken { close(descriptor) } }
-      // Another host, so that no kept connection serves.
+      // Another host, so that no kept connection is reused.
       let pending = PendingCall(self)
       _ = pending.send(
         Request(url: try XCTUnwrap(URL(string: "http://127.0.0.2:\(server.port)/"))), on: transport)
@@ -94,7 +94,7 @@
       assert(failure, .connection, says: "Too many open files", "raise the limit")
     }
 
-    func testABadCertificateOfTheProxyIsTheProxys() throws {
+    func testAnInvalidCertificateOfTheProxyIsAttributedToTheProxy() throws {
       let hostile = try HostileServer()
       defer { hostile.stop() }
       let proxy = try hostile.url("close-notify")

@@ -8,7 +8,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// What a transport says of its connections and requests.
+  /// Tests of the counts of a transport's connections and requests.
   final class CurlGaugesTests: XCTestCase {
     private typealias Counts = CurlTransport.Gauges.Counts
 
@@ -18,7 +18,7 @@
       return counts
     }
 
-    /// The counts of `url`'s origin once they are `expected`, or after many looks.
+    /// Returns the counts of `url`'s origin as soon as they equal `expected`, or the last counts after many attempts.
     private func settled(_ expected: Counts, of url: URL, in transport: CurlTransport) async -> Counts? {
       var found: Counts?
       for _ in 0..<20_000 {
@@ -29,7 +29,7 @@
       return found
     }
 
-    func testTheGaugesFollowRequestsFromTheQueueToTheEnd() async throws {
+    func testTheGaugesCountRequestsFromTheQueueToTheirCompletion() async throws {
       let mayAnswer = DispatchSemaphore(value: 0)
       let server = try RawServer { client, _ in
         while client.receiveHead() != nil {
@@ -54,7 +54,7 @@
       for _ in 0..<4 { mayAnswer.signal() }
       for pending in pendingCalls.prefix(4) { XCTAssertEqual(try pending.outcome().get().status, 200) }
       XCTAssertEqual(TransportSuite.kind(try pendingCalls[4].outcome()), .cancelled)
-      // Nothing runs any more: one look is enough.
+      // No request is running, so a single read is sufficient.
       found = await transport.gauges()
       expected = counts(connections: 2, idle: 2, running: 0, waiting: 0)
       XCTAssertEqual(found.total, expected)
@@ -65,7 +65,7 @@
       XCTAssertEqual(found, CurlTransport.Gauges())
     }
 
-    func testOriginsAreCountedByThemselves_alsoOnAUnixSocket() async throws {
+    func testOriginsAreCountedSeparately_alsoOnAUnixSocket() async throws {
       let folder = try makeSocketFolder()
       let serve: @Sendable (RawClient, Int) -> Void = { client, _ in
         while client.receiveHead() != nil { client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
@@ -84,7 +84,7 @@
       withExtendedLifetime(two) {}
     }
 
-    func testAskersGetAnAnswerWhileTheTransportEnds() async throws {
+    func testGaugesReturnDuringAShutdown() async throws {
       for _ in 0..<20 {
         let transport = try CurlTransport()
         await withTaskGroup(of: Int.self) { group in

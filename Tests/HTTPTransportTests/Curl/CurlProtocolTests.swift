@@ -8,7 +8,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// What few servers send, byte for byte: RFC 9110 and RFC 9112.
+  /// Tests of responses that few servers send, byte for byte (RFC 9110 and RFC 9112).
   final class CurlProtocolTests: XCTestCase {
     private func outcome(
       _ request: NetLayer.Request, on transport: CurlTransport
@@ -18,7 +18,7 @@
       return try pending.outcome()
     }
 
-    /// What comes of `bytes`, and then of the next request.
+    /// Returns the outcome of `bytes`, and asserts that the next request succeeds.
     private func outcome(
       of bytes: String, method: HTTPMethod = .get, timeouts: Request.Timeouts = .init(), file: StaticString = #filePath,
       line: UInt = #line
@@ -56,8 +56,9 @@
       XCTAssertEqual(answer.body, Data("ok".utf8))
     }
 
-    func testAFoldedFirstLineOfAHeadIsRefusedAndHarmsNoRequest() throws {
-      // libcurl 7.83 to 8.1.0 follows a pointer to a freed field there, in the second use of an easy handle.
+    func testAFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
+      // There, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the second
+      // time.
       let server = try LoopbackServer { request in
         request.path == "/text"
           ? .text("ok") : .init(body: .raw([.init("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok")]))
@@ -73,7 +74,29 @@
       }
     }
 
-    func testAFoldedFirstLineOfARedirectIsRefused() throws {
+    func testAFoldedFirstLineAfterInterimResponsesIsRejectedAndItsConnectionClosed() throws {
+      let heads = [
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n X: 1\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 103 Early Hints\r\n\tX: 1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\n \r\nContent-Length: 2\r\n\r\nok",
+      ]
+      for head in heads {
+        let server = try LoopbackServer { request in
+          request.path == "/text" ? .text("ok") : .init(body: .raw([.init(head)]))
+        }
+        let transport = try CurlTransport()
+        for _ in 0..<10 {
+          XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().body, Data("ok".utf8))
+          guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
+            return XCTFail(head)
+          }
+          XCTAssertEqual(error.kind, .connection, head)
+        }
+        XCTAssertGreaterThanOrEqual(server.connectionCount, 10, head)
+      }
+    }
+
+    func testAFoldedFirstLineOfARedirectIsRejected() throws {
       let server = try LoopbackServer { request in
         let head = "HTTP/1.1 302 Found\r\n\tX-Folded: 1\r\nLocation: /\(request.path)1\r\nContent-Length: 0\r\n\r\n"
         let plain = LoopbackServer.Response.redirect(to: "\(request.path)1")
@@ -85,7 +108,7 @@
       XCTAssertEqual(error.kind, .connection)
     }
 
-    func testTrailersAreReadAndAreNoFieldsOfTheHead() throws {
+    func testTrailersAreReadAndNotAddedToTheHead() throws {
       let answer = try outcome(
         of: "HTTP/1.1 200 OK\r\nTrailer: X-Late\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"
       ).get()
@@ -93,18 +116,18 @@
       XCTAssertNil(answer.headers["X-Late"])
     }
 
-    func testAChangeOfProtocolThatNobodyAskedForIsRefused() throws {
+    func testAnUnsolicitedProtocolSwitchIsRejected() throws {
       try failure(
         of: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nno HTTP", saying: "101")
     }
 
-    func testInterimAnswersWithoutEndReachTheLimitOfTheHead() throws {
+    func testEndlessInterimResponsesReachTheHeadSizeLimit() throws {
       let hint = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
       try failure(
         of: String(repeating: hint, count: 10_000), saying: "larger than \(CurlResponse.maxHeadSize) bytes")
     }
 
-    func testSlowInterimAnswersWithoutEndReachTheTotalLimit() throws {
+    func testSlowEndlessInterimResponsesReachTheTotalTimeLimit() throws {
       let hint = LoopbackServer.Response.Chunk("HTTP/1.1 102 Processing\r\n\r\n", after: 0.02)
       let server = try LoopbackServer { _ in
         .init(body: .raw([LoopbackServer.Response.Chunk](repeating: hint, count: 5000)))
@@ -115,7 +138,7 @@
       XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
     }
 
-    func testAnswersWithoutABodyHaveNoneWhateverTheirLengthSays() throws {
+    func testResponsesWithoutABodyIgnoreTheirContentLength() throws {
       for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
         for field in ["Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n", ""] {
           let answer = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n", method: method).get()
@@ -125,7 +148,7 @@
       }
     }
 
-    func testBytesBehindAnAnswerWithoutABodyAreNoAnswerToTheNextRequest() throws {
+    func testBytesAfterAResponseWithoutABodyAreNotTheNextResponse() throws {
       let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
       for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
         for field in ["", "Content-Length: \(smuggled.utf8.count)\r\n"] {
@@ -135,11 +158,11 @@
       }
     }
 
-    func testSizesOfChunksThatAreNoneEndTheAnswer() throws {
+    func testInvalidChunkSizesFailTheResponse() throws {
       for size in ["-2", "", "zz", " ", "+2", "ffffffffffffffffff", "8000000000000000", "\0"] {
         for field in ["", "Content-Length: 2\r\n"] {
           let head = "HTTP/1.1 200 OK\r\n\(field)Transfer-Encoding: chunked\r\n\r\n"
-          // At once, and behind a chunk that is one.
+          // As the first chunk, and after a valid chunk.
           for start in ["", "2\r\nok\r\n"] {
             try failure(of: head + start + "\(size)\r\nno\r\n0\r\n\r\n", saying: "127.0.0.1")
           }
@@ -155,7 +178,7 @@
         for _ in 0..<100 { inbox.waker.wakeIfAsleep { wakeUps += 1 } }
         XCTAssertEqual(wakeUps, batch)
         inbox.waker.wakeUp()
-        // It is awake, and looks into the inbox before it sleeps again.
+        // The loop is awake, and reads the inbox before it sleeps again.
         inbox.waker.wakeIfAsleep { wakeUps += 1 }
         XCTAssertEqual(wakeUps, batch)
       }

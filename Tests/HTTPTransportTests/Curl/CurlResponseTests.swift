@@ -7,7 +7,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// What `CurlTransport` makes of the head and the body of an answer.
+  /// Tests of reading the head and the body of a response in `CurlTransport`.
   final class CurlResponseTests: XCTestCase {
     private func perform(
       _ request: NetLayer.Request, on transport: any Transport
@@ -24,7 +24,7 @@
       return try perform(.init(url: server.url("/")), on: try CurlTransport())
     }
 
-    func testALengthThatLeavesTheEndInDoubtIsRefused() throws {
+    func testAnAmbiguousContentLengthIsRejected() throws {
       for value in ["2, 4", "5abc", "-1", "+2", "0x2", "2 2", "99999999999999999999", "9223372036854775808", "", "2,"] {
         guard case .failure(let error) = try outcome("Content-Length: \(value)") else {
           XCTFail("the length \(value.debugDescription) was taken")
@@ -34,14 +34,14 @@
       }
     }
 
-    func testTheErrorNamesTheLength() throws {
+    func testTheErrorNamesTheContentLength() throws {
       guard case .failure(let error) = try outcome("Content-Length: 5abc") else { return XCTFail("no error") }
-      // libcurl 8.23 refuses it by itself and keeps the value.
+      // libcurl 8.23 rejects the response itself, and its message omits the value.
       let words = CurlLibrary.isAtLeast(0x08_0f00) ? "Content-Length" : "5abc"
       XCTAssert(error.reason.contains(words), error.reason)
     }
 
-    func testEqualLengthsAndNamesThatLookAlikeAreTaken() throws {
+    func testEqualContentLengthsAndSimilarFieldNamesAreAccepted() throws {
       for fields in [
         "Content-Length: 2, 2", "Content-Length: 2\r\ncontent-length: 2",
         "Content-Length: 2\r\nContent-Locale: en\r\nChannel-Layout: 5.1", "Content-Locale: 7\r\nContent-Length: 2",
@@ -50,7 +50,7 @@
       }
     }
 
-    func testOneHandleTakesSmallAndLargeAnswersInTurn() throws {
+    func testOneHandleReceivesSmallAndLargeResponsesAlternately() throws {
       let server = try LoopbackServer { request in
         .bytes([UInt8]((0..<(Int(request.path.dropFirst()) ?? 0)).map { UInt8(truncatingIfNeeded: $0) }))
       }
@@ -62,13 +62,13 @@
       XCTAssertEqual(server.connectionCount, 1)
     }
 
-    func testCarriageReturnsAndNulsWithinAFieldAreSpaces() throws {
+    func testCarriageReturnsAndNULsWithinAFieldBecomeSpaces() throws {
       let text = "A: a\rSet-Cookie: evil=1\nB: \0b\0c\r\nC: é\r\nD: d\n \re\n"
       let headers = HTTPHeaders(ReceivedFields(lines: Array(text.utf8)))
       XCTAssertEqual(headers.map(\.name), ["A", "B", "C", "D"])
       XCTAssertEqual(headers.map(\.value), ["a Set-Cookie: evil=1", "b c", "é", "d e"])
       let result = try outcome("X-A: a\rX-Evil: 1\r\nContent-Length: 2")
-      // Newer versions of libcurl reject the message, as RFC 9110 §5.5 allows, too.
+      // Newer versions of libcurl reject the message, which RFC 9110 §5.5 also allows.
       if case .failure(let error) = result, CurlLibrary.isAtLeast(0x08_0f00) {
         return XCTAssert(error.reason.contains("Carriage return"), error.reason)
       }
@@ -77,7 +77,7 @@
       XCTAssertNil(answer.headers["X-Evil"])
     }
 
-    func testFieldsAreReadOnceByAllWhoAskAtOnce() throws {
+    func testConcurrentReadersParseTheFieldsOnce() throws {
       let headers = HTTPHeaders(ReceivedFields(lines: Array("A: 1\nB:2 \nfolded\n continued\nA: é\n".utf8)))
       let copies = (0..<64).map { _ in headers }
       DispatchQueue.concurrentPerform(iterations: 64) { index in

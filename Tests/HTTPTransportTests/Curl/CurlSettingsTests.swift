@@ -7,11 +7,12 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Settings that guard something and that libcurl does not take: here, since it takes no text above 8 MB.
+  /// Tests of security settings that libcurl rejects. libcurl rejects any text above 8 MB, which these tests use.
   final class CurlSettingsTests: XCTestCase {
     private let tooLong = 8_000_001
 
-    /// That a request to `host` fails and names `setting`, before anything is sent; and so does the next one.
+    /// Asserts that two consecutive requests over `scheme` fail with an error that names `setting`, before anything is
+    /// sent.
     private func assertRefused(
       _ configuration: CurlTransport.Configuration, _ kind: NetworkError.Kind, _ setting: String,
       scheme: String = "http", file: StaticString = #filePath, line: UInt = #line
@@ -27,8 +28,8 @@
         }
         XCTAssertEqual(error.kind, kind, error.reason, file: file, line: line)
         XCTAssertEqual(error.request?.url, url, file: file, line: line)
-        XCTAssert(error.reason.contains("not take \(setting)"), error.reason, file: file, line: line)
-        // With GnuTLS, libcurl does not know all of them.
+        XCTAssert(error.reason.contains("not accept \(setting)"), error.reason, file: file, line: line)
+        // With GnuTLS, libcurl does not support all of the settings.
         let remedies = ["check its value", "install a libcurl with OpenSSL"]
         let isSaid = error.reason.contains("nothing was sent") && remedies.contains { error.reason.contains($0) }
         XCTAssert(isSaid, error.reason, file: file, line: line)
@@ -36,17 +37,17 @@
       XCTAssertEqual(server.connectionCount, 0, file: file, line: line)
     }
 
-    func testNothingIsSentWithoutThePins() throws {
+    func testNothingIsSentIfThePinsAreRejected() throws {
       let pin = "sha256//" + Data(count: 32).base64EncodedString()
       let pins = [String](repeating: pin, count: tooLong / pin.utf8.count + 1)
       try assertRefused(.init(tls: .init(pins: ["127.0.0.1": pins])), .tls, "TLS.pins", scheme: "https")
     }
 
-    func testNothingIsSentWithoutTheCAsThatWereGiven() throws {
+    func testNothingIsSentIfTheCAsAreRejected() throws {
       let pem = Data(repeating: 0x0a, count: tooLong)
       let configuration = CurlTransport.Configuration(tls: .init(trust: .pem(pem)))
       guard CurlLibrary.isAtLeast(0x07_4d00) else {
-        // libcurl before 7.77 has no such setting, which shows earlier.
+        // libcurl before 7.77 does not have this setting, so creating the transport fails.
         return XCTAssertThrowsError(try CurlTransport(configuration)) {
           XCTAssertEqual(($0 as? NetworkError)?.kind, .tls)
         }
@@ -54,7 +55,7 @@
       try assertRefused(configuration, .tls, "TLS.trust", scheme: "https")
     }
 
-    func testNothingIsSentWithoutTheClientsIdentity() throws {
+    func testNothingIsSentIfTheClientIdentityIsRejected() throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "identity-\(UUID().uuidString).pem")
       try Data("no key".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
@@ -64,7 +65,7 @@
         .init(tls: .init(identity: identity)), .tls, "the password of TLS.identity", scheme: "https")
     }
 
-    func testNothingIsSentPastTheProxyOrItsExceptions() throws {
+    func testNothingIsSentIfTheProxyOrItsExceptionsAreRejected() throws {
       let proxy = try XCTUnwrap(URL(string: "http://127.0.0.1:1/"))
       try assertRefused(
         .init(proxy: .url(proxy, except: [String(repeating: "x", count: tooLong)])), .invalidRequest,
@@ -73,7 +74,7 @@
       try assertRefused(.init(proxy: .url(long)), .invalidRequest, "the URL of Configuration.proxy")
     }
 
-    func testAHostWithPinsThatAreNotTakenLeavesTheOthersAlone() throws {
+    func testRejectedPinsOfOneHostDoNotAffectOtherHosts() throws {
       let pin = "sha256//" + Data(count: 32).base64EncodedString()
       let pins = [String](repeating: pin, count: tooLong / pin.utf8.count + 1)
       let transport = try CurlTransport(.init(tls: .init(pins: ["localhost": pins]), maxConnections: 1))

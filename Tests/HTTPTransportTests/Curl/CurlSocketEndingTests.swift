@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 
 #if canImport(CCurl)
-  /// What a socket tells of a server that ends the connection in a hurry.
+  /// Tests of the outcome of a WebSocket whose server ends the connection abruptly.
   final class CurlSocketEndingTests: XCTestCase {
     private typealias Script = LoopbackServer.SocketScript
     private typealias End = Result<SocketClose, NetworkError>
@@ -16,7 +16,7 @@ import XCTest
     private let statuses = Box<[Int]>([])
     private let end = Box<End?>(nil)
 
-    /// Keeps the client from writing and reading until the server has ended all connections.
+    /// Returns a message handler that blocks the client's reads and writes until the server has closed all connections.
     private static func busy(until server: LoopbackServer) -> @Sendable () -> BodyFlow {
       {
         let limit = Date(timeIntervalSinceNow: 10)
@@ -43,16 +43,16 @@ import XCTest
 
     private var error: NetworkError? { if case .failure(let error)? = end.value { error } else { nil } }
 
-    func testAServerThatClosesInTheMiddleOfAMessageIsHeardThoughTheConnectionWasReset() throws {
+    func testACloseFrameIsDelivered_thoughTheConnectionWasResetDuringASend() throws {
       let transport = try CurlTransport()
-      // The server says why in the moment before the reset.
+      // The server sends the reason right before the reset.
       let server = try LoopbackServer { _ in
         .socket(
           Script(onMessage: { _ in
             [.text("go"), .wait(0.1), .raw(Script.frame(8, [3, 0xF1])), .wait(0.05), .reset]
           }))
       }
-      // The client is busy until all that has happened, so that it writes before it reads.
+      // The client is blocked until all of this has happened, so that it writes before it reads.
       let control = connect(transport, server, flow: Self.busy(until: server))
       until { !statuses.value.isEmpty }
       control.send(.text("begin")) { _ in }
@@ -65,7 +65,7 @@ import XCTest
       XCTAssertEqual(sent.value??.code, 1009)
     }
 
-    func testAPausedReaderGetsAllThatCameBeforeTheConnectionWasReset() throws {
+    func testAPausedReaderReceivesAllMessagesSentBeforeTheReset() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in
         .socket(
@@ -95,7 +95,7 @@ import XCTest
       XCTAssertEqual(try end.value?.get().code, .normal)
     }
 
-    func testAConnectionThatIsResetWithoutACloseFrameIsAnErrorAlsoForTheWriter() throws {
+    func testAResetWithoutACloseFrameFailsTheSocketAndItsSends() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(Script(onMessage: { _ in [.text("go"), .wait(0.05), .reset] })) }
       let control = connect(transport, server, flow: Self.busy(until: server))
@@ -109,7 +109,7 @@ import XCTest
       XCTAssertEqual(sent.value??.kind, .connection)
     }
 
-    func testARefusalKeepsItsStatusThoughItsBodyIsCutOrNeverEnds() throws {
+    func testARejectedHandshakeKeepsItsStatus_thoughItsBodyIsTruncatedOrEndless() throws {
       let head = "HTTP/1.1 401 No\r\nContent-Length: 50\r\n\r\nno"
       let chunk = "HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nno"
       for text in [head, chunk] {
@@ -127,7 +127,7 @@ import XCTest
       }
     }
 
-    func testTheLoopComesBackToASocketOnceInATurn() throws {
+    func testTheLoopServesAQueuedSocketOncePerTurn() throws {
       let loop = try XCTUnwrap(CurlSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
       let receiver = SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
@@ -135,7 +135,7 @@ import XCTest
       loop.comeBack(to: socket)
       loop.comeBack(to: socket)
       XCTAssertEqual(loop.eager.count, 1)
-      // The turn that serves it also ends the loop.
+      // The turn that serves the socket also ends the loop.
       let ended = expectation(description: "ended")
       loop.whenEnded { ended.fulfill() }
       loop.shutDown()

@@ -7,11 +7,11 @@ import XCTest
 @testable import HTTPTransport
 
 #if canImport(CCurl)
-  /// WebSockets over libcurl's connections, against a scripted server.
+  /// Tests of WebSockets over libcurl's connections, against a scripted server.
   final class CurlSocketTests: XCTestCase {
     private typealias Script = LoopbackServer.SocketScript
 
-    /// What one socket was told, for tests to wait for.
+    /// A record of the events of one socket, which tests wait for.
     private final class Listener: Sendable {
       let notes = Notes()
       let responses = Box<[Response]>([])
@@ -47,14 +47,14 @@ import XCTest
       return transport.connect(request, options: options, receiver: listener.receiver)
     }
 
-    /// The end of a socket that is opened against `script`.
+    /// Opens a socket against `script` and waits until it has ended.
     private func end(
       _ script: LoopbackServer.SocketScript, _ options: SocketOptions = .init(), timeouts: Request.Timeouts = .init(),
       file: StaticString = #filePath, line: UInt = #line
     ) throws -> Listener {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(script) }
-      // What goes to the server behind the end is to be seen.
+      // Keeps the server running, so that tests see the bytes it receives after the end.
       addTeardownBlock { server.stop() }
       let listener = Listener()
       let control = connect(transport, server, listener, options, timeouts: timeouts)
@@ -63,14 +63,14 @@ import XCTest
       return listener
     }
 
-    func testAServersCloseIsDeliveredBehindItsMessages() throws {
+    func testTheServersCloseIsDeliveredAfterItsMessages() throws {
       let listener = try end(Script(onOpen: [.text("a"), .ping([1]), .binary([1, 2]), .close(4001, "bye")]))
       XCTAssertEqual(listener.notes.all, ["a", "2 bytes"])
       XCTAssertEqual(listener.close, SocketClose(code: 4001, reason: "bye"))
       XCTAssertEqual(listener.responses.value.map(\.status), [101])
     }
 
-    func testHostileFramesEndTheSocketWithTheRightCode() throws {
+    func testInvalidFramesFailTheSocketWithTheCorrectCode() throws {
       let cases: [([UInt8], Int, NetworkError.Kind, [UInt8])] = [
         (Script.frame(1, [0x61], reserved: 1), 1002, .closed, [3, 0xEA]),
         (Script.frame(3, []), 1002, .closed, [3, 0xEA]),
@@ -105,7 +105,7 @@ import XCTest
       }
     }
 
-    func testAWrongKeyAndAnEndBeforeTheResponseAreErrors() throws {
+    func testAWrongAcceptKeyAndAnIncompleteHandshakeAreErrors() throws {
       let wrong = try end(Script(accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
       XCTAssertEqual(wrong.error?.kind, .closed)
       XCTAssertEqual(wrong.responses.value.count, 0)
@@ -125,7 +125,7 @@ import XCTest
       }
     }
 
-    func testNobodyListensOrTheNameIsUnknown() throws {
+    func testARefusedConnectionAndAnUnknownHostAreErrors() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(.echo) }
       server.stop()
@@ -142,7 +142,7 @@ import XCTest
       withExtendedLifetime((first, second)) {}
     }
 
-    func testARefusalIsAResponseWithItsBodyAndAnErrorOfKindStatus() throws {
+    func testARejectedHandshakeDeliversAResponseWithItsBody_andFailsWithKindStatus() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .json(#"{"message":"sign in"}"#, status: 401) }
       let listener = Listener()
@@ -155,7 +155,7 @@ import XCTest
       withExtendedLifetime(control) {}
     }
 
-    func testARedirectIsFollowedAsThePolicySaysAndCookiesGoAlong() throws {
+    func testARedirectIsFollowedIfThePolicyAllows_withCookies() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { request in
         request.path == "/old"
@@ -180,7 +180,7 @@ import XCTest
       withExtendedLifetime((control, other)) {}
     }
 
-    func testSendsCompleteInOrderAndFailBehindTheEnd() throws {
+    func testSendsCompleteInOrderAndFailAfterTheEnd() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(.echo) }
       let listener = Listener()
@@ -209,6 +209,27 @@ import XCTest
       until { server.openConnectionCount == 0 }
     }
 
+    func testAMessageIsWrittenInTheTurnInWhichItIsSent() throws {
+      let transport = try CurlTransport()
+      let received = Notes()
+      let script = Script { message in
+        if case .text(let text) = message { received.add(text) }
+        return []
+      }
+      let server = try LoopbackServer { _ in .socket(script) }
+      let listener = Listener()
+      let control = connect(transport, server, listener)
+      until { !listener.responses.value.isEmpty }
+      for number in 1...3 {
+        let sent = Counter()
+        control.send(.text("\(number)")) { _ in sent.next() }
+        until { sent.value == 1 }
+        until { received.all.count == number }
+      }
+      XCTAssertEqual(received.all, ["1", "2", "3"])
+      withExtendedLifetime(control) {}
+    }
+
     func testASendWaitsForAServerThatDoesNotRead() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(Script(onOpen: [.text("go"), .stopReading])) }
@@ -219,7 +240,7 @@ import XCTest
       let failed = Counter()
       control.send(.text("small")) { _ = $0 == nil ? sent.next() : failed.next() }
       until { sent.value == 1 }
-      // More than the systems of both sides keep.
+      // More than the socket buffers on both sides hold.
       control.send(.binary(Data(repeating: 1, count: 16 << 20))) { _ = $0 == nil ? sent.next() : failed.next() }
       control.send(.text("behind it")) { _ = $0 == nil ? sent.next() : failed.next() }
       control.dispose()
@@ -229,7 +250,7 @@ import XCTest
       XCTAssertEqual(sent.value, 1, "a message was complete though most of it had not gone")
     }
 
-    func testAPauseReachesTheServerAndNothingIsLost() throws {
+    func testAPauseStopsTheServerWithoutLosingMessages() throws {
       let transport = try CurlTransport()
       let piece = [UInt8](repeating: 7, count: 50_000)
       let server = try LoopbackServer { _ in
@@ -252,7 +273,7 @@ import XCTest
       XCTAssertEqual(listener.close?.code, .normal)
     }
 
-    func testADeadPeerIsFoundByItsSilence() throws {
+    func testAnUnresponsivePeerTimesOut() throws {
       let pings = Counter()
       let script = Script(onControl: { opcode, _ in
         if opcode == 9 { pings.next() }
@@ -281,7 +302,7 @@ import XCTest
       until { listener.end.value != nil }
     }
 
-    func testDisposingInEveryPhaseEndsTheSocketAndLeavesNothing() throws {
+    func testDisposingInAnyPhaseEndsTheSocketAndClosesItsConnection() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { request in
         request.path == "/never" ? .neverResponding : .socket(.echo)
@@ -300,7 +321,7 @@ import XCTest
       until { server.openConnectionCount == 0 }
     }
 
-    func testAShutdownEndsOpenSocketsWithGoingAwayAndRefusesNewOnes() async throws {
+    func testAShutdownClosesOpenSocketsWithGoingAwayAndRejectsNewOnes() async throws {
       let transport = try CurlTransport()
       let codes = Box<[[UInt8]]>([])
       let server = try LoopbackServer { _ in
@@ -324,7 +345,7 @@ import XCTest
       withExtendedLifetime((controls, control)) {}
     }
 
-    func testAThousandSocketsAtOnceEcho() throws {
+    func testAThousandConcurrentSocketsEcho() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(.echo) }
       let listeners = (0..<1000).map { _ in Listener() }

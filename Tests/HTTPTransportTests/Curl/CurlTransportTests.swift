@@ -8,7 +8,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// What only the libcurl transport has; the suite itself runs over it as the default.
+  /// Tests of the behavior that is specific to the libcurl transport. `TransportSuite` also runs with it, as the
+  /// default.
   final class CurlTransportTests: XCTestCase {
     private func perform(
       _ request: NetLayer.Request, on transport: any Transport
@@ -28,7 +29,7 @@
       XCTAssertTrue(found.gzip)
     }
 
-    func testBrotliAndZstdAreDecodedWhereTheLibraryCan() throws {
+    func testBrotliAndZstdAreDecodedIfTheLibrarySupportsThem() throws {
       let codings: [(String, Bool?, String)] = [
         ("br", CurlTransport.capabilities?.brotli, "1b2700f8a54574f6fab624956c328c4c4083899c92a11e1c"),
         (
@@ -46,17 +47,17 @@
       }
     }
 
-    func testAnAcceptEncodingOfTheCallersMeansTheBodyAsItComes() throws {
+    func testACustomAcceptEncodingDeliversTheBodyUndecoded() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let raw = Request(url: server.url("/gzip"), headers: ["Accept-Encoding": "gzip"])
       XCTAssertEqual(try perform(raw, on: transport).get().body, Data(TestRoutes.gzip))
-      // The same handle decodes again afterwards.
+      // Afterwards, the same handle decodes again.
       let plain = Request(url: server.url("/gzip"))
       XCTAssertEqual(try perform(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
     }
 
-    func testABodyThatIsNotCodedAsItSaysIsAConnectionError() throws {
+    func testABodyThatContradictsItsContentEncodingIsAConnectionError() throws {
       let server = try LoopbackServer { _ in LoopbackServer.Response.text("plain").header("Content-Encoding", "gzip") }
       let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .connection)
@@ -73,7 +74,7 @@
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
 
-    func testAHeadWithoutEndIsCutOff() throws {
+    func testAnEndlessHeadFails() throws {
       let server = try LoopbackServer { _ in
         let head =
           "HTTP/1.1 200 OK\r\n"
@@ -88,7 +89,7 @@
       XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
     }
 
-    func testAContentLengthThatLiesDoesNotTakeTheMemory() throws {
+    func testAHugeContentLengthDoesNotAllocateMemory() throws {
       let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
       let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .tooLarge)
@@ -101,13 +102,13 @@
       let post = Request(method: .post, url: server.url("/close"), body: .data(Data("once".utf8)))
       guard case .failure(let error) = try perform(post, on: transport) else { return XCTFail("no error") }
       XCTAssertEqual(error.kind, .connection)
-      // libcurl before 7.80 sends it over a connection of its own, whose end is no kept one's.
+      // libcurl before 7.80 sends the request over a new connection, so the error does not mention a kept one.
       let words = CurlLibrary.asksBeforeSending ? "not sent again" : "without a response"
       XCTAssert(error.reason.contains(words), error.reason)
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 
-    func testAMethodThatIsNotKnownIsNotSentTwiceOnAKeptConnection() throws {
+    func testAnUnknownMethodIsNotSentTwiceOnAKeptConnection() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       for body in [Request.Body.none, .data(Data("once".utf8))] {
@@ -119,7 +120,7 @@
       }
     }
 
-    func testACancelledUploadLetsGoOfItsMaker() throws {
+    func testACancelledUploadReleasesItsBodySource() throws {
       final class Token: Sendable {
         let gone: XCTestExpectation
         init(_ gone: XCTestExpectation) { self.gone = gone }
@@ -161,7 +162,7 @@
       }
     }
 
-    func testTheCauseIsLibcurlsOwn() throws {
+    func testTheUnderlyingErrorIsLibcurls() throws {
       let closed = try LoopbackServer { _ in .status(200) }
       closed.stop()
       guard case .failure(let error) = try perform(Request(url: closed.url("/")), on: try CurlTransport()) else {
@@ -172,14 +173,14 @@
       XCTAssert(cause.text.contains("\(closed.port)"), cause.text)
     }
 
-    func testProxyVariablesHaveNoInfluence() throws {
+    func testProxyEnvironmentVariablesAreIgnoredByDefault() throws {
       setenv("http_proxy", "http://127.0.0.1:1", 1)
       defer { unsetenv("http_proxy") }
       let server = try LoopbackServer(routes: TestRoutes.make())
       XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
     }
 
-    func testMetricsTellNewConnectionsFromKeptOnes() throws {
+    func testMetricsDistinguishNewConnectionsFromReusedOnes() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let request = Request(url: server.url("/bytes/1000"))
@@ -195,12 +196,12 @@
       XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
     }
 
-    func testAnIPv6AddressStandsInBrackets() {
+    func testAnIPv6AddressIsInBrackets() {
       XCTAssertEqual(CurlHandle.place("::1", 80), "[::1]:80")
       XCTAssertEqual(CurlHandle.place("127.0.0.1", 80), "127.0.0.1:80")
     }
 
-    func testAnOriginIsOneHowEverItIsSpelled() {
+    func testAllSpellingsOfAnOriginAreNormalized() {
       for (spelling, origin) in [
         ("http://h", "http://h"), ("HTTP://H", "http://h"), ("http://h:80", "http://h"), ("http://h:", "http://h"),
         ("http://User:P@ss@h", "http://h"), ("https://h:443", "https://h"), ("https://h:80", "https://h:80"),
@@ -224,7 +225,7 @@
       XCTAssertGreaterThan(queued[2], 0.18)
     }
 
-    func testATimeoutAndAnUnknownHostHaveTheirMetrics() throws {
+    func testATimeoutAndAnUnknownHostHaveMetrics() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.2)
@@ -236,7 +237,7 @@
       XCTAssertEqual(error.metrics?.isReused, false)
     }
 
-    func testWaitingForAConnectionIsMeasured() throws {
+    func testTheTimeInTheQueueIsMeasured() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<2).map { _ in PendingCall(self) }
@@ -246,7 +247,7 @@
       XCTAssertLessThan(queued[0], queued[1])
     }
 
-    func testUrgentRequestsOvertakeThoseThatWait() throws {
+    func testRequestsOfHighPriorityOvertakeQueuedRequests() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<7).map { _ in PendingCall(self) }
@@ -259,7 +260,7 @@
       XCTAssertEqual(server.requests.compactMap { $0.query("q") }, ["0", "3", "6", "2", "5", "1", "4"])
     }
 
-    func testLargeBodiesAskFirst() throws {
+    func testLargeBodiesSendExpect100Continue() throws {
       let server = try LoopbackServer { .text($0.header("Expect") ?? "none") }
       let transport = try CurlTransport()
       func expectation(_ body: Request.Body, _ headers: HTTPHeaders = [:]) throws -> String {
@@ -272,7 +273,7 @@
       XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1)), ["Expect": ""]), "")
     }
 
-    func testAnExpectationThatIsRefusedIsDropped() throws {
+    func testARequestIsSentWithoutExpect_after417() throws {
       let server = try LoopbackServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
       let transport = try CurlTransport()
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
@@ -284,14 +285,14 @@
       XCTAssertEqual(pending.body, Data("\(3 << 20)".utf8))
     }
 
-    func testARefusedExpectationSavesTheBody() throws {
+    func testAFinalResponseToAnExpectationSkipsTheBody() throws {
       let server = try LoopbackServer(expectation: { _ in 413 }) { _ in .text("never") }
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
       XCTAssertEqual(try perform(request, on: try CurlTransport()).get().status, 413)
       XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testAProxyGetsTheWholeURL() throws {
+    func testAProxyReceivesTheAbsoluteURL() throws {
       let proxy = try LoopbackServer { .text($0.target) }
       let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/a?b"))
       let through = try CurlTransport(.init(proxy: .url(proxy.url, except: ["127.0.0.1"])))
@@ -302,7 +303,7 @@
       XCTAssertEqual(proxy.requestCount, 1)
     }
 
-    func testTheEnvironmentsProxyCountsWhereAskedFor() throws {
+    func testTheProxyOfTheEnvironmentIsUsedIfConfigured() throws {
       let proxy = try LoopbackServer { .text($0.target) }
       setenv("http_proxy", proxy.url.absoluteString, 1)
       defer { unsetenv("http_proxy") }
@@ -314,7 +315,7 @@
       }
     }
 
-    func testAConfigurationThatCannotWorkIsRefused() throws {
+    func testAnInvalidConfigurationIsRejected() throws {
       let missing = URL(filePath: "/no/such/key.pem")
       let good = "sha256//" + Data(count: 32).base64EncodedString()
       let wrong: [(CurlTransport.Configuration, String)] = [
@@ -329,7 +330,7 @@
       _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minimumVersion: .v1_3)))
     }
 
-    func testIdleConnectionsGiveWayAtTheTotalLimit() throws {
+    func testIdleConnectionsAreClosedAtTheTotalLimit() throws {
       let servers = try (0..<4).map { _ in try LoopbackServer(routes: TestRoutes.make()) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))
       let pendingCalls = (0..<60).map { _ in PendingCall(self) }
@@ -339,7 +340,7 @@
       for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
     }
 
-    func testManyTransportsComeAndGo() throws {
+    func testReleasedTransportsCloseTheirConnections() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       for _ in 0..<20 {
         XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)

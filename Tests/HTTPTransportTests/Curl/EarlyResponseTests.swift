@@ -8,7 +8,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Responses that are complete before the request's body is: they are delivered, and the body stops (RFC 9112 §9.3).
+  /// Tests of responses that are complete before the request's body: the response is delivered, and the upload stops
+  /// (RFC 9112 §9.3).
   final class EarlyResponseTests: XCTestCase {
     private static let responses = [
       "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone", "HTTP/1.1 204 No Content\r\n\r\n",
@@ -16,7 +17,7 @@
       "HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\ndone",
     ]
 
-    /// Responds to each head with `response`, and takes what comes behind it, without end.
+    /// Creates a server that responds to each head with `response`, and then reads forever.
     private func server(_ response: String) throws -> RawServer {
       try RawServer { client, _ in
         while let head = client.receiveHead() {
@@ -28,7 +29,7 @@
       }
     }
 
-    /// Makes one chunk, then waits until the test is over.
+    /// Creates a body that produces one chunk and then blocks until the test ends.
     private func silent() -> (Request.BodyStream, DispatchSemaphore) {
       let go = DispatchSemaphore(value: 0)
       return (
@@ -67,7 +68,7 @@
       }
     }
 
-    func testItIsDeliveredStreamedToo() throws {
+    func testAnEarlyResponseIsAlsoDeliveredAsAStream() throws {
       for response in Self.responses {
         let server = try server(response)
         let transport = try CurlTransport()
@@ -82,7 +83,7 @@
       }
     }
 
-    func testAResponseThatIsNotCompleteIsWaitedFor() throws {
+    func testAnIncompleteEarlyResponseIsAwaited() throws {
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {
           client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n")

@@ -8,7 +8,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// HTTP/3 against aioquic. Skipped unless `Tests/Interop/http3` has started that.
+  /// Tests of HTTP/3 against aioquic. They are skipped unless `Tests/Interop/http3` has started a server.
   final class HTTP3Tests: XCTestCase {
     private func outcome(
       _ url: URL, _ version: NetLayer.Request.HTTPVersion, body: Data? = nil, on transport: any Transport
@@ -29,7 +29,7 @@
       String(decoding: try outcome(url, version, on: transport).get().body, as: UTF8.self)
     }
 
-    /// The server that speaks HTTP/3, and HTTP/1.1 over TCP.
+    /// Returns the URL of the server that supports HTTP/3, and HTTP/1.1 over TCP.
     private func server() throws -> URL {
       guard let text = ProcessInfo.processInfo.environment["INTEROP_HTTP3"], let url = URL(string: text) else {
         throw XCTSkip("INTEROP_HTTP3 names no server; Tests/Interop/http3 starts one")
@@ -45,7 +45,7 @@
       return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: file))), proxy: proxy, addresses: addresses))
     }
 
-    func testARequiredVersionIsSpokenToAioquic_overOneConnection() throws {
+    func testARequiredVersionIsUsedWithAioquic_overOneConnection() throws {
       let (url, transport) = (try server(), try transport())
       for (body, line) in [
         (nil, "HTTP/3 GET /first 0"), (Data("four".utf8), "HTTP/3 POST /first 4"),
@@ -71,7 +71,7 @@
       }
     }
 
-    func testAnOriginThatOffersHTTP3GetsIt_untilItTakesTheOfferBack() throws {
+    func testAnOriginThatAdvertisesHTTP3IsCalledOverIt_untilItClearsAltSvc() throws {
       let (url, transport) = (try server(), try transport())
       let (plain, offer, clear) = (
         url.appending(path: "plain"), url.appending(path: "offer"), url.appending(path: "clear")
@@ -85,7 +85,7 @@
       }
     }
 
-    func testAnAddressTakesThePlaceOfTheHost_alsoOverQUIC() throws {
+    func testAnAddressReplacesTheHost_alsoOverQUIC() throws {
       let url = try server()
       let transport = try transport(addresses: ["localhost:8443": .host("127.0.0.1", port: url.port)])
       let target = try XCTUnwrap(URL(string: "https://localhost:8443/address"))
@@ -125,9 +125,9 @@
     }
   }
 
-  /// What Alt-Svc fields say.
+  /// Tests of parsing Alt-Svc fields.
   final class AlternativeServicesTests: XCTestCase {
-    func testHTTP3CountsAtTheOriginsOwnHostAndPort() {
+    func testHTTP3IsAcceptedOnlyForTheOriginsHostAndPort() {
       for (fields, seconds) in [
         ([#"h3=":443""#], 86_400), ([#"h3=":443"; ma=60"#], 60), ([#" h3=":443" ;persist=1; MA="7" "#], 7),
         ([#"h2="a,b;c:1"; ma=3, h3=":443"; ma=60"#], 60), ([#"h2=":443""#, #"h3=":443"; ma=5"#], 5),

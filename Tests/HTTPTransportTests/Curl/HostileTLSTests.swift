@@ -7,7 +7,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Servers that break TLS and HTTP/2: nothing hangs, nothing is cut short in silence, nothing is processed twice.
+  /// Tests of servers that violate TLS and HTTP/2: no request hangs, no truncation is silent, and nothing is processed
+  /// twice.
   final class HostileTLSTests: XCTestCase {
     private nonisolated(unsafe) static var server: HostileServer?
     private var server: HostileServer!
@@ -23,7 +24,7 @@
     }
 
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
-      // All at once on one connection, also before HTTP/2 has shown.
+      // Allows all concurrent requests, also before the server is known to support HTTP/2.
       var configuration = CurlTransport.Configuration(
         tls: .init(trust: .file(server.file("ca.pem"))), maxConnectionsPerHost: 20)
       change(&configuration)
@@ -43,7 +44,7 @@
       return try pending.outcome()
     }
 
-    /// What comes of `count` requests at once.
+    /// Sends `count` concurrent requests and returns their outcomes.
     private func outcomes(
       _ count: Int, _ request: NetLayer.Request, on transport: CurlTransport
     ) throws -> [TransportSuite.Outcome] {
@@ -69,7 +70,7 @@
 
     // MARK: The end of TLS
 
-    func testABodyThatTheConnectionEndsNeedsACloseNotify() throws {
+    func testABodyDelimitedByTheConnectionRequiresCloseNotify() throws {
       XCTAssertEqual(try outcome(request("close-notify"), on: transport()).get().body, Data("whole".utf8))
       for name in ["close-cut", "close-cut-empty"] {
         let transport = try transport()
@@ -81,13 +82,13 @@
       }
     }
 
-    func testABodyWhoseEndIsKnownNeedsNoCloseNotify() throws {
+    func testADelimitedBodyDoesNotRequireCloseNotify() throws {
       for name in ["length-cut", "chunked-cut"] {
         XCTAssertEqual(try outcome(request(name), on: transport()).get().body, Data("whole".utf8), name)
       }
     }
 
-    func testAnEncryptedKeyWithoutItsPasswordFailsAndAsksNobody() throws {
+    func testAnEncryptedKeyWithoutItsPasswordFailsWithoutAPrompt() throws {
       for (password, isRight) in [(nil, false), ("wrong", false), ("secret", true)] as [(String?, Bool)] {
         let transport = try transport { [server] in
           guard let server else { return }
@@ -105,16 +106,16 @@
       }
     }
 
-    func testAMissingClientCertificateIsNamed() throws {
+    func testAMissingClientCertificateIsReported() throws {
       let result = try outcome(request("client"), on: transport())
       guard case .failure(let error) = result else { return XCTFail("nothing was required") }
       XCTAssertEqual(error.kind, .tls, error.reason)
       XCTAssert(error.reason.contains("TLS.identity"), error.reason)
     }
 
-    // MARK: HTTP/2: what was not processed is sent again
+    // MARK: HTTP/2: unprocessed requests are sent again
 
-    func testPostsThatAGoawayLeavesUnprocessedAreSentAgain() throws {
+    func testPostsNotProcessedBeforeGoawayAreSentAgain() throws {
       try needsHTTP2()
       let post = try request("retire", .post, body: .data(Data("once".utf8)))
       let before = try processed("retire")
@@ -123,13 +124,13 @@
       XCTAssertEqual(try processed("retire") - before, 12)
     }
 
-    /// How many requests the server `name` has processed.
+    /// Returns the number of requests that the server `name` has processed.
     private func processed(_ name: String) throws -> Int {
       let text = try outcome(Request(url: server.url("log")), on: transport()).get().body
       return String(decoding: text, as: UTF8.self).split(separator: "\n").count { $0.hasPrefix("processed \(name) ") }
     }
 
-    func testPostsThatAreRefusedByStreamAreSentAgain() throws {
+    func testPostsOnRefusedStreamsAreSentAgain() throws {
       try needsHTTP2()
       let large = Request.Body.data(Data(count: 200_000))
       for body in [Request.Body.data(Data("once".utf8)), large] {
@@ -140,7 +141,7 @@
       }
     }
 
-    func testABodyThatWasReadButNotSentWhenItsStreamWasRefusedIsSentWhole() throws {
+    func testABodyReadButNotSentBeforeItsStreamWasRefusedIsSentCompletely() throws {
       try needsHTTP2()
       let content = Data(repeating: 1, count: 20_000)
       @Sendable func made(_ count: Int64?) -> Request.Body {
@@ -154,7 +155,7 @@
         ("small", .data(Data(count: 572))), ("large", .data(content)), ("known", made(20_000)), ("unknown", made(nil)),
       ]
       for (name, body) in bodies {
-        // A server counts from its own first connection.
+        // Each server counts from its first connection.
         let own = try HostileServer()
         defer { own.stop() }
         let url = try own.url("refuse-unsent")
@@ -167,11 +168,11 @@
       }
     }
 
-    func testOnAKeptConnectionThatDiesAGetIsSentAgainAndAPostReportsIt() throws {
+    func testOnALostKeptConnection_aGetIsSentAgainAndAPostFails() throws {
       try needsHTTP2()
       for name in ["dying", "dying-cut"] {
         for (method, isRepeated) in [(HTTPMethod.get, true), (.put, true), (.post, false)] {
-          // A server counts from its own first connection.
+          // Each server counts from its first connection.
           let own = try HostileServer()
           defer { own.stop() }
           let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
@@ -188,7 +189,7 @@
       }
     }
 
-    func testAPostThatAGoawayBeforeTheEndExcludesIsSentAgain() throws {
+    func testAPostExcludedByGoawayIsSentAgain() throws {
       try needsHTTP2()
       let transport = try transport()
       XCTAssertEqual(try outcome(request("dying-goaway"), on: transport).get().status, 200)
@@ -196,7 +197,8 @@
       XCTAssertEqual(try? post.get().status, 200, reason(post))
     }
 
-    /// Sends so much over the connection of `transport`, to a server that does not read, that it takes no more.
+    /// Sends data to a server that does not read, over the connection of `transport`, until the connection accepts no
+    /// more.
     private func fill(_ url: URL, _ transport: CurlTransport, with body: Data) throws -> PendingCall {
       final class Sent: Sendable {
         private let value = Locked<Int64>(0)
@@ -217,7 +219,7 @@
       return upload
     }
 
-    func testRequestsThatAreCancelledBeforeTheyHadRoomToBeSentHarmNoOther() throws {
+    func testCancellingRequestsThatWaitToBeSentDoesNotAffectOthers() throws {
       try needsHTTP2()
       let own = try HostileServer()
       defer { own.stop() }
@@ -228,21 +230,21 @@
       for _ in 0..<5 {
         let requests = (0..<8).map { _ in PendingCall(self) }
         let disposables = requests.map { $0.send(Request(url: url, headers: ["X-Call": "1"]), on: transport) }
-        // As long as libcurl needs to take them: nothing shows that they wait.
+        // Allows libcurl enough time to accept the requests. Nothing observable shows that they wait.
         usleep(50_000)
         for disposable in disposables { disposable.dispose() }
         for request in requests { XCTAssertEqual(TransportSuite.kind(try request.outcome()), .cancelled) }
       }
       let last = PendingCall(self)
       _ = last.send(Request(url: url), on: transport)
-      // It listens again.
+      // Makes the server read again.
       XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
       let results = (try upload.outcome(), try last.outcome())
       XCTAssertEqual(text(results.0), "1 False \(2 << 20)")
       XCTAssertEqual(text(results.1), "1 True 0")
     }
 
-    func testBodiesForWhichThereIsNoRoomYetAreSentAsTheyAre() throws {
+    func testBodiesThatWaitToBeSentAreSentUnchanged() throws {
       try needsHTTP2()
       for name in ["deaf", "dripping"] { try sendBodiesWithoutRoom(name) }
     }
@@ -286,9 +288,9 @@
       XCTAssertEqual(text(try upload.outcome()), "1 True \(2 << 20)", name)
     }
 
-    // MARK: HTTP/2: what is cut short fails, and nothing hangs
+    // MARK: HTTP/2: truncated responses fail, and nothing hangs
 
-    func testAResponseThatIsTakenBackIsNotJoinedWithAnother() throws {
+    func testAResetResponseIsNotCombinedWithAnother() throws {
       try needsHTTP2()
       let result = try outcome(request("required"), on: transport())
       XCTAssertEqual(TransportSuite.kind(result), .connection, reason(result))
@@ -300,7 +302,7 @@
       XCTAssertFalse(stream.body.contains(UInt8(ascii: "h")))
     }
 
-    func testResponsesThatTheEndOfTheConnectionCutsShortFail() throws {
+    func testResponsesTruncatedByTheEndOfTheConnectionFail() throws {
       try needsHTTP2()
       for (name, count) in [("destroyed-one", 1), ("destroyed", 10), ("destroyed-cut", 10)] {
         for result in try outcomes(count, request(name), on: transport()) {
@@ -309,12 +311,12 @@
       }
     }
 
-    func testStreamsThatWaitForALostConnectionEndToo() throws {
+    func testStreamsThatWaitOnALostConnectionFail() throws {
       try needsHTTP2()
       for name in ["destroyed", "destroyed-cut"] {
         let transport = try transport()
         let streams = (0..<10).map { _ in PendingStream(self) }
-        // Event streams have no idle limit.
+        // Like event streams, without an idle limit.
         for stream in streams {
           stream.start(try request(name, timeouts: .init(connect: 20, idle: 0, total: 0)), on: transport)
         }
@@ -322,17 +324,17 @@
       }
     }
 
-    func testRequestsThatAConnectionTookAlongAreSentAgain() throws {
+    func testRequestsOnALostConnectionAreSentAgain() throws {
       try needsHTTP2()
       for name in ["silent", "silent-cut"] {
         let failures = try outcomes(10, request(name), on: transport()).filter { (try? $0.get().status) != 200 }
-        // The one that has made the connection: what a new connection does is reported.
+        // The request that opened the connection: failures of a new connection are reported.
         XCTAssertLessThanOrEqual(failures.count, 1, "\(name): \(failures.map(reason))")
         for failure in failures { XCTAssertEqual(TransportSuite.kind(failure), .connection, reason(failure)) }
       }
     }
 
-    func testBrokenFramesFailEveryResponseOfTheConnection() throws {
+    func testInvalidFramesFailEveryResponseOfTheConnection() throws {
       try needsHTTP2()
       for name in ["data-on-0", "window-0", "ping-short", "settings-odd", "oversize", "push", "hpack"] {
         for result in try outcomes(1, request("broken-\(name)"), on: transport()) {
@@ -341,7 +343,7 @@
       }
     }
 
-    // MARK: HTTP/2: the rest
+    // MARK: HTTP/2: other tests
 
     func testAResponseBeforeTheEndOfTheBodyIsDelivered() throws {
       try needsHTTP2()
@@ -360,7 +362,7 @@
       XCTAssertNil(response.headers["x-late"])
     }
 
-    func testHTTP1CanBeAskedFor() throws {
+    func testHTTP1CanBeRequested() throws {
       try needsHTTP2()
       let transport = try transport()
       var request = try request("required")

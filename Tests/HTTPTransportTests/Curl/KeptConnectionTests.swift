@@ -8,8 +8,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Kept connections that the server closes just as they are used again: what is safe to repeat is sent once more, over a
-  /// new connection; all else reports it.
+  /// Tests of kept connections that the server closes at the moment of their reuse: a request that is safe to repeat is
+  /// sent once more over a new connection, and any other request fails.
   final class KeptConnectionTests: XCTestCase {
     private let megabyte = Data(TestRoutes.pattern(1 << 20))
 
@@ -19,7 +19,7 @@
       return try pending.outcome()
     }
 
-    /// The kinds of bodies that can be sent again.
+    /// Returns one body of each kind that can be sent again.
     private func bodies() throws -> [(String, Request.Body)] {
       let file = FileManager.default.temporaryDirectory.appending(path: "kept-\(UUID().uuidString)")
       try megabyte.write(to: file)
@@ -45,7 +45,7 @@
       }
     }
 
-    func testBytesThatNobodyAskedForAreNoAnswer() throws {
+    func testUnsolicitedBytesAreNotAResponse() throws {
       let sendsMore = DispatchSemaphore(value: 0)
       let hasSent = DispatchSemaphore(value: 0)
       let server = try RawServer { client, number in
@@ -67,9 +67,9 @@
         guard hasSent.wait(timeout: .now() + 60) == .success else {
           return XCTFail("\(method) went over the old connection")
         }
-        // A whole turn of the loop, in which it sees them.
+        // A response from another server shows that the loop has completed a turn, in which it detects the extra bytes.
         XCTAssertEqual(try outcome(.init(url: other.url("/text")), on: transport).get().status, 200)
-        // Nothing of it has gone: a body that exists once is still there.
+        // No part of the request has been sent, so a single-use body is still available.
         let once = Request.BodyStream(once: { nil }, count: 0)
         let body = method == .put ? Request.Body.stream(once) : .none
         let answer = try outcome(.init(method: method, url: server.url, body: body), on: transport).get()
@@ -78,7 +78,7 @@
       sendsMore.signal()
     }
 
-    func testAnExpectationThatIsRefusedOverAKeptConnectionIsDropped() throws {
+    func testOverAKeptConnection_aRequestIsSentWithoutExpect_after417() throws {
       let expectations = Locked(0)
       let server = try RawServer { client, _ in
         while let head = client.receiveHead()?.lowercased() {
@@ -100,14 +100,14 @@
       XCTAssertEqual(expectations.withLock { $0 }, 2)
     }
 
-    func testARequestThatNeverBeganHasNothingOfTheOneBefore() throws {
+    func testARequestThatNeverStartedHasNoMetricsOfThePreviousOne() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let pending = PendingCall(self)
       let (text, next) = (server.url("/text"), server.url("/bytes/10"))
       let first = expectation(description: "the first is answered")
       _ = transport.send(.init(url: text)) { _ in
-        // Both are in the loop's inbox when it goes on.
+        // Both actions are in the loop's inbox when the loop continues.
         pending.send(.init(url: next), on: transport).dispose()
         first.fulfill()
       }
@@ -119,8 +119,8 @@
       XCTAssertEqual(metrics.bytesReceived, 0)
     }
 
-    /// A server each of whose connections ends with its second request, as `ending` says, and a transport that has kept
-    /// `count` of them.
+    /// Creates a server that ends each connection at its second request with `ending`, and a transport that keeps
+    /// `count` connections to it.
     private func keeping(
       _ count: Int, _ ending: LoopbackServer.Response
     ) throws -> (server: LoopbackServer, transport: CurlTransport) {
@@ -137,11 +137,11 @@
       return (server, transport)
     }
 
-    func testOneRepetitionIsEnoughWhereAllKeptConnectionsDie() throws {
+    func testOneRetryIsEnough_ifAllKeptConnectionsAreLost() throws {
       for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
         let (server, transport) = try keeping(6, ending)
         XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
-        // libcurl before 7.80 does not ask: it tries five more of the kept ones.
+        // libcurl before 7.80 does not ask before sending: it tries the five other kept connections first.
         let more = CurlLibrary.asksBeforeSending ? 0 : 5
         XCTAssertEqual(server.requestCount, 8 + more)
         let put = Request(method: .put, url: server.url("/"), body: .data(megabyte))
@@ -150,7 +150,7 @@
       }
     }
 
-    func testAStreamIsRepeatedUnseen() throws {
+    func testAStreamIsRetriedTransparently() throws {
       let (server, transport) = try keeping(2, .closeBeforeHead)
       let stream = PendingStream(self)
       stream.start(Request(url: server.url("/")), on: transport)
@@ -159,7 +159,7 @@
       XCTAssertEqual(server.requestCount, CurlLibrary.asksBeforeSending ? 4 : 5)
     }
 
-    func testEveryBodyThatCanBeSentAgainIs() throws {
+    func testEveryRepeatableBodyIsSentAgain() throws {
       for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
         for (name, body) in try bodies() {
           let (server, transport) = try keeping(1, ending)
@@ -171,15 +171,15 @@
       }
     }
 
-    /// What reached a server.
+    /// A counter of the requests that reached a server.
     private final class Heads: Sendable {
       private let all = Locked(0)
       var count: Int { all.withLock { $0 } }
       func add() { all.withLock { $0 += 1 } }
     }
 
-    /// A server whose first connection ends in the middle of its second request's body, while the others serve; `heads`
-    /// counts the requests that reach it.
+    /// Creates a server whose first connection ends in the middle of the second request's body; the other connections
+    /// work. `heads` counts the requests that reach the server.
     private func endingInABody(
       _ heads: Heads, _ end: @escaping @Sendable (RawClient) -> Void
     ) throws -> RawServer {
@@ -202,13 +202,13 @@
     private static let ends: [@Sendable (RawClient) -> Void] = [
       { $0.resetAtEnd() },
       { connection in
-        // An end in order: what still comes is read.
+        // An orderly close: the remaining bytes are read.
         connection.finish()
         while connection.skip(1 << 16) > 0 {}
       },
     ]
 
-    func testAConnectionThatEndsWhileTheBodyIsSentIsReplaced() throws {
+    func testAConnectionThatEndsDuringTheUploadIsReplaced() throws {
       for end in Self.ends {
         for (name, body) in try bodies() where name != "small" {
           let heads = Heads()
@@ -223,7 +223,7 @@
       }
     }
 
-    func testWhatMayHaveBeenCarriedOutIsReported() throws {
+    func testAPostThatMayHaveBeenProcessedFails() throws {
       for end in Self.ends {
         let heads = Heads()
         let server = try endingInABody(heads, end)
@@ -231,7 +231,7 @@
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
         let post = Request(method: .post, url: server.url, body: .data(megabyte))
         guard CurlLibrary.asksBeforeSending else {
-          // It has a connection of its own there, which lives.
+          // There, libcurl sends the request over a new connection, which works.
           XCTAssertEqual(try outcome(post, on: transport).get().status, 200)
           XCTAssertEqual(heads.count, 2)
           continue
@@ -244,7 +244,7 @@
       }
     }
 
-    func testABodyThatExistsOnceIsReported() throws {
+    func testARequestWithASingleUseBodyFails() throws {
       for end in Self.ends {
         let heads = Heads()
         let server = try endingInABody(heads, end)
@@ -253,19 +253,19 @@
         let once = Request.BodyStream(once: Self.reader(of: megabyte), count: Int64(megabyte.count))
         let put = Request(method: .put, url: server.url, body: .stream(once))
         guard CurlLibrary.asksBeforeSending else {
-          // It has a connection of its own there, which lives.
+          // There, libcurl sends the request over a new connection, which works.
           XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
           XCTAssertEqual(heads.count, 2)
           continue
         }
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("sent again") }
         XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("give a BodyStream that can be repeated"), error.reason)
+        XCTAssert(error.reason.contains("use a repeatable BodyStream"), error.reason)
         XCTAssertEqual(heads.count, 2)
       }
     }
 
-    func testANewConnectionThatFailsIsNotReplaced() throws {
+    func testAFailedNewConnectionIsNotReplaced() throws {
       for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
         let server = try LoopbackServer { _ in ending }
         let transport = try CurlTransport()
@@ -278,7 +278,7 @@
       }
     }
 
-    func testEachHopOfARedirectIsRepeatedOnce() throws {
+    func testEachRequestOfARedirectChainIsRetriedOnce() throws {
       let seen = Locked<[Int: Int]>([:])
       let server = try LoopbackServer { request in
         let count = seen.withLock { seen in
@@ -294,7 +294,7 @@
       XCTAssertEqual(server.requests.map(\.path), ["/there", "/", "/", "/there", "/there"])
     }
 
-    func testAnAnswerThatHasBegunIsNotRepeated() throws {
+    func testARequestIsNotRetriedAfterTheResponseHasStarted() throws {
       let seen = Locked<Set<Int>>([])
       let server = try LoopbackServer { request in
         seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .resetMidBody()

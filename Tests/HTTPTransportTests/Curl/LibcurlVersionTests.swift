@@ -6,15 +6,15 @@
   import NetLayer
 
   extension CurlLibrary {
-    /// Whether it takes certificates from memory: from 7.77 on, and not with GnuTLS.
+    /// Whether this libcurl accepts certificates from memory: 7.77 and later, except with GnuTLS.
     static var takesCertificatesFromMemory: Bool {
       isAtLeast(0x07_4d00) && capabilities?.tls?.hasPrefix("GnuTLS") == false
     }
   }
 
-  /// The libcurl that this process has loaded; `Tests/Interop/libcurl` names the one that it means.
+  /// Tests that this process has loaded the libcurl that `Tests/Interop/libcurl` names.
   final class LibcurlVersionTests: XCTestCase {
-    func testTheLibraryIsTheOneThatWasMeant() throws {
+    func testTheExpectedLibraryIsLoaded() throws {
       let capabilities = try XCTUnwrap(CurlTransport.capabilities)
       print("libcurl: \(capabilities.version), \(capabilities.tls ?? "no TLS")")
       let environment = ProcessInfo.processInfo.environment

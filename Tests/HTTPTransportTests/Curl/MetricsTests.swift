@@ -9,7 +9,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Every exchange is measured, however it ends: on the answer or the error, and as an event.
+  /// Tests that every request has metrics, whether it succeeds or fails: on the response or the error, and as an event.
   final class MetricsTests: XCTestCase {
     private struct Body: Endpoint { let path: String }
 
@@ -58,19 +58,19 @@
       return try XCTUnwrap(error.metrics, error.reason)
     }
 
-    /// The one event of `path`, which may be a moment late.
+    /// Returns the only event of `path`, which may arrive with a short delay.
     private func measured(_ path: String) throws -> TransferMetrics {
       LeakCheck.wait { [events] in !events.of(path).isEmpty }
       XCTAssertEqual(events.of(path).count, 1, path)
       return try XCTUnwrap(events.of(path).first)
     }
 
-    func testARefusedRedirectIsMeasured() throws {
+    func testARejectedRedirectIsMeasured() throws {
       let metrics = try metrics(of: outcome("/moved"), .redirect)
       XCTAssertEqual(metrics.remoteAddress, "127.0.0.1:\(server.port)")
     }
 
-    func testAShutdownsRequestsAreMeasuredInFlightInTheQueueAndBehindIt() throws {
+    func testRequestsInFlightQueuedAndAfterAShutdownAreMeasured() throws {
       let pendingCalls = [PendingCall(self), PendingCall(self)]
       for pending in pendingCalls { _ = pending.send(Request(url: server.url("/never")), on: transport) }
       let server: LoopbackServer = self.server
@@ -83,7 +83,7 @@
       _ = try metrics(of: outcome("/late"), .cancelled)
     }
 
-    func testALimitReachedInTheQueueIsMeasuredAsQueueing() throws {
+    func testATimeoutInTheQueueIsMeasuredAsQueueing() throws {
       let first = PendingCall(self)
       let held = first.send(Request(url: server.url("/never")), on: transport)
       let waited = try metrics(of: outcome("/late", .init(connect: 30, idle: 30, total: 0.2)), .timeout)
@@ -94,7 +94,7 @@
       XCTAssertNotNil(left.remoteAddress)
     }
 
-    func testAnswersAndFailuresAreEvents() throws {
+    func testResponsesAndFailuresAreEvents() throws {
       XCTAssertEqual(try network.response(.get, "/ok").toBlocking().single().status, 200)
       XCTAssertEqual(try measured("/ok").bytesReceived, 5)
       XCTAssertThrowsError(try network.response(.get, "/cut").toBlocking().single())
@@ -114,7 +114,7 @@
       XCTAssertEqual(try measured("/never").remoteAddress, "127.0.0.1:\(server.port)")
     }
 
-    func testAStreamIsMeasuredAtItsEndOnItsAnswerAndAsAnEvent() throws {
+    func testAStreamIsMeasuredAtItsEndOnItsResponseAndAsAnEvent() throws {
       let answer = try network.open(Body(path: "/ok")).toBlocking().single()
       XCTAssertEqual(try answer.body.toBlocking().toArray().reduce(Data(), +), Data("hello".utf8))
       XCTAssertEqual(answer.metrics?.bytesReceived, 5)
@@ -125,7 +125,7 @@
       XCTAssertEqual(try measured("/cut").bytesReceived, 100)
     }
 
-    func testAStreamThatIsLeftIsMeasured() throws {
+    func testADisposedStreamIsMeasured() throws {
       let subscription = network.open(Body(path: "/stalled")).asObservable().flatMap { $0.body }.subscribe()
       let server: LoopbackServer = self.server
       LeakCheck.wait { server.requestCount == 1 }

@@ -7,7 +7,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// What goes through a proxy, and what of it reaches the servers; a tunnel with TLS in it is in `TLSInteropTests`.
+  /// Tests of the data that a proxy and the servers behind it receive. `TLSInteropTests` tests a tunnel with TLS.
   final class ProxyTests: XCTestCase {
     private func outcome(_ url: URL, on transport: CurlTransport) throws -> TransportSuite.Outcome {
       let pending = PendingCall(self)
@@ -17,7 +17,7 @@
 
     private static let credentials = "Proxy-Authorization: Basic \(Data("user:p@ss".utf8).base64EncodedString())\r\n"
 
-    func testTheCredentialsOfItsURLAreShownToTheProxyAlone() throws {
+    func testCredentialsInTheProxyURLAreSentOnlyToTheProxy() throws {
       let proxy = try LoopbackProxy(credentials: "user:p@ss")
       let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
       let server = try LoopbackServer(routes: TestRoutes.make())
@@ -28,7 +28,7 @@
       XCTAssertNil(server.requests.first?.header("Proxy-Authorization"))
     }
 
-    func testAProxyThatAsksWhoItIsGivesAnAnswerOf407() throws {
+    func testAProxyThatRequiresCredentialsRespondsWith407() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       for user in [nil, "user:wrong"] {
         let proxy = try LoopbackProxy(credentials: "user:p@ss")
@@ -41,7 +41,7 @@
       XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testARedirectToAHostWithoutProxyGoesThereDirectlyAndWithoutItsCredentials() throws {
+    func testARedirectToAnExceptedHostBypassesTheProxyAndItsCredentials() throws {
       let proxy = try LoopbackProxy(credentials: "user:p@ss")
       let transport = try CurlTransport(
         .init(proxy: .url(try proxy.url(user: "user:p%40ss"), except: ["localhost"])))
@@ -55,7 +55,7 @@
       XCTAssertEqual(proxy.heads.count, 1)
     }
 
-    func testATunnelIsAskedForWithTheCredentialsAndARefusalIsNamed() throws {
+    func testCONNECTHasTheCredentialsAndARejectionIsReported() throws {
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:8443/secret?q=1"))
       for (status, credentials) in [(403, nil), (502, nil), (407, "other:one")] {
         let proxy = try LoopbackProxy(credentials: credentials, tunnelStatus: status)
@@ -72,10 +72,10 @@
       }
     }
 
-    func testWhatIsInATunnelIsTheServersAlone() throws {
+    func testAProxyCannotReadATunnel() throws {
       let proxy = try LoopbackProxy()
       let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
-      // It speaks no TLS, which shows that what is in the tunnel has reached it.
+      // The server does not support TLS, so the TLS failure shows that the tunneled bytes have reached it.
       let server = try LoopbackServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       XCTAssertEqual(TransportSuite.kind(try outcome(url, on: transport)), .tls)

@@ -8,9 +8,9 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// A transport that is shut down while everybody uses it.
+  /// Tests of a transport that is shut down during concurrent use.
   final class ShutdownRaceTests: XCTestCase {
-    func testEveryRequestEndsOnceWhenSendersResumersAndDisposersRaceWithTheShutdown() throws {
+    func testEveryRequestEndsOnceWhenSendResumeAndDisposeRaceWithAShutdown() throws {
       let server = try LoopbackServer { request in
         request.path == "/endless" ? .endless(.init([UInt8](repeating: 1, count: 20_000))) : .text("ok")
       }
@@ -19,7 +19,7 @@
         let transport = try CurlTransport(.init(maxConnectionsPerHost: 16))
         let pendingCalls = (0..<24).map { _ in PendingCall(self) }
         let streams = (0..<8).map { _ in PendingStream(self) { _ in .pause } }
-        // The last one is the shutdown, at any place.
+        // The last index, 32, is the shutdown. It runs at a random position.
         let order = Array(0...32).shuffled()
         DispatchQueue.concurrentPerform(iterations: order.count) { turn in
           let index = order[turn]

@@ -8,7 +8,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// What counts as silence: no more and no less than that the other side says nothing.
+  /// Tests of idle time: only the time in which the server sends nothing counts.
   final class SilenceTests: XCTestCase {
     private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
       let pending = PendingCall(self)
@@ -16,12 +16,12 @@
       return try pending.outcome()
     }
 
-    /// `bytes` one by one, the whole in three times the idle limit.
+    /// Returns `bytes` one at a time, spread over three times the idle limit.
     private func dribbled(_ bytes: String, idle: Double) -> [LoopbackServer.Response.Chunk] {
       bytes.utf8.map { .init([$0], after: 3 * idle / Double(bytes.utf8.count)) }
     }
 
-    func testBytesThatLibcurlKeepsToItselfAreNoSilence() throws {
+    func testBytesThatLibcurlBuffersAreNotIdleTime() throws {
       let idle = 0.4
       let field = "X-Long: " + String(repeating: "x", count: 40) + "\r\n"
       let extended = "2;" + String(repeating: "x", count: 40) + "\r\nok\r\n0\r\n\r\n"
@@ -50,7 +50,7 @@
       }
     }
 
-    func testAPauseIsOverWhenTheLoopHearsOfItAndNotBefore() throws {
+    func testAPauseEndsWhenTheLoopProcessesTheResume() throws {
       let server = try LoopbackServer { request in
         request.path == "/text"
           ? .text("ok") : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
@@ -75,7 +75,7 @@
           ended.fulfill()
         })
       wait(for: [isPaused], timeout: 20)
-      // The pause ends while the loop is busy, when more than the limit has passed since the last byte.
+      // The pause ends while the loop is busy, after more time than the limit has passed since the last byte.
       _ = transport.send(Request(url: server.url("/text"))) { _ in
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 0.4)
         stream.resume()
@@ -85,13 +85,13 @@
       XCTAssertEqual(seen.withLock { $0.count }, 8 << 16)
     }
 
-    func testWhatHadArrivedWhileTheProcessWasStoppedIsNotLost() throws {
+    func testAResponseThatArrivedWhileTheProcessWasSuspendedIsDelivered() throws {
       let idle = 0.3
       let server = try LoopbackServer { request in
         request.path == "/slow" ? LoopbackServer.Response.text("there").delayed(by: 0.1) : .text("ok")
       }
       let transport = try CurlTransport()
-      // The loop stands still for longer than the limit, as in a process that is stopped; meanwhile the response arrives.
+      // The loop is blocked for longer than the limit, as in a suspended process. The response arrives in the meantime.
       for limits in [Request.Timeouts(connect: 20, idle: idle, total: 60), .init(connect: 20, idle: 60, total: idle)] {
         let pending = PendingCall(self)
         let isBlocked = expectation(description: "blocked")
@@ -106,13 +106,13 @@
       }
     }
 
-    func testTheConnectLimitHoldsForAllWhoWaitForOneStalledHandshake() throws {
+    func testTheConnectLimitAppliesToAllRequestsThatWaitForOneStalledHandshake() throws {
       let silent = try LoopbackServer.silent()
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
       let transport = try CurlTransport()
       let pendingCalls = (0..<6).map { _ in PendingCall(self) }
       for pending in pendingCalls {
-        // Beyond two handshakes one after the other, the total limit would be reached.
+        // If more than two handshakes ran in sequence, requests would reach the total limit instead.
         _ = pending.send(Request(url: url, timeouts: .init(connect: 1, idle: 20, total: 3)), on: transport)
       }
       for pending in pendingCalls {
@@ -121,7 +121,7 @@
       }
     }
 
-    func testTheWaitForALeaveToSendIsNoSilenceAndHappensOncePerOrigin() throws {
+    func testWaitingFor100ContinueIsNotIdleTimeAndHappensOncePerOrigin() throws {
       let waits = Locked(0)
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {

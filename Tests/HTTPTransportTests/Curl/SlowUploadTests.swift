@@ -7,7 +7,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Bodies that the server takes slowly, or not at all.
+  /// Tests of uploads to a server that reads slowly or not at all.
   final class SlowUploadTests: XCTestCase {
     private func outcome(
       _ request: NetLayer.Request, on transport: CurlTransport
@@ -17,13 +17,13 @@
       return try pending.outcome()
     }
 
-    func testABodyThatMovesSlowlyIsNotIdle() throws {
+    func testASlowUploadIsNotIdle() throws {
       let count = 600_000
       let server = try RawServer { connection, _ in
         guard connection.receiveHead() != nil else { return }
         var left = count
-        // 40 KB a second, so that libcurl asks for 64 KB more each 1.6 s only, once the systems keep what they can; then
-        // the rest at once, since what they keep shows nowhere.
+        // 40 KB per second: as soon as the socket buffers are full, libcurl requests the next 64 KB only every 1.6 s.
+        // The rest is read immediately, because buffered bytes are not reported.
         for _ in 0..<25 {
           left -= connection.skip(Swift.min(left, 4096))
           usleep(100_000)
@@ -40,7 +40,7 @@
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().status, 200)
     }
 
-    func testABodyThatNobodyTakesIsIdle() throws {
+    func testAnUploadThatIsNotReadIsIdle() throws {
       let server = try LoopbackServer.silent()
       for body in [Request.Body.data(Data(count: 16 << 20)), .data(Data(count: 10))] {
         let limits = Request.Timeouts(connect: 30, idle: 0.4, total: 60)

@@ -4,13 +4,13 @@
 
   @testable import HTTPTransport
 
-  /// permessage-deflate (RFC 7692), the client's compressor against itself and against messages that break it.
+  /// Tests of permessage-deflate (RFC 7692): the client's compressor against itself and against invalid messages.
   final class SocketDeflateTests: XCTestCase {
     override func setUpWithError() throws {
       try XCTSkipUnless(SocketDeflate.isAvailable, "zlib is not installed")
     }
 
-    /// The payload in pieces, the last of them marked, decompressed.
+    /// Decompresses the payload in parts, the last of which is marked as such.
     private func inflate(
       _ payload: [UInt8], with deflate: SocketDeflate, limit: Int = 1 << 24, pieces size: Int = 1 << 20
     ) throws -> [UInt8] {
@@ -28,7 +28,7 @@
       try XCTUnwrap(message.withUnsafeBytes { deflate.compress($0) })
     }
 
-    func testMessagesOfAnySizeComeBackWholeAndInPieces() throws {
+    func testMessagesOfAnySizeRoundTripWholeAndInParts() throws {
       for resets in [false, true] {
         let sender = try XCTUnwrap(SocketDeflate(resets: resets))
         let receiver = try XCTUnwrap(SocketDeflate(resets: false))
@@ -46,7 +46,7 @@
       }
     }
 
-    func testAMessageRefersToTheOneBeforeUnlessEachIsCompressedByItself() throws {
+    func testAMessageRefersToThePreviousOne_unlessTheContextIsReset() throws {
       let message = Array((0..<300).flatMap { "key\($0 * 7919 % 1009),".utf8 })
       let keeping = try XCTUnwrap(SocketDeflate(resets: false))
       let first = try compress(message, with: keeping)
@@ -55,20 +55,20 @@
       XCTAssertEqual(try compress(message, with: resetting), try compress(message, with: resetting))
     }
 
-    func testTheExampleOfTheStandardIsUnderstood() throws {
+    func testTheExamplesOfTheRFCAreDecompressed() throws {
       let deflate = try XCTUnwrap(SocketDeflate(resets: false))
       let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
       XCTAssertEqual(try inflate(hello, with: deflate), Array("Hello".utf8))
-      // With the window of the message before (RFC 7692 §7.2.3.2).
+      // Uses the window of the previous message (RFC 7692 §7.2.3.2).
       XCTAssertEqual(try inflate([0xF2, 0x00, 0x11, 0x00, 0x00], with: deflate), Array("Hello".utf8))
-      // A stored block, and one that ends the stream (§7.2.3.3, §7.2.3.4).
+      // A stored block, and a final block, which ends the stream (§7.2.3.3, §7.2.3.4).
       let stored: [UInt8] = [0x00, 0x05, 0x00, 0xFA, 0xFF, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x00]
       XCTAssertEqual(try inflate(stored, with: deflate), Array("Hello".utf8))
       XCTAssertEqual(
         try inflate([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00], with: deflate), Array("Hello".utf8))
     }
 
-    func testABombEndsAtTheLimitAndWhatIsNotDeflateIsRefused() throws {
+    func testADecompressionBombFailsAtTheLimit_andInvalidDeflateIsRejected() throws {
       let sender = try XCTUnwrap(SocketDeflate(resets: true))
       let bomb = try compress([UInt8](repeating: 0, count: 20 << 20), with: sender)
       let receiver = try XCTUnwrap(SocketDeflate(resets: false))
@@ -83,7 +83,7 @@
       }
     }
 
-    // MARK: Through the state machine
+    // MARK: With the state machine
 
     private func events(_ bytes: [UInt8]) throws -> [String] {
       var socket = SocketProtocol(
@@ -95,7 +95,7 @@
       return events
     }
 
-    func testCompressedMessagesMayBeFragmentedAndMixedWithPlainOnes() throws {
+    func testCompressedMessagesMayBeFragmentedAndMixedWithUncompressedOnes() throws {
       let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
       XCTAssertEqual(try events(frame(1, hello, reserved: 4)), ["text Hello"])
       XCTAssertEqual(
@@ -119,7 +119,7 @@
       XCTAssertEqual(try events(frame(1, fitting, reserved: 4)), ["text 1000 bytes"])
     }
 
-    func testMessagesOf64BytesAndMoreAreCompressed() throws {
+    func testMessagesOfAtLeast64BytesAreCompressed() throws {
       var socket = SocketProtocol(
         SocketOptions(compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)), at: 0)
       socket.send(.text(String(repeating: "a", count: 63)))

@@ -7,9 +7,10 @@
 
   @testable import HTTPTransport
 
-  /// WebSockets with servers that others wrote: PyPI's `websockets`, and nginx as a proxy before a loopback server.
+  /// Tests of WebSockets with third-party servers: PyPI's `websockets`, and nginx as a proxy in front of a loopback
+  /// server.
   final class SocketInteropTests: XCTestCase {
-    /// The servers of `sockets.py`; `PYTHON` in the environment names a python that has `websockets`.
+    /// Starts the servers of `sockets.py`. The environment variable `PYTHON` names a Python that has `websockets`.
     private func server() throws -> HostileServer {
       let server = try HostileServer(
         "sockets.py", python: ProcessInfo.processInfo.environment["PYTHON"] ?? "python3")
@@ -36,7 +37,7 @@
       .binary(Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* $0) })), .text("again"), .text("again"),
     ]
 
-    func testMessagesComeBackOverPlainCompressedAndSecureSockets() async throws {
+    func testMessagesAreEchoedOverPlainCompressedAndSecureSockets() async throws {
       let server = try server()
       let secure = CurlTransport.Configuration(tls: .init(trust: .file(server.file("ca.pem"))))
       for (name, scheme) in [("ws", "ws"), ("deflate", "ws"), ("wss", "wss")] {
@@ -54,7 +55,7 @@
       }
     }
 
-    func testACompressedBombEndsAtTheLimitAndAllowedZerosArrive() async throws {
+    func testADecompressionBombFailsAtTheLimit_andAllowedZerosArrive() async throws {
       let server = try server()
       let url = "ws://127.0.0.1:\(try server.port("deflate"))/"
       try await network().withSocket(.get(url), options: SocketOptions(subprotocols: ["chat"], compression: true)) {
@@ -91,7 +92,7 @@
       }
     }
 
-    func testAnUntrustedOrUnpinnedCertificateOpensNoSocket() async throws {
+    func testAnUntrustedOrUnpinnedCertificateFailsTheSocket() async throws {
       let server = try server()
       let url = "wss://127.0.0.1:\(try server.port("wss"))/"
       let trust = CurlTransport.TLS.Trust.file(server.file("ca.pem"))
@@ -106,7 +107,7 @@
       }
     }
 
-    func testAProxyIsAskedForATunnelAlsoWithoutTLS() async throws {
+    func testASocketUsesATunnelThroughAProxy_alsoWithoutTLS() async throws {
       let server = try LoopbackServer { _ in .socket(.echo) }
       let proxy = try LoopbackProxy(credentials: "user:pass")
       let through = CurlTransport.Configuration(proxy: .url(try proxy.url(user: "user:pass")))
@@ -126,7 +127,7 @@
       }
     }
 
-    func testNginxPassesASocketOn() async throws {
+    func testNginxForwardsASocket() async throws {
       let server = try LoopbackServer { _ in .socket(.echo) }
       let nginx = try NginxServer(
         server: """

@@ -7,7 +7,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// TLS with nginx and certificates that `Tests/Interop/run` made and names in the environment; skipped without.
+  /// Tests of TLS with nginx. `Tests/Interop/run` creates the certificates and names them in the environment. Otherwise
+  /// the tests are skipped.
   final class TLSInteropTests: XCTestCase {
     private func value(_ name: String) throws -> String {
       guard let value = ProcessInfo.processInfo.environment["INTEROP_\(name)"] else {
@@ -16,7 +17,7 @@
       return value
     }
 
-    // Here, as a skip thrown inside an assertion is a failure.
+    // Skips the tests here, because a skip thrown inside an assertion is a failure.
     override func setUpWithError() throws { _ = try value("FILES") }
 
     private func url(_ name: String) throws -> URL {
@@ -36,10 +37,10 @@
       return try pending.outcome()
     }
 
-    func testWhichCertificatesCount() throws {
+    func testOnlyTrustedCertificatesAreAccepted() throws {
       XCTAssertEqual(try outcome(url("TLS")).get().status, 200)
       let pem = try Data(contentsOf: file("ca.pem"))
-      // What others do without is in `CurlSettingsTests`.
+      // `CurlSettingsTests` covers the other versions.
       if CurlLibrary.takesCertificatesFromMemory {
         XCTAssertEqual(try outcome(url("TLS")) { $0.trust = .pem(pem) }.get().metrics?.httpVersion, "2")
       }
@@ -50,29 +51,29 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED")) { $0.trust = .file(other) }), .tls)
     }
 
-    func testACertificateThatDoesNotCountEndsEveryUseOnceAndLeavesNothing() throws {
+    func testAnUntrustedCertificateFailsEveryKindOfRequestOnceWithoutLeaks() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
       let limits = Request.Timeouts(connect: 30, idle: 30, total: 60)
-      // As many handles as will be needed at once, and a connection that is kept.
+      // Opens as many handles as are needed concurrently, and a connection that is kept.
       try grid.run("good", .answer("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)
-      // OpenSSL 3, OpenSSL 1, and GnuTLS, which does not tell it from one of an unknown CA.
+      // OpenSSL 3, OpenSSL 1, and GnuTLS, which reports a self-signed certificate like one of an unknown CA.
       let selfSigned = "self-signed|self signed|signer not trusted"
       for (name, words) in [("EXPIRED", "expired"), ("SELF_SIGNED", selfSigned), ("OTHER", "127.0.0.1")] {
         let fault = try url(name).deletingLastPathComponent().appending(path: "untrusted")
         try grid.run(name, .failure(.tls, saying: words), at: fault, limits)
         try leaks.check(name)
       }
-      // Trusted by itself it counts, so that it was the signature that did not.
+      // The certificate is accepted if it is trusted itself, so the rejection was caused by the signature.
       let itself = try file("self.pem")
       XCTAssertEqual(try outcome(url("SELF_SIGNED")) { $0.trust = .file(itself) }.get().status, 200)
       let log = try String(contentsOf: file("access.log"), encoding: .utf8)
       XCTAssertFalse(log.contains("/untrusted"), "a request went to a server that is not trusted")
     }
 
-    func testPinsHoldWithABackupAndForTheirHostOnly() throws {
+    func testPinsApplyWithABackupAndOnlyToTheirHost() throws {
       let (right, wrong) = (try value("PIN"), "sha256//" + Data(count: 32).base64EncodedString())
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [wrong, right]] }.get().status, 200)
@@ -85,15 +86,15 @@
       XCTAssertEqual(error.kind, .tls)
     }
 
-    func testAServerThatAsksGetsTheClientsCertificate() throws {
+    func testAServerThatRequestsItReceivesTheClientCertificate() throws {
       let (certificate, key) = (try file("good.pem"), try file("good.key"))
       let shown = try outcome(url("CLIENT")) { $0.identity = .init(certificate: certificate, key: key) }.get()
       XCTAssertEqual(shown.status, 200)
-      // nginx refuses in HTTP, not in TLS.
+      // nginx rejects the request in HTTP, not in TLS.
       XCTAssertEqual(try outcome(url("CLIENT")).get().status, 400)
     }
 
-    func testTheOldestVersionIsKeptTo() throws {
+    func testTheMinimumTLSVersionIsEnforced() throws {
       XCTAssertEqual(try outcome(url("OLD")).get().status, 200)
       XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minimumVersion = .v1_3 }), .tls)
     }
@@ -106,7 +107,7 @@
       let first = PendingCall(self)
       _ = first.send(request, on: transport)
       _ = try first.outcome().get()
-      // The second of two at once has a handle that has never connected.
+      // The second of the two concurrent requests uses a handle that has never connected.
       let both = [PendingCall(self), PendingCall(self)]
       for pending in both { _ = pending.send(request, on: transport) }
       for pending in both { _ = try pending.outcome().get() }
@@ -130,7 +131,7 @@
       let metrics = try XCTUnwrap(try first.outcome().get().metrics)
       XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), 0)
       XCTAssertEqual(metrics.isReused, false)
-      // nginx closes a connection behind its thousandth request.
+      // nginx closes a connection after its thousandth request.
       let pendingCalls = (0..<999).map { _ in PendingCall(self) }
       for pending in pendingCalls { _ = pending.send(Request(url: url), on: transport) }
       for pending in pendingCalls {
@@ -141,7 +142,7 @@
       }
     }
 
-    func testATunnelThroughAProxyKeepsItsCredentials() throws {
+    func testATunnelThroughAProxyIsReusedWithItsCredentials() throws {
       let proxy = try LoopbackProxy(credentials: "user:secret")
       let transport = try CurlTransport(
         .init(tls: .init(trust: .file(file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
@@ -155,7 +156,7 @@
       XCTAssertEqual(proxy.heads.count, 1)
     }
 
-    func testAPauseOfOneStreamHoldsUpNoOther() throws {
+    func testPausingOneStreamDoesNotBlockOthers() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let large = try url("TLS").deletingLastPathComponent().appending(path: "large.json")
       let paused = PendingStream(self) { _ in .pause }

@@ -3,7 +3,7 @@ import NetLayer
 import XCTest
 
 final class DigestTests: XCTestCase {
-  // The vectors of FIPS 180-4's examples, RFC 4231 and RFC 1321 §A.5.
+  // The vectors are from the examples of FIPS 180-4, RFC 4231 and RFC 1321 §A.5.
   func test_sha256() {
     let long = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
     for (text, digest) in [

@@ -4,36 +4,36 @@ import Streams
 
 @testable import HTTPTransport
 
-/// One call of `OnceTests`: what is sent and what the server does, both of which follow from the call's number.
+/// One call of `OnceTests`. Its number determines the request and the behavior of the server.
 struct OnceCall: CustomStringConvertible {
-  /// What the server does with the call's first request; every later one is answered.
+  /// The server's behavior for the first request of the call. All later requests succeed.
   enum Script: String {
-    /// Answers.
+    /// Responds.
     case plain
-    /// Answers 3 ms later.
+    /// Responds after 3 ms.
     case late
-    /// Processes the request and answers 503.
+    /// Processes the request and responds with 503.
     case busy
-    /// Answers 401 and processes nothing.
+    /// Responds with 401 without processing the request.
     case expired
-    /// Redirects with 307, so that method and body go along.
+    /// Redirects with 307, which keeps the method and the body.
     case redirected
-    /// Redirects with 303, so that a GET follows.
+    /// Redirects with 303, which changes the method to GET.
     case turned
-    /// Processes the request and closes the connection instead of answering.
+    /// Processes the request and closes the connection without a response.
     case dropped
     /// Processes the request and resets the connection.
     case lost
-    /// Answers and then closes the connection unannounced.
+    /// Responds and then closes the connection without announcing it.
     case closing
-    /// Answers with `Connection: close`.
+    /// Responds with `Connection: close`.
     case leaving
   }
 
   enum Body: Equatable {
     case none
     case data(Int)
-    /// Made while it is sent, of a length that is announced or not.
+    /// A body that is generated during the upload, with or without a declared length.
     case repeated(Int, isCounted: Bool)
     case once(Int, isCounted: Bool)
 
@@ -50,9 +50,9 @@ struct OnceCall: CustomStringConvertible {
   let body: Body
   let script: Script
   let hasKey: Bool
-  /// How many callers ask for the same at once.
+  /// The number of concurrent callers of the same request.
   let callers: Int
-  /// Milliseconds after which the caller cancels.
+  /// The delay in milliseconds after which the caller cancels, or `nil`.
   let cancelsAfter: Double?
 
   init(_ id: Int, seed: UInt64) {
@@ -99,7 +99,7 @@ struct OnceCall: CustomStringConvertible {
 
   var isOneShot: Bool { if case .once = body { true } else { false } }
 
-  /// Whether the server may see it again: all else must reach it once.
+  /// Whether the server may process the request more than once.
   var isRepeatable: Bool { !isOneShot && (hasKey || method.isIdempotent) }
 
   func request(at url: URL) -> Request {
@@ -119,7 +119,7 @@ struct OnceCall: CustomStringConvertible {
     return request
   }
 
-  /// The body of the call `id`, and of no other.
+  /// Returns the body of the call `id`, which differs from that of any other call.
   static func content(_ id: Int, _ count: Int) -> Data {
     (Data("\(id) ".utf8) + Data(repeating: UInt8(truncatingIfNeeded: id), count: count)).prefix(count)
   }
@@ -135,7 +135,7 @@ struct OnceCall: CustomStringConvertible {
     }
   }
 
-  /// SplitMix64: the same numbers for the same seed, on the server's side, too.
+  /// The SplitMix64 generator: the same seed produces the same numbers in the client and in the server.
   private struct Splitter: RandomNumberGenerator {
     var state: UInt64
 

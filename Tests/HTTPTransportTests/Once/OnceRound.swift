@@ -5,18 +5,19 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Calls that go through one transport, 64 at a time, and what came of them.
+/// Calls through one transport, 64 at a time, and their outcomes.
 final class OnceRound: Sendable {
-  /// What came of the calls.
+  /// The outcomes of the calls.
   struct Tally {
     var started = 0
     var ended = 0
     var answered = 0
     var cancelled = 0
-    /// Calls that must not be sent twice and failed with their connection; the server tells whether it processed them.
+    /// The calls that must not be sent twice and failed with their connection. The server knows whether it processed
+    /// them.
     var failed: [(call: OnceCall, error: NetworkError)] = []
     var problems: [String] = []
-    /// The proxy's names of the connections that were used.
+    /// The names that the proxy gave to the connections.
     var connections: Set<String> = []
     var versions: Set<String> = []
   }
@@ -27,11 +28,11 @@ final class OnceRound: Sendable {
   private let network: Network
   private let finished: XCTestExpectation
   private let tally = Locked(Tally())
-  /// Ends the round while calls are in flight; `nil` where it ends by itself.
+  /// The shutdown of the transport, called while calls are in flight; `nil` if the round runs to its end.
   private let shutDown: (@Sendable () -> Void)?
   private static let width = 64
 
-  /// - Parameter shutDown: is called when all have begun, with some still in flight.
+  /// - Parameter shutDown: Called after all calls have started, while some are in flight.
   init(
     _ calls: Range<Int>, server: OnceServer, url: URL, through transport: any Transport,
     finished: XCTestExpectation, shutDown: (@Sendable () -> Void)?
@@ -118,11 +119,11 @@ final class OnceRound: Sendable {
         if let version = response.metrics?.httpVersion { tally.versions.insert(version) }
         switch (response.status, call.script) {
         case (200, _): if response.body != Data("\(call.id)".utf8) { wrong("the response of another") }
-        // Processed, and not to be sent again; the proxy says 502 where the connection behind it ends.
+        // Processed, and not retried. The proxy responds with 502 if its connection to the server ends.
         case (503, .busy) where !call.isRepeatable, (502, .dropped) where !call.isRepeatable,
           (502, .lost) where !call.isRepeatable:
           break
-        // A body that exists once can't follow.
+        // A single-use body cannot be sent again.
         case (401, .expired) where call.isOneShot, (307, .redirected) where call.isOneShot: break
         default: wrong("status \(response.status)")
         }
@@ -139,7 +140,7 @@ final class OnceRound: Sendable {
     }
   }
 
-  /// Passes the first end of a call on, and says when there is a second one.
+  /// A completion that forwards the first outcome of a call and reports a second one.
   private final class End: Sendable {
     private let first: @Sendable (Result<Response, NetworkError>?) -> Void
     private let twice: @Sendable () -> Void
@@ -155,7 +156,7 @@ final class OnceRound: Sendable {
     func call(_ result: Result<Response, NetworkError>) {
       let (isFirst, isSecond) = state.withLock { state in
         defer { state.hasEnded = true }
-        // One that was on its way when the caller cancelled is none too many.
+        // An outcome that was on its way when the caller cancelled is allowed.
         return (!state.hasEnded && !state.isCancelled, state.hasEnded)
       }
       if isFirst { first(result) }

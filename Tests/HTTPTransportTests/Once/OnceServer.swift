@@ -6,11 +6,11 @@ import TestSupport
 
 @testable import HTTPTransport
 
-/// A server that does with each call what its number says, and counts its requests.
+/// A server whose behavior follows from the number of each call, and that counts the requests.
 final class OnceServer: Sendable {
-  /// What reached the server of one call.
+  /// The requests of one call that reached the server.
   struct Count {
-    /// Requests that were processed: all but those that were answered with 401 or a redirect.
+    /// The number of processed requests: all except those with a 401 or redirect response.
     var processed: UInt8 = 0
     var redirected: UInt8 = 0
     var refused: UInt8 = 0
@@ -42,7 +42,7 @@ final class OnceServer: Sendable {
   func stop() { kept.withLock { $0 }?.stop() }
 
   private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-    // In lower case where HTTP/2 has been in between.
+    // HTTP/2 makes field names lowercase.
     let fields = request.headers.map { (name: $0.name.lowercased(), value: $0.value) }
     guard let id = fields.first(where: { $0.name == "x-call" }).flatMap({ Int($0.value) }) else { return .status(404) }
     let isBehindProxy = fields.contains { $0.name == "x-proxy" }
@@ -65,7 +65,7 @@ final class OnceServer: Sendable {
       case .busy where state.counts[id].processed == 1: return .status(503)
       case .dropped where state.counts[id].processed == 1: return .closeBeforeHead
       case .lost where state.counts[id].processed == 1: return .resetBeforeHead
-      // The proxy's connections to here are its own affair.
+      // The proxy manages its own connections to this server.
       case .closing where !isBehindProxy, .leaving where !isBehindProxy:
         var last = call.script == .leaving ? answer.header("Connection", "close") : answer
         last.ending = .close

@@ -7,17 +7,17 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Nothing is sent twice that must not be, and nothing fails that was refused unprocessed: a server counts the requests
-  /// of every call, among retries, redirects, refreshed tokens, shared requests, cancellations, connections that die or
-  /// are retired, and shutdowns.
+  /// Tests that no request is processed twice unless it is safe, and that no unprocessed request fails. A server counts
+  /// the requests of every call, with retries, redirects, refreshed tokens, coalesced requests, cancellations, lost and
+  /// retired connections, and shutdowns.
   ///
-  /// `Tests/Reliability/once` does it with a million calls. In the environment, NETLAYER_ONCE is their number,
-  /// NETLAYER_ONCE_HTTP the one version of HTTP (1.1 or 2), NETLAYER_ONCE_SEED repeats a run.
+  /// `Tests/Reliability/once` runs a million calls. Environment variables: NETLAYER_ONCE is the number of calls,
+  /// NETLAYER_ONCE_HTTP the only version of HTTP (1.1 or 2), and NETLAYER_ONCE_SEED repeats a run.
   final class OnceTests: XCTestCase {
     private static let environment = ProcessInfo.processInfo.environment
     private let count = environment["NETLAYER_ONCE"].flatMap { Int($0) } ?? 20_000
     private let seed = environment["NETLAYER_ONCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
-    /// The calls of a transport. Of two transports, the second is shut down with calls in flight.
+    /// The number of calls per transport. Every second transport is shut down with calls in flight.
     private let roundSize = 1000
 
     private func requireVersion(_ version: String) throws {
@@ -25,12 +25,12 @@
       if chosen != version { throw XCTSkip("NETLAYER_ONCE_HTTP asks for HTTP/\(chosen) only") }
     }
 
-    func testOverHTTP1EveryCallEndsOnceAndNothingIsSentTwiceThatMustNotBe() throws {
+    func testOverHTTP1_everyCallEndsOnce_andNoUnsafeRequestIsSentTwice() throws {
       try requireVersion("1.1")
       let server = try OnceServer(count: count, seed: seed)
       defer { server.stop() }
       try run(server, url: server.url, version: "1.1", CurlTransport.Configuration()) { call, error in
-        // Nobody knows whether a kept connection that has died took the request along.
+        // Nobody can know whether the server processed a request on a kept connection that was lost.
         guard error.kind == .connection || call.isOneShot else { return "\(error)" }
         let processed = server.count(of: call.id).processed
         let isAnswered = ![.dropped, .lost, .busy].contains(call.script)
@@ -38,12 +38,12 @@
       }
     }
 
-    func testOverHTTP2NothingFailsThatTheServerHasNotProcessed() throws {
+    func testOverHTTP2_noUnprocessedRequestFails() throws {
       try requireVersion("2")
       guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("the libcurl found speaks no HTTP/2 here") }
       let server = try OnceServer(count: count, seed: seed)
       defer { server.stop() }
-      // A connection that has had its requests is ended by GOAWAY, with others in flight.
+      // nginx retires a connection after 100 requests with GOAWAY, while others are in flight.
       let nginx = try NginxServer(
         server: """
           keepalive_requests 100; client_body_buffer_size 256k; access_log off;
@@ -58,9 +58,10 @@
       let lost = Locked(0)
       let connections = try run(server, url: url, version: "2", configuration) { call, error in
         let processed = server.count(of: call.id).processed
-        // A body that exists once is gone where it was sent to a server that did not take it.
+        // A single-use body cannot be sent again after a server did not process it.
         if call.isOneShot && processed == 0 { return nil }
-        // libcurl 7 gives up a connection when a call on it is cancelled while it can take no more: what is on it is lost.
+        // libcurl 7 closes a connection if a call on it is cancelled while its send buffer is full. All calls on it are
+        // lost.
         if CurlLibrary.missesEndOfStream, error.kind == .connection {
           lost.withLock { $0 += 1 }
           return nil
@@ -73,10 +74,10 @@
       XCTAssertGreaterThan(connections, count / 200, "connections were to be retired")
     }
 
-    /// Makes all calls and asserts what they must come to.
+    /// Runs all calls and asserts their outcomes.
     ///
-    /// - Parameter judge: says what is wrong with the failure of a call that must not be sent twice.
-    /// - Returns: how many connections to the proxy were used.
+    /// - Parameter judge: Returns the error in the failure of a call that must not be sent twice, or `nil`.
+    /// - Returns: The number of connections to the proxy.
     @discardableResult
     private func run(
       _ server: OnceServer, url: URL, version: String, _ configuration: CurlTransport.Configuration,
@@ -95,7 +96,7 @@
           finished: finished, shutDown: number % 2 == 1 ? shutDown : nil)
         round.start()
         wait(for: [finished], timeout: 1200)
-        // Those whose callers have left end, too.
+        // Requests whose callers have cancelled also end.
         LeakCheck.wait { counting.open == 0 }
         XCTAssertEqual(counting.open, 0, "requests that have not ended")
         let outcome = round.outcome
@@ -119,15 +120,15 @@
       return sum.connections.count
     }
 
-    /// What reached the server more often than it may.
+    /// Returns the calls that reached the server more often than allowed.
     private func sentTwice(_ server: OnceServer, _ version: String) -> [String] {
       server.counts.enumerated().compactMap { id, count in
         let call = OnceCall(id, seed: seed)
-        // Over HTTP/2, the end of a connection takes along the responses of others.
+        // Over HTTP/2, the end of a connection also loses the responses of other calls.
         let mayFail = version == "2" || [.busy, .dropped, .lost].contains(call.script)
-        // Three attempts, where a first one fails; and the transport may send each once more.
+        // Up to three attempts if the first one fails, and the transport may send each of them twice.
         let most = call.isRepeatable && mayFail ? 6 : call.callers
-        // A retry begins where the call began, also when the request that was lost is the one behind the redirect.
+        // A retry starts from the first request of the call, also if the lost request followed a redirect.
         guard count.processed > most || count.redirected > (call.isRepeatable ? 6 : 1) else { return nil }
         return "\(call): processed \(count.processed) times, redirected \(count.redirected) times"
       }

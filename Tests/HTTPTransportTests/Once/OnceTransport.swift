@@ -4,7 +4,7 @@ import Streams
 
 @testable import HTTPTransport
 
-/// A transport in front of another that counts how often each request ends.
+/// A transport that forwards to another one and counts how often each request ends.
 final class OnceTransport: Transport {
   private struct State {
     var open = 0
@@ -16,7 +16,7 @@ final class OnceTransport: Transport {
 
   init(_ transport: any Transport) { self.transport = transport }
 
-  /// The requests that have not ended.
+  /// The number of requests in flight.
   var open: Int { state.withLock { $0.open } }
   var problems: [String] { state.withLock { $0.problems } }
 

@@ -5,7 +5,7 @@ import XCTest
 @testable import NetLayer
 
 final class RedactionTests: XCTestCase {
-  func test_row_2_19_secretsAreHiddenWhereverTheyStand() {
+  func test_row_2_19_secretsAreHiddenInAnyText() {
     for (text, hidden) in [
       ("a?token=x&b=1", "a?token=***&b=1"), ("access_token=x", "access_token=***"),
       ("accessToken=x", "accessToken=***"),
@@ -23,7 +23,7 @@ final class RedactionTests: XCTestCase {
     XCTAssertEqual(Redaction(names: ["a"], placeholder: "-").text("a=1&token=2"), "a=-&token=2")
   }
 
-  func test_row_2_19_aNameIsSecretByItsWords() {
+  func test_row_2_19_aNameIsSecretIfOneOfItsWordsIs() {
     for name in [
       "X-Shopify-Access-Token", "X-Vault-Token", "X-Api-Token", "X-Session-Token", "X-Amz-Security-Token",
       "X-Goog-Api-Key",
@@ -52,7 +52,7 @@ final class RedactionTests: XCTestCase {
     XCTAssertTrue(Redaction(names: ["user"]).hiding(.standard).hides("my_token"))
   }
 
-  func test_row_2_19_signaturesAreHiddenButTellNobodyApart() {
+  func test_row_2_19_signaturesAreHiddenButDoNotIdentifyUsers() {
     for name in ["sign", "X-Signature", "X-Amz-Signature", "hmac", "DPoP"] {
       XCTAssertTrue(Redaction.standard.hides(name), name)
       XCTAssertFalse(Redaction.identities.hides(name), name)
@@ -65,7 +65,7 @@ final class RedactionTests: XCTestCase {
     XCTAssertFalse(own.identifiesByName("X-Signature"))
   }
 
-  func test_row_2_19_membersWithMarksInTheirNamesAreHidden() {
+  func test_row_2_19_membersWithPunctuationInTheirNamesAreHidden() {
     for (text, hidden) in [
       (#"{"auth.token.value": "x", "b": 1}"#, #"{"auth.token.value": "***", "b": 1}"#),
       (#"{"my password" : "x"}"#, #"{"my password" : "***"}"#), (#"{"$token":"x"}"#, #"{"$token":"***"}"#),
@@ -82,7 +82,7 @@ final class RedactionTests: XCTestCase {
     ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
   }
 
-  func test_row_2_19_errorsRequestsAndHeadersDescribeThemselvesWithoutSecrets() throws {
+  func test_row_2_19_descriptionsOfErrorsRequestsAndHeadersHideSecrets() throws {
     let url = try XCTUnwrap(URL(string: "http://u:p@h/a?token=x&q=1"))
     let request = Request(url: url, headers: ["Authorization": "x", "A": "b"])
     let error = NetworkError(kind: .connection, reason: "no stub for \(url)", request: request)
@@ -111,7 +111,7 @@ final class RedactionTests: XCTestCase {
       ([part("name=pin\r\nContent-Type: text/plain", "1")], [part("name=pin\r\nContent-Type: text/plain", "***")]),
       ([part(#"name="pin""#, "")], [part(#"name="pin""#, "")]),
       ([part(#"name="a"; filename="password""#, "b")], [part(#"name="a"; filename="password""#, "b")]),
-      // A value that never ends does not take the next part's name with it.
+      // A value that is never closed does not consume the name of the next part.
       (
         [part(#"name="a""#, #"{"token":"x"#), part(#"name="password""#, "hunter2")],
         [part(#"name="a""#, #"{"token":"***"password""# + "\r\n\r\n***")]
@@ -133,7 +133,7 @@ final class RedactionTests: XCTestCase {
     XCTAssertFalse(request.curlCommand().contains("hunter2"))
   }
 
-  func test_row_2_19_secretsInsideTheValuesOfFieldsAreHidden() {
+  func test_row_2_19_secretsInFieldValuesAreHidden() {
     let headers: HTTPHeaders = [
       "Location": "https://app/cb?access_token=abc&x=1", "Referer": "https://u:p@h/", "Cookie": "a=b", "A": "b",
     ]

@@ -22,7 +22,7 @@ final class RedirectPolicyTests: XCTestCase {
       cookies: nil)
   }
 
-  /// As many redirects, of as many URLs.
+  /// Returns a trail of `count` redirects with distinct URLs.
   private func trail(_ count: Int) throws -> RedirectTrail {
     try (0..<count).reduce(RedirectTrail()) { trail, index in
       let url = try url("http://before/\(index)")
@@ -35,7 +35,7 @@ final class RedirectPolicyTests: XCTestCase {
     throw NetworkError(kind: .redirect, reason: "not followed: \(decision)")
   }
 
-  func testRelativeLocationsResolve() throws {
+  func testRelativeLocationsAreResolved() throws {
     for (location, target) in [
       ("/c", "http://h/c"), ("c", "http://h/a/c"), ("//g/c", "http://g/c"), ("?q=1", "http://h/a/b?q=1"),
       ("../c", "http://h/c"), ("https://g/", "https://g/"),
@@ -44,17 +44,17 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testFromHTTPSToHTTPIsRefused() throws {
+  func testARedirectFromHTTPSToHTTPIsRejected() throws {
     guard case .refuse(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
     XCTAssertEqual(error.kind, .redirect)
     XCTAssert(error.reason.contains("https to http"), error.reason)
   }
 
-  func testADowngradeIsFollowedWhereItIsAllowed() throws {
+  func testADowngradeIsFollowedIfAllowed() throws {
     _ = try followed(decide("https://h/", 302, "http://h/", policy: .follow(downgrade: true)))
   }
 
-  func testALimitOfOnesOwn() throws {
+  func testACustomLimitIsApplied() throws {
     _ = try followed(decide("http://h/", 302, "/a", hops: 1, policy: .follow(limit: 2)))
     guard case .refuse(let error) = try decide("http://h/", 302, "/a", hops: 2, policy: .follow(limit: 2)) else {
       return XCTFail("followed")
@@ -62,7 +62,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssert(error.reason.contains("more than 2"), error.reason)
   }
 
-  func testWhatIsNotFollowedIsDelivered() throws {
+  func testARedirectThatIsNotFollowedIsDelivered() throws {
     let some = RedirectPolicy.decide { step in step.target.path == "/yes" && step.status == 302 && step.count == 3 }
     let cases: [(RedirectPolicy, String, Bool)] = [
       (.none, "/a", false), (.sameOrigin, "/a", true), (.sameOrigin, "http://g/a", false),
@@ -74,7 +74,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testATargetThatMustNotBeCalledIsRefused() throws {
+  func testAnInvalidTargetIsRejected() throws {
     for location in [
       "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://u@h%2fevil/", "//a%20b/",
     ] {
@@ -87,7 +87,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testWhereNoneIsFollowedTheLocationMayBeAnything() throws {
+  func testIfNoRedirectIsFollowed_anyLocationIsAccepted() throws {
     for location in ["http://[", "http://a b:c/", "file:///etc/passwd", "", "\u{0}"] {
       guard case .deliver = try decide("http://h/", 302, location, policy: .none) else {
         XCTFail("not delivered: \(location)")
@@ -100,7 +100,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(error.kind, .redirect)
   }
 
-  func testFieldsMarkedAsSecretStayWithTheirOrigin() throws {
+  func testFieldsMarkedAsSecretAreNotSentToAnotherOrigin() throws {
     let headers: HTTPHeaders = ["X-Tenant": "t", "A": "b"]
     let secrets = Redaction(names: ["x-tenant"])
     let there = try followed(decide("http://h/", 302, "http://g/", headers: headers, secrets: secrets))
@@ -109,7 +109,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(here.headers, headers)
   }
 
-  func testFieldsThatASecretWordNamesStayWithTheirOrigin() throws {
+  func testFieldsWithSecretNamesAreNotSentToAnotherOrigin() throws {
     let headers: HTTPHeaders = [
       "X-User-Token": "t", "X-Goog-Api-Key": "k", "DPoP": "d", "Idempotency-Key": "i", "X-Keyboard": "b",
     ]
@@ -117,7 +117,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(there.headers, ["Idempotency-Key": "i", "X-Keyboard": "b"])
   }
 
-  func testABodyThatExistsOnceIsNotSentAgain() throws {
+  func testASingleUseBodyIsNotSentAgain() throws {
     var request = Request(method: .put, url: try url("http://h/"))
     for (body, isFollowed) in [
       (Request.BodyStream(once: { nil }), false), (Request.BodyStream(open: { { nil } }), true),
@@ -130,7 +130,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testTheNetworksSecretsAreItsRedactions() throws {
+  func testTheRedactionOfTheNetworkDefinesTheSecrets() throws {
     let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding("X-Tenant")))
     let stub = StubTransport { _ in .json(#"{"code":200,"message":"","data":1}"#) }
     _ = try network.with { $0.transport = stub }.json(.get, "/a").toBlocking().first()
@@ -153,13 +153,13 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertNotEqual(Origin(try url("http://h.evil/")), origin)
   }
 
-  func testAnUpgradeToHTTPSIsAnotherOriginToo() throws {
+  func testAnUpgradeToHTTPSChangesTheOrigin() throws {
     let next = try followed(decide("http://h/", 301, "https://h/", headers: ["Authorization": "x", "A": "b"]))
     XCTAssertNil(next.headers["Authorization"])
     XCTAssertEqual(next.headers["A"], "b")
   }
 
-  func testMethodRules() throws {
+  func testStatusAndMethodDetermineTheNextMethod() throws {
     let rules: [(Int, HTTPMethod, HTTPMethod)] = [
       (301, .post, .get), (302, .post, .get), (303, .post, .get), (307, .post, .post), (308, .post, .post),
       (301, .put, .put), (302, .delete, .delete), (303, .put, .get), (303, .head, .head), (302, .head, .head),
@@ -183,7 +183,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testALocationWithoutAFragmentInheritsThatOfItsURL() throws {
+  func testALocationWithoutAFragmentInheritsTheFragmentOfTheURL() throws {
     for (from, location, target) in [
       ("http://h/a#orig", "/c", "http://h/c#orig"), ("http://h/a#orig", "/c#own", "http://h/c#own"),
       ("http://h/a#orig", "/c#", "http://h/c#"), ("http://h/a#orig", "?q=1", "http://h/a?q=1#orig"),
@@ -193,7 +193,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testARequestThatWasSentBeforeIsACycle() throws {
+  func testARepeatedRequestIsACycle() throws {
     var trail = RedirectTrail()
     let paths = ["/a#1", "/b", "/c"]
     for (path, location) in zip(paths, paths.dropFirst()) {
@@ -221,7 +221,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testAnotherMethodOrQueryIsNoCycle() throws {
+  func testAnotherMethodOrQueryIsNotACycle() throws {
     XCTAssertEqual(try followed(decide("http://h/a", 303, "/a", method: .post)).method, .get)
     _ = try followed(decide("http://h/a?q=1", 302, "?q=2"))
     guard case .refuse = try decide("http://h/a", 307, "/a", method: .post) else { return XCTFail("followed") }
@@ -233,12 +233,12 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testTheEleventhHopIsRefused() throws {
+  func testTheEleventhRedirectIsRejected() throws {
     guard case .refuse = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
     _ = try followed(decide("http://h/", 302, "/x", hops: 9))
   }
 
-  func test_backEndsOwnHeadersAndSignatureStayWithItsOrigin() throws {
+  func test_headersAndSignatureOfABackendAreNotSentToAnotherOrigin() throws {
     struct Stamp: Signer {
       func sign(_ content: SignedContent) throws -> Signature { Signature(headers: ["X-Stamp": "s"]) }
     }
@@ -257,7 +257,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(try names(after: "https://evil/b"), ["User-Agent", "X-Caller"])
   }
 
-  func test_everyHeaderThatIsSecretByItsNameStaysWithItsOrigin() throws {
+  func test_headersWithSecretNamesAreNotSentToAnotherOrigin() throws {
     let headers: HTTPHeaders = ["X-Api-Key": "a", "access-token": "b", "X-Signature": "c", "Accept": "d"]
     let request = Request(url: try XCTUnwrap(URL(string: "https://h/a")), headers: headers)
     for (location, count) in [("https://h/b", 4), ("https://evil/b", 1)] {

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// The opening of a WebSocket: what is sent, and what is accepted.
+/// Tests of the WebSocket handshake: the request that is sent, and the responses that are accepted.
 final class SocketHandshakeTests: XCTestCase {
-  func testSHA1IsThatOfItsStandard() {
+  func testSHA1MatchesTheVectorsOfItsStandard() {
     func hex(_ text: String) -> String { Data(SHA1.hash(Array(text.utf8))).hex }
     XCTAssertEqual(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d")
     XCTAssertEqual(hex(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709")
@@ -21,7 +21,7 @@ final class SocketHandshakeTests: XCTestCase {
     return String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
   }
 
-  func testTheRequestNamesHostTargetAndWhatIsOffered() throws {
+  func testTheRequestHasHostTargetAndOffers() throws {
     let lines = try head(
       "http://h:8080/a%20b?x=1#f", ["X-A": "1"], SocketOptions(subprotocols: ["chat", "v2"], compression: true))
     XCTAssertEqual(lines[0], "GET /a%20b?x=1 HTTP/1.1")
@@ -37,7 +37,7 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertFalse(try head("http://u:p@h/").contains { $0.hasPrefix("Host: u") })
   }
 
-  func testEachKeyIsAnotherOfSixteenBytes() {
+  func testEachKeyIsUniqueAndHas16Bytes() {
     let keys = Set((0..<100).map { _ in SocketHandshake(SocketOptions(), offersCompression: false).key })
     XCTAssertEqual(keys.count, 100)
     XCTAssertEqual(Data(base64Encoded: keys.first ?? "")?.count, 16)
@@ -53,7 +53,7 @@ final class SocketHandshakeTests: XCTestCase {
     return Result { () throws(SocketFrame.Violation) in try handshake.check(headers) }
   }
 
-  func testAResponseMustBeAnUpgradeToWebSocketWithTheRightKey() {
+  func testAResponseMustBeAWebSocketUpgradeWithTheCorrectKey() {
     let good = [("Upgrade", "WebSocket"), ("Connection", "keep-alive, Upgrade")]
     XCTAssertEqual(try agreement(good).get(), .init())
     func assertFails(_ fields: [(String, String)], accept: String? = nil, line: UInt = #line) {
@@ -71,7 +71,7 @@ final class SocketHandshakeTests: XCTestCase {
     assertFails(good + [("Sec-WebSocket-Accept", "other")])
   }
 
-  func testTheServerChoosesOfWhatWasOffered() {
+  func testTheServerMayChooseOnlyFromTheOffers() {
     let good = [("Upgrade", "websocket"), ("Connection", "Upgrade")]
     let options = SocketOptions(subprotocols: ["a", "b"], compression: true)
     XCTAssertNoThrow(try agreement(good + [("Sec-WebSocket-Protocol", "b")], options).get())
@@ -91,7 +91,7 @@ final class SocketHandshakeTests: XCTestCase {
     ] { XCTAssertNil(deflate(value), value) }
   }
 
-  func testWhatTheHandshakeSetsItselfAndWhatIsNoGetIsRefused() throws {
+  func testFieldsOfTheHandshakeAndOtherMethodsThanGETAreRejected() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     func problem(_ request: Request, _ options: SocketOptions = .init()) -> String? {
       let problem = SocketHandshake.problem(of: request, options)
@@ -153,7 +153,7 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertEqual(read("HTTP/1.1 101 Switching\r\nA: 1"), "incomplete")
   }
 
-  func testWhatIsNoHTTPIsRefused() {
+  func testAResponseThatIsNotHTTPIsRejected() {
     for text in [
       "SSH-2.0-OpenSSH\r\n\r\n", "HTTP/2 101\r\n\r\n", "HTTP/1.1 1x1 S\r\n\r\n", "HTTP/1.1 101 S\r\nno colon\r\n\r\n",
       "HTTP/1.1 101 S\r\n: empty\r\n\r\n", "HTTP/1.1 101 S\r\n folded: 1\r\n\r\n",
@@ -161,7 +161,7 @@ final class SocketHandshakeTests: XCTestCase {
     ] { XCTAssertEqual(read(text), "failure", text) }
   }
 
-  func testHeadsThatOnlyInformCountForTheLimitOfTheHead() throws {
+  func testInformationalHeadsCountTowardTheHeadSizeLimit() throws {
     var opening = SocketOpening()
     XCTAssertThrowsError(
       try {
@@ -172,7 +172,7 @@ final class SocketHandshakeTests: XCTestCase {
       }())
   }
 
-  func testManyTinyChunksCostNoMoreThanTheirBytes() throws {
+  func testManyTinyChunksUseOnlyTheMemoryOfTheirBytes() throws {
     var opening = SocketOpening()
     Array("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n".utf8).withUnsafeBytes { opening.feed($0) }
     _ = try opening.next()
@@ -186,12 +186,12 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertEqual(body.count, count)
   }
 
-  func testALongSizeOfAChunkIsRefused() {
+  func testAnOverlongChunkSizeIsRejected() {
     XCTAssertEqual(
       read("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n1;\(String(repeating: "x", count: 2000))"), "failure")
   }
 
-  func testAnEndlessHeadAndAnEndlessBodyEndAtTheirLimits() throws {
+  func testAnEndlessHeadAndAnEndlessBodyFailAtTheirLimits() throws {
     var opening = SocketOpening()
     let line = Array("X: \(String(repeating: "x", count: 1000))\r\n".utf8)
     Array("HTTP/1.1 101 S\r\n".utf8).withUnsafeBytes { opening.feed($0) }

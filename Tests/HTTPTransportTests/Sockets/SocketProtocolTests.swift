@@ -3,9 +3,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// The cases of the Autobahn suite, and hostile frames, against the state machine alone; time is a number.
+/// Tests of the state machine alone, with the cases of the Autobahn suite and invalid frames. Time is a number.
 final class SocketProtocolTests: XCTestCase {
-  /// Feeds bytes whole, and then one at a time: the events must be the same.
+  /// Feeds the bytes whole, and then one at a time, and asserts that the events are the same.
   private func events(
     _ bytes: [UInt8], _ options: SocketOptions = SocketOptions(), file: StaticString = #filePath, line: UInt = #line
   ) -> (events: [String], sent: [String]) {
@@ -47,9 +47,9 @@ final class SocketProtocolTests: XCTestCase {
     XCTAssertEqual(sent, sends, name, file: file, line: line)
   }
 
-  // MARK: The suite's sections 1 to 7
+  // MARK: Sections 1 to 7 of the suite
 
-  func testMessagesOfEveryLengthFormArriveWhole() {
+  func testMessagesOfEveryLengthEncodingArriveComplete() {
     for count in [0, 125, 126, 127, 128, 65535, 65536, 70000] {
       check("binary \(count)", frame(2, [UInt8](repeating: 0xFE, count: count)), ["binary \(count)"])
       let text = String(repeating: "*", count: count)
@@ -57,7 +57,7 @@ final class SocketProtocolTests: XCTestCase {
     }
   }
 
-  func testPingsAreAnsweredWithTheirPayloadAndPongsIgnored() {
+  func testPingsAreEchoedAsPongs_andPongsAreIgnored() {
     check("empty", frame(9, []), [], sends: ["pong "])
     check("payload", frame(9, Array("hi".utf8)), [], sends: ["pong hi"])
     check(
@@ -77,7 +77,7 @@ final class SocketProtocolTests: XCTestCase {
     }
   }
 
-  func testFragmentsAreJoinedAndControlFramesMayStandBetweenThem() {
+  func testFragmentsAreJoined_andControlFramesMayAppearBetweenThem() {
     check("two", frame(1, [0x61], isFinal: false) + frame(0, [0x62]), ["text ab"])
     check("empty ones", frame(1, [], isFinal: false) + frame(0, [], isFinal: false) + frame(0, []), ["text "])
     check(
@@ -93,7 +93,7 @@ final class SocketProtocolTests: XCTestCase {
       sends: ["close 1002"])
   }
 
-  func testTextsMustBeUTF8AlsoAcrossFragments() {
+  func testTextMustBeUTF8_alsoAcrossFragments() {
     let valid = Array("κόσμε 𐍈 �".utf8)
     for cut in 0...valid.count {
       check(
@@ -114,14 +114,14 @@ final class SocketProtocolTests: XCTestCase {
     }
   }
 
-  func testAWrongByteIsNoticedBeforeTheMessageIsWhole() {
+  func testAnInvalidByteFailsBeforeTheMessageIsComplete() {
     check("first fragment", frame(1, [0xF4, 0x90], isFinal: false), ["failed 1007"], sends: ["close 1007"])
     check(
       "in the middle of a frame", Array(frame(1, [0x61, 0xFF] + [UInt8](repeating: 0x61, count: 100)).prefix(10)),
       ["failed 1007"], sends: ["close 1007"])
   }
 
-  func testCloseFramesAreEchoedAndCheckedByTheirCode() {
+  func testCloseFramesAreEchoedAndTheirCodesValidated() {
     check("empty", frame(8, []), ["closed 1005 "], sends: ["close "])
     check("normal", frame(8, [0x03, 0xE8] + Array("bye".utf8)), ["closed 1000 bye"], sends: ["close 1000"])
     check("half a code", frame(8, [0x03]), ["failed 1002"], sends: ["close 1002"])
@@ -145,7 +145,7 @@ final class SocketProtocolTests: XCTestCase {
 
   // MARK: Limits
 
-  func testALargerMessageFailsBeforeItsBytesHaveCome() {
+  func testATooLargeMessageFailsBeforeItsBytesArrive() {
     let options = SocketOptions(maxMessageSize: 10)
     check("at the limit", frame(2, [UInt8](repeating: 0, count: 10)), ["binary 10"], options)
     check(
@@ -162,7 +162,7 @@ final class SocketProtocolTests: XCTestCase {
     check("all bits", frame(2, [], length: .max), ["failed 1002"], sends: ["close 1002"])
   }
 
-  func testAnEndlessContinuationEndsAtTheLimit() {
+  func testAnEndlessContinuationFailsAtTheLimit() {
     var bytes = frame(1, [0x61], isFinal: false)
     for _ in 0..<2000 { bytes += frame(0, [UInt8](repeating: 0x61, count: 10), isFinal: false) }
     check("endless", bytes, ["failed 1009"], sends: ["close 1009"], SocketOptions(maxMessageSize: 10_000))
@@ -173,11 +173,11 @@ final class SocketProtocolTests: XCTestCase {
     check("masked ping", frame(9, [], isMasked: true), ["failed 1002"], sends: ["close 1002"])
   }
 
-  func testACompressedMessageThatWasNotAgreedOnFailsTheSocket() {
+  func testACompressedMessageFailsTheSocket_ifNotNegotiated() {
     check("compressed", frame(1, [0x61], reserved: 4), ["failed 1002"], sends: ["close 1002"])
   }
 
-  func testAFloodOfPingsLeavesOnePongWhileNothingIsSent() {
+  func testAFloodOfPingsQueuesAtMostOnePong() {
     var socket = SocketProtocol(SocketOptions(), at: 0)
     let ping = frame(9, [UInt8](repeating: 0x61, count: 125))
     for _ in 0..<5000 {
@@ -193,7 +193,7 @@ final class SocketProtocolTests: XCTestCase {
 
   // MARK: Sending
 
-  func testEveryFrameOfTheClientIsMaskedWithAnotherKey() {
+  func testEveryClientFrameIsMaskedWithAnotherKey() {
     var socket = SocketProtocol(SocketOptions(), at: 0)
     for count in [0, 1, 7, 8, 9, 63, 125, 126, 300, 65535, 65536, 100_001] {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -206,7 +206,7 @@ final class SocketProtocolTests: XCTestCase {
     }
   }
 
-  func testClosingSendsOneFrameAndDropsMessagesUntilTheServersCame() {
+  func testClosingSendsOneFrame_andDropsMessagesUntilTheServerCloses() {
     var socket = SocketProtocol(SocketOptions(), at: 0)
     socket.send(.text("a"))
     socket.close(.goingAway, reason: "later", at: 0)
@@ -220,7 +220,7 @@ final class SocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.takeOutput(), [])
   }
 
-  func testAReasonIsCutBetweenCharactersAndACodeThatMustNotBeSentIsLeftOut() {
+  func testAReasonIsTruncatedBetweenCharacters_andAReservedCodeIsOmitted() {
     var socket = SocketProtocol(SocketOptions(), at: 0)
     socket.close(.normal, reason: String(repeating: "é", count: 100), at: 0)
     XCTAssertEqual(ClientFrames.texts(socket.takeOutput()), ["close 1000 \(String(repeating: "é", count: 61))"])
@@ -233,7 +233,7 @@ final class SocketProtocolTests: XCTestCase {
 
   private let second: UInt64 = 1_000_000_000
 
-  func testSilenceLeadsToAPingAndFurtherSilenceToTheEnd() {
+  func testSilenceCausesAPing_andFurtherSilenceATimeout() {
     var socket = SocketProtocol(SocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
     XCTAssertEqual(socket.deadline, 30 * second)
     XCTAssertNil(socket.expire(at: 29 * second))
@@ -249,7 +249,7 @@ final class SocketProtocolTests: XCTestCase {
     XCTAssertTrue(socket.isClosed)
   }
 
-  func testAPauseOfTheClientsOwnIsNoSilence() {
+  func testAPauseByTheClientIsNotSilence() {
     var socket = SocketProtocol(SocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
     XCTAssertNil(socket.expire(at: 30 * second, isPaused: true))
     XCTAssertNil(socket.expire(at: 45 * second, isPaused: true))
@@ -257,7 +257,7 @@ final class SocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.deadline, 75 * second)
   }
 
-  func testZeroDisablesPingsAndTheirLimit() {
+  func testZeroDisablesPingsAndTheirTimeLimit() {
     var socket = SocketProtocol(SocketOptions(pingInterval: 0), at: 0)
     XCTAssertEqual(socket.deadline, .max)
     socket = SocketProtocol(SocketOptions(pingInterval: 1, pongTimeout: 0), at: 0)
@@ -265,7 +265,7 @@ final class SocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.deadline, .max)
   }
 
-  func testAServerThatDoesNotCloseIsWaitedForFiveSeconds() {
+  func testClosingWaitsAtMostFiveSecondsForTheServer() {
     var socket = SocketProtocol(SocketOptions(), at: 0)
     socket.close(.normal, at: second)
     XCTAssertEqual(socket.deadline, 6 * second)
@@ -275,7 +275,7 @@ final class SocketProtocolTests: XCTestCase {
   private func bytes(_ code: UInt16) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] }
 }
 
-/// The bytes of a server's frame, right or wrong.
+/// Returns the bytes of a server's frame, valid or not.
 func frame(
   _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, isMasked: Bool = false,
   length: UInt64? = nil
@@ -291,7 +291,7 @@ func frame(
   return bytes + (isMasked ? [0, 0, 0, 0] : []) + payload
 }
 
-/// What a client has sent, read byte by byte and not by the code under test.
+/// A parser of the client's output, independent of the code under test.
 enum ClientFrames {
   struct Frame {
     var opcode: UInt8
@@ -334,7 +334,7 @@ enum ClientFrames {
         guard frame.payload.count >= 2 else { return "close " }
         let code = Int(frame.payload[0]) << 8 | Int(frame.payload[1])
         let reason = String(decoding: frame.payload[2...], as: UTF8.self)
-        // What a violation says of itself may change.
+        // The wording of a violation may change.
         return [1002, 1007, 1009].contains(code) || reason.isEmpty ? "close \(code)" : "close \(code) \(reason)"
       case 9: return "ping \(text)"
       case 10: return "pong \(text)"

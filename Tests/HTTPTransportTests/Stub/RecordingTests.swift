@@ -4,10 +4,10 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Which requests a recording answers, and which are sent.
+/// Tests of the requests that a recording can replay, and the requests that are sent.
 final class RecordingTests: XCTestCase {
   private var file: URL!
-  /// Answers with the number of the request.
+  /// A transport that responds with the number of the request.
   private var server: StubTransport!
 
   override func setUp() {
@@ -22,7 +22,7 @@ final class RecordingTests: XCTestCase {
     try RecordingTransport(server, to: file, mode: mode)
   }
 
-  /// What comes of a POST with `body`: the response's body, or the kind of the failure.
+  /// Sends a POST with `body` and returns the body of the response, or the kind of the error.
   private func outcome(
     _ transport: any Transport, _ body: Request.Body, headers: HTTPHeaders = [:]
   ) throws -> String {
@@ -39,7 +39,7 @@ final class RecordingTests: XCTestCase {
     try outcome(transport, .data(Data(body.utf8)))
   }
 
-  func testRequestsOfDifferentBodiesHaveAnswersOfTheirOwn() throws {
+  func testRequestsWithDifferentBodiesHaveSeparateResponses() throws {
     let live = try transport(.all)
     XCTAssertEqual(try outcome(live, #"{"a":1}"#), "1")
     XCTAssertEqual(try outcome(live, #"{"a":2}"#), "2")
@@ -62,7 +62,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, #"{"password":"two","a":2}"#), "connection")
   }
 
-  func testABoundaryThatIsRandomIsNotCompared() throws {
+  func testARandomMultipartBoundaryIsNotCompared() throws {
     func form(_ boundary: String, _ value: String) -> (Request.Body, HTTPHeaders) {
       (
         .parts([.data(Data("--\(boundary)\r\n\r\n\(value)\r\n--\(boundary)--".utf8))]),
@@ -83,7 +83,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(try StubTransport(replaying: file), stream), "1")
   }
 
-  func testARecordingWithoutBodiesAnswersAnyBody() throws {
+  func testARecordingWithoutBodiesMatchesAnyBody() throws {
     let line = #"{"headers":[],"method":"POST","status":200,"text":"old","url":"http://h/x?token=<redacted>"}"#
     let url = Redaction.standard.url(try XCTUnwrap(URL(string: "http://h/x?token=secret")))
     try Data(line.replacingOccurrences(of: "http://h/x?token=<redacted>", with: url).utf8).write(to: file)
@@ -99,7 +99,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 1)
   }
 
-  func testOnceRecordsWhereThereIsNoFileAndSendsNothingElsewhere() throws {
+  func testOnceRecordsIfTheFileDoesNotExist_andOtherwiseSendsNothing() throws {
     let first = try transport(.once)
     XCTAssertEqual([try outcome(first, "a"), try outcome(first, "b")], ["1", "2"])
     let second = try transport(.once)
@@ -108,7 +108,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 2)
   }
 
-  func testAppendSendsAndRecordsWhatIsMissing() throws {
+  func testAppendSendsAndRecordsMissingRequests() throws {
     XCTAssertEqual(try outcome(try transport(.append), "a"), "1")
     let second = try transport(.append)
     XCTAssertEqual([try outcome(second, "a"), try outcome(second, "b")], ["1", "2"])
@@ -117,7 +117,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 2)
   }
 
-  func testAllSendsWhatIsRecordedToo() throws {
+  func testAllAlsoSendsRecordedRequests() throws {
     XCTAssertEqual([try outcome(try transport(.all), "a"), try outcome(try transport(.all), "a")], ["1", "2"])
     let replay = try StubTransport(replaying: file)
     XCTAssertEqual([try outcome(replay, "a"), try outcome(replay, "a")], ["1", "2"])

@@ -14,7 +14,7 @@ final class StubStreamTests: XCTestCase {
   private final class Log: Sendable {
     private let kept = Locked<[String]>([])
     var lines: [String] { kept.withLock { $0 } }
-    /// Without their times.
+    /// The lines without their times.
     var events: [String] { lines.map { String($0.split(separator: " ", maxSplits: 1)[1]) } }
     func append(_ line: String) { kept.withLock { $0.append(line) } }
   }
@@ -45,7 +45,7 @@ final class StubStreamTests: XCTestCase {
 
   private let pieces = ["a", "b", "c"].map { Data($0.utf8) }
 
-  func testChunksComeOneAfterTheOther() throws {
+  func testChunksAreDeliveredOneAfterAnother() throws {
     _ = try start(stub(.chunks(pieces, every: 2)))
     scheduler.start()
     XCTAssertEqual(log.lines, ["0 head 200", "2 a", "4 b", "6 c", "6 end 200 0"])
@@ -57,13 +57,13 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "connection"])
   }
 
-  func testAnyAnswerIsOneChunk() throws {
+  func testAnyOtherResponseIsOneChunk() throws {
     _ = try start(stub(.json("{}", status: 201, after: 3)))
     scheduler.start()
     XCTAssertEqual(log.events, ["head 201", "{}", "end 201 0"])
   }
 
-  func testWhoDoesNotStreamGetsTheWholeAtTheEnd() throws {
+  func testWithoutStreamingTheCompleteBodyIsDeliveredAtTheEnd() throws {
     let log = log
     let scheduler = scheduler
     let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/events")))
@@ -75,7 +75,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(log.lines, ["6 abc"])
   }
 
-  func testAPauseHoldsTheNextChunkBack() throws {
+  func testAPauseDelaysTheNextChunk() throws {
     let control = try start(stub(.chunks(pieces))) { _ in .pause }
     scheduler.start()
     XCTAssertEqual(log.lines.count, 2)
@@ -90,7 +90,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "end 200 0"])
   }
 
-  func testManyChunksNeedNoDeepStack() throws {
+  func testManyChunksDoNotGrowTheStack() throws {
     let pending = PendingStream(self)
     let answer = StubTransport.StubbedResponse.chunks([Data](repeating: Data([1]), count: 100_000))
     pending.start(
@@ -99,7 +99,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(pending.chunks, 100_000)
   }
 
-  func testDisposingEndsWithCancelledAndIsNotedOnce() throws {
+  func testDisposingFailsWithCancelledAndIsRecordedOnce() throws {
     let stub = stub(.chunks(pieces, every: 2))
     let control = try start(stub)
     scheduler.advanceTo(3)
@@ -114,7 +114,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(stub.cancelled.count, 1, "one that has ended is not cancelled")
   }
 
-  func testATransportThatKnowsNoStreamsGivesOneChunk() throws {
+  func testATransportWithoutStreamingDeliversOneChunk() throws {
     let plain = PlainTransport(StubTransport { _ in .json("[1]") })
     let pending = PendingStream(self) { _ in .pause }
     pending.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: plain)
@@ -123,7 +123,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(pending.body, Data("[1]".utf8))
   }
 
-  func testATransportDoesNotSeeWhereADownloadGoes() throws {
+  func testATransportWithoutDownloadsDoesNotReceiveTheDestination() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "download-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     let transport = StubTransport { _ in .json("1") }
@@ -140,7 +140,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: file), Data("1".utf8))
   }
 
-  func testARecordingKeepsWhatWasStreamed() throws {
+  func testARecordingContainsStreamedBodies() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     let answers = StubTransport { [pieces] _ in .chunks(pieces) }

@@ -17,7 +17,7 @@ final class StubTransportTests: XCTestCase {
     return try pending.outcome()
   }
 
-  func testTheFirstStubThatMatchesAnswers() throws {
+  func testTheFirstMatchingStubResponds() throws {
     let transport = StubTransport([
       .init(.get, "/a", .json(#"{"n":1}"#)), .init(nil, "/a", .response(status: 201)),
       .init(.get, "/b", .failure(.timeout)),
@@ -34,19 +34,19 @@ final class StubTransportTests: XCTestCase {
     XCTAssert(error.reason.contains("DELETE https://api.example/nowhere"), error.reason)
   }
 
-  func testADelayedAnswerCanBeCancelled() throws {
+  func testADelayedResponseCanBeCancelled() throws {
     let transport = StubTransport { _ in .json("{}", after: 3600) }
     let pending = PendingCall(self)
     pending.send(try request(.get, "/"), on: transport).dispose()
     XCTAssertEqual(TransportSuite.kind(try pending.outcome()), .cancelled)
   }
 
-  func testADelayedAnswerArrives() throws {
+  func testADelayedResponseArrives() throws {
     let transport = StubTransport { _ in .json("{}", after: 0.01) }
     XCTAssertEqual(try perform(request(.get, "/"), on: transport).get().status, 200)
   }
 
-  func testItRefusesWhatARealTransportRefuses() throws {
+  func testRequestsThatARealTransportRejectsAreRejected() throws {
     var bad = try request(.get, "/")
     bad.headers["X"] = "a\r\nb"
     let outcome = try perform(bad, on: StubTransport { _ in .json("{}") })

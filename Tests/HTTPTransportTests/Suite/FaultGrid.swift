@@ -4,29 +4,29 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// One fault, met by every use of a transport at once: {data, stream, file} × {GET, POST with a body}.
+/// One fault, encountered by concurrent requests of every kind: {data, stream, file} × {GET, POST with a body}.
 struct FaultGrid {
-  /// What must come of a fault.
+  /// The expected outcome of a fault.
   enum Expected {
     /// Status 200 and this text.
     case answer(String)
-    /// An error of this kind, or of `or` where versions differ, the reason of which says so: for a timeout, the limit
-    /// that was reached. Words that differ by version are separated by `|`.
+    /// An error of this kind, or of kind `or` if versions differ, whose reason contains `saying`: for a timeout, the
+    /// limit that was reached. Alternative texts for different versions are separated by `|`.
     case failure(NetworkError.Kind, or: NetworkError.Kind? = nil, saying: String = "")
   }
 
   enum Mode: CaseIterable { case data, stream, file }
 
-  /// Not only zeros: what is cut or swapped on its way shows.
+  /// Not only zeros, so that truncated or swapped bytes are detected.
   static let body = Data(TestRoutes.pattern(100_000))
 
   let test: XCTestCase
   let transport: any Transport
-  /// Answers every request with "ok".
+  /// The URL of a route that responds to every request with "ok".
   let next: URL
-  /// Where downloads go; the owner removes it.
+  /// The folder for downloads. The owner removes it.
   let folder: URL
-  /// Fields of the requests that must succeed.
+  /// Header fields of the requests that must succeed.
   var nextHeaders = HTTPHeaders()
 
   init(_ test: XCTestCase, _ transport: any Transport, next: URL) throws {
@@ -37,7 +37,7 @@ struct FaultGrid {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// Sends all six at once, then what must succeed on the same transport, each in its mode and method.
+  /// Sends all six requests concurrently and checks their outcomes, then sends six more that must succeed.
   func run(
     _ name: String, _ expected: Expected, at url: URL, _ limits: Request.Timeouts, headers: HTTPHeaders = [:],
     options: Request.Options = Request.Options()
@@ -48,7 +48,7 @@ struct FaultGrid {
     let later = Self.cells { Cell($0, $1, in: self) }
     for cell in later { cell.start(next, Request.Timeouts(), nextHeaders) }
     for cell in later { try cell.check(.answer("ok"), "after \(name): \(cell.mode) \(cell.method)") }
-    // Now, as a second end may come late.
+    // Checked only now, because a second completion may arrive late.
     for cell in cells { XCTAssertEqual(cell.ends, 1, "\(name) \(cell.mode) \(cell.method)") }
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [], name)
   }
@@ -63,11 +63,11 @@ struct FaultGrid {
     let method: HTTPMethod
     private let transport: any Transport
     private let folder: URL
-    /// The one of both that the mode needs.
+    /// One of these two is set, depending on the mode.
     private let pending: PendingCall?
     private let stream: PendingStream?
     private var begin = ContinuousClock.now
-    /// Seconds within which it must end.
+    /// The time in seconds within which the request must end.
     private var patience = 0.0
 
     init(_ mode: Mode, _ method: HTTPMethod, in grid: FaultGrid) {
@@ -83,7 +83,7 @@ struct FaultGrid {
       _ url: URL, _ limits: Request.Timeouts, _ headers: HTTPHeaders = [:],
       _ options: Request.Options = Request.Options()
     ) {
-      // A session that does not tell when it is connected adds both. A loaded machine is late, by less than this.
+      // A session that does not report when it is connected adds both limits. The margin is for loaded machines.
       patience = Swift.min(limits.connect + limits.idle, limits.total) + 10
       begin = .now
       var request = Request(method: method, url: url, headers: headers, timeouts: limits)
@@ -101,7 +101,8 @@ struct FaultGrid {
       }
     }
 
-    /// Waits for the end, which must be the expected one, and leave the files of a success and no others.
+    /// Waits for the end and asserts that the outcome is the expected one, and that only a successful download leaves a
+    /// file.
     func check(_ expected: Expected, _ what: String) throws {
       let outcome = try XCTUnwrap(try stream?.outcome() ?? pending?.outcome())
       let end = try XCTUnwrap(stream?.endedAt ?? pending?.endedAt)
@@ -125,7 +126,7 @@ struct FaultGrid {
       try FileManager.default.removeItem(at: folder)
     }
 
-    /// How often it has ended.
+    /// The number of completions.
     var ends: Int { pending?.ends ?? stream?.order.count { $0 == "completion" } ?? 0 }
 
     private func body(of response: Response) throws -> Data {

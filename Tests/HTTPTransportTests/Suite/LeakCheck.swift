@@ -6,8 +6,8 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// What a transport may hold while nothing is under way, and its process with it: from the first moment on, not only when
-/// it is shut down.
+/// A check that an idle transport and its process hold only kept connections. It applies at any time, not only after a
+/// shutdown.
 final class LeakCheck {
   private let transport: any Transport
   private let servers: [LoopbackServer]
@@ -17,8 +17,8 @@ final class LeakCheck {
   private let base: Resources
   private var handles = 0
 
-  /// Begins with what is there now, once `url` has answered. `servers` are those in this process, and at most
-  /// `keptConnections` are kept to each.
+  /// Records the current state after a response from `url`. `servers` are the servers in this process, and the
+  /// transport keeps at most `keptConnections` connections to each.
   init(
     _ test: XCTestCase, _ transport: any Transport, asking url: URL, _ servers: [LoopbackServer] = [],
     keptConnections: Int = 0
@@ -30,7 +30,7 @@ final class LeakCheck {
     self.url = url
     #if canImport(CCurl)
       if let transport = transport as? CurlTransport {
-        // Its thread may be about to start.
+        // The transport's thread may be about to start.
         _ = try transport.held(test, asking: url)
         if Resources.now.ifKnown != nil { XCTAssertGreaterThan(Resources.now.transportThreads, 0) }
       }
@@ -40,14 +40,14 @@ final class LeakCheck {
     base = now
   }
 
-  /// Nothing may be left of `what` but kept connections.
+  /// Asserts that `what` has leaked nothing. Only kept connections may remain.
   func check(_ what: String) throws {
     #if canImport(CCurl)
       if let transport = transport as? CurlTransport {
         let held = try transport.held(test, asking: url)
         XCTAssertEqual(held.live, 0, "transfers, after \(what)")
         XCTAssert(held.isQueueAtRest, "after \(what)")
-        // An easy handle that is lost never comes back to those that wait for use.
+        // A leaked easy handle never returns to the idle handles.
         XCTAssertGreaterThanOrEqual(held.idleHandles, handles, "handles, after \(what)")
         handles = held.idleHandles
       }
@@ -55,10 +55,10 @@ final class LeakCheck {
     guard Resources.now.ifKnown != nil else { return }
     // Both ends of a kept connection are in this process.
     func spare() -> Int { base.descriptors + 2 * kept.reduce(0, +) - Resources.now.descriptors }
-    // A worker of Dispatch that the transport's thread was the first to need has its name until it runs and takes its own.
+    // A Dispatch worker started by the transport's thread inherits the thread's name until it runs and sets its own.
     func areThreadsGone() -> Bool { Resources.now.transportThreads <= base.transportThreads }
     Self.wait { spare() >= 0 && self.kept.allSatisfy { $0 <= self.keptConnections } && areThreadsGone() }
-    // The first leak is the one to look for; the others would take a wait each.
+    // Only the first leak is of interest. Each of the others would cost another wait.
     if spare() < 0 { throw Leak(description: "\(-spare()) descriptors are left of \(what)") }
     XCTAssertLessThanOrEqual(kept.max() ?? 0, keptConnections, "connections, after \(what)")
     XCTAssertLessThanOrEqual(Resources.now.transportThreads, base.transportThreads, "threads, after \(what)")
@@ -68,7 +68,8 @@ final class LeakCheck {
 
   private var kept: [Int] { servers.map(\.openConnectionCount) }
 
-  /// Waits until `condition` holds, which a server may see a moment later than its client; the caller asserts it.
+  /// Waits until `condition` holds, which a server may detect slightly later than its client. The caller asserts the
+  /// condition.
   static func wait(until condition: @escaping () -> Bool) {
     if condition() { return }
     let met = XCTNSPredicateExpectation(predicate: NSPredicate { _, _ in condition() }, object: nil)
@@ -78,7 +79,7 @@ final class LeakCheck {
 
 #if canImport(CCurl)
   extension CurlTransport {
-    /// What the loop holds as a request to `url` ends, seen from its own thread.
+    /// Returns the counts of the loop at the end of a request to `url`, read on the loop's thread.
     fileprivate func held(
       _ test: XCTestCase, asking url: URL
     ) throws -> (live: Int, isQueueAtRest: Bool, idleHandles: Int) {

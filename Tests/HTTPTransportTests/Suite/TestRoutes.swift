@@ -1,7 +1,7 @@
 import LoopbackServer
 import TestSupport
 
-/// What the transport tests ask for.
+/// The routes that the transport tests request.
 enum TestRoutes {
   static let message = #"{"message":"hello, hello, hello, hello"}"#
   static let gzip = bytes(

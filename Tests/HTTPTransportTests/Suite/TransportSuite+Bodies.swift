@@ -7,7 +7,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Bodies that are made while they are sent: by sequences, and how they end with their request.
+/// Tests of bodies that asynchronous sequences generate during the upload, and of their release.
 extension TransportSuite {
   private static func sequence(_ count: Int, of size: Int) -> AsyncStream<Data> {
     AsyncStream { continuation in
@@ -16,7 +16,7 @@ extension TransportSuite {
     }
   }
 
-  func testABodyOfASequenceArrives() throws {
+  func testABodyFromASequenceArrives() throws {
     for (count, size) in [(0, 0), (1, 1), (3, 100), (300, 4_000), (7, 300_000)] {
       let whole = Data((0..<count).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) })
       for length in [nil, Int64(count * size)] {
@@ -32,7 +32,7 @@ extension TransportSuite {
     }
   }
 
-  func testABodyOfASequenceFollowsARedirectWhereItIsRepeatable() throws {
+  func testARepeatableSequenceIsSentAgainAfterARedirect() throws {
     let stream = Request.BodyStream(sequence: { Self.sequence(20, of: 10_000) })
     XCTAssertEqual(try response(request(.post, "/redirect/307", body: .stream(stream))).body.count, 200_000)
     let once = Request.BodyStream(once: Self.sequence(20, of: 10_000))
@@ -40,7 +40,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testASequenceThatThrowsOrIsOfAnotherLengthFailsItsRequest() throws {
+  func testASequenceThatThrowsOrHasAnotherLengthFailsItsRequest() throws {
     struct Broken: Error {}
     let failing = Request.BodyStream(sequence: {
       AsyncThrowingStream<Data, any Error> { continuation in
@@ -90,7 +90,7 @@ extension TransportSuite {
     wait(for: [waiting.cancelled], timeout: 20)
   }
 
-  func testASilentMakerFailsItsRequestAtItsOwnLimit() throws {
+  func testASilentBodySourceFailsItsRequestAtTheChunkTimeout() throws {
     let unlimited = Request.Timeouts(connect: 30, idle: 0.2, total: 0)
     let waiting = WaitingChunks(self)
     var sequence = Request.BodyStream(once: waiting.chunks)
@@ -113,7 +113,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testALimitOrALengthBelowZeroIsRefused() throws {
+  func testANegativeChunkTimeoutOrLengthIsRejected() throws {
     let negative = Request.BodyStream(count: -1, open: { { nil } })
     let length = try failure(request(.put, "/echo", body: .stream(negative)), .invalidRequest)
     XCTAssert(length.reason.contains("BodyStream.count is -1"), length.reason)
@@ -126,7 +126,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testACancelledUploadLetsGoOfItsMakerAndWaitsForNone() throws {
+  func testACancelledUploadReleasesItsBodySourceWithoutWaiting() throws {
     let maker = CountedMaker(self)
     let blocked = DispatchSemaphore(value: 0)
     let stream = Request.BodyStream(open: maker.open { _ in blocked.wait() })
@@ -134,7 +134,7 @@ extension TransportSuite {
     let sent = pending.send(request(.put, "/echo", body: .stream(stream)), on: transport)
     wait(until: "the maker is asked") { maker.calls == 1 }
     sent.dispose()
-    // While the maker still blocks its thread.
+    // The request ends while the body source still blocks its thread.
     XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     try assertStillServes()
     blocked.signal()
@@ -142,7 +142,7 @@ extension TransportSuite {
     XCTAssertEqual(maker.calls, 1)
   }
 
-  func testUploadsThatAreCancelledAtAnyMomentEndOnceAndLetGoOfTheirSequences() throws {
+  func testUploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences() throws {
     let count = 60
     let released = expectation(description: "every sequence is released")
     released.expectedFulfillmentCount = count
@@ -157,7 +157,7 @@ extension TransportSuite {
           once: AsyncStream(unfolding: {
             withExtendedLifetime(token) {}
             let call = asked.add(1, ordering: .acquiringAndReleasing).newValue
-            // Some in the middle of their body, from a thread of their own.
+            // Some are disposed in the middle of their body, from a separate thread.
             if index % 3 == 1, call == index % 8 { queue.async { sent.withLock { $0 }?.dispose() } }
             return call <= 20 ? Data(count: 5_000) : nil
           })))
@@ -173,16 +173,16 @@ extension TransportSuite {
         XCTAssertNotEqual(index % 3, 2, error.reason)
       }
     }
-    // What the outcomes hold of their requests goes with them.
+    // Releases the requests, which the outcomes contain.
     for pending in pendingCalls { pending.forget() }
     wait(for: [released], timeout: 20)
     try assertStillServes()
   }
 
-  func testAnUploadThatIsOverIsMadeNoFurther() throws {
+  func testABodySourceIsNotCalledAfterTheUploadHasEnded() throws {
     for isCancelled in [true, false] {
       let maker = CountedMaker(self)
-      // As fast as it is taken, without end.
+      // Produces chunks as fast as they are read, endlessly.
       let stream = Request.BodyStream(open: maker.open { _ in })
       let pending = PendingCall(self)
       let limits = Request.Timeouts(connect: 30, idle: 30, total: isCancelled ? 0 : 0.3)
@@ -192,20 +192,20 @@ extension TransportSuite {
         sent.dispose()
       }
       XCTAssertEqual(Self.kind(try pending.outcome()), isCancelled ? .cancelled : .timeout)
-      // Released, it can't be called.
+      // A released closure cannot be called.
       wait(for: [maker.released], timeout: 20)
     }
   }
 }
 
-/// Tells when it is let go of.
+/// An object that reports its release.
 private final class Token: Sendable {
   private let released: XCTestExpectation
   init(_ released: XCTestExpectation) { self.released = released }
   deinit { released.fulfill() }
 }
 
-/// A maker without end that counts its calls, and tells when it is let go of.
+/// An endless body source that counts its calls and reports its release.
 private final class CountedMaker: Sendable {
   let released: XCTestExpectation
   private let count = Atomic<Int>(0)
@@ -214,7 +214,7 @@ private final class CountedMaker: Sendable {
 
   var calls: Int { count.load(ordering: .acquiring) }
 
-  /// Opens a reader that calls `pause` before each of its chunks.
+  /// Returns a function that opens a reader, which calls `pause` before each chunk.
   func open(_ pause: @escaping @Sendable (Int) -> Void) -> @Sendable () -> Request.BodyStream.Reader {
     { [self] in
       let token = Token(released)

@@ -6,9 +6,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// A download for which there is no room.
+/// Tests of downloads to a full disk and to invalid destinations.
 extension TransportSuite {
-  func testADirectoryIsRefusedAsADestinationBeforeAnythingIsSent() throws {
+  func testADirectoryAsADestinationIsRejectedBeforeAnythingIsSent() throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "folder-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: directory) }
@@ -18,13 +18,13 @@ extension TransportSuite {
       request.destination = destination
       let error = try failure(request, .file)
       XCTAssertTrue(
-        error.reason.contains(destination == directory ? "is a directory" : "needs a file URL"), error.reason)
+        error.reason.contains(destination == directory ? "is a directory" : "must be a file URL"), error.reason)
       XCTAssertNotNil(error.request)
     }
     XCTAssertEqual(server.requests.count, before)
   }
 
-  func testTwoDownloadsToOneFileAtOnceLeaveOneOfThemWhole() throws {
+  func testTwoConcurrentDownloadsToOneFileLeaveOneCompleteFile() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
@@ -41,14 +41,14 @@ extension TransportSuite {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["body"])
   }
 
-  func testADownloadOntoAFullDiskFailsNamingItsFileAndLeavesNothing() throws {
+  func testADownloadToAFullDiskFails_namesItsFileAndLeavesNothing() throws {
     let disk = FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: disk) }
     try SmallDisk.mount(at: disk, for: self)
     let file = disk.appending(path: "body")
     func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: disk.path) }
-    // Full at the first write, in the middle of a long body, and with the old file in the way.
+    // The disk is full at the first write, in the middle of a long body, and with an existing file at the destination.
     for (path, old) in [("/bytes/100000", nil), ("/bytes/3000000", nil), ("/bytes/100000", "old")] {
       if let old { try Data(old.utf8).write(to: file) }
       var request = request(.get, path)
@@ -60,7 +60,7 @@ extension TransportSuite {
       XCTAssertEqual(try files(), old == nil ? [] : ["body"])
       if let old { XCTAssertEqual(try Data(contentsOf: file), Data(old.utf8)) }
     }
-    // With room again, the disk is used.
+    // After space becomes available, the disk is used again.
     var small = request(.get, "/bytes/1000")
     small.destination = file
     XCTAssertEqual(try response(small).file, file)

@@ -5,34 +5,35 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Broken servers, wrong addresses, requests that would inject: the right kind, once, and the next request succeeds.
+/// Tests of server faults, invalid addresses and header injection: the request fails once with the correct kind, and
+/// the next one succeeds.
 extension TransportSuite {
-  func testAConnectionClosedBeforeTheHead() throws {
+  func testAConnectionClosedBeforeTheHeadFails() throws {
     try failure(request(.get, "/close"), .connection)
     try assertStillServes()
-    // Now over a connection that was kept.
+    // Now over a kept connection.
     try failure(request(.get, "/close"), .connection)
     try assertStillServes()
   }
 
-  func testAConnectionResetBeforeTheHead() throws {
+  func testAConnectionResetBeforeTheHeadFails() throws {
     try failure(request(.get, "/reset"), .connection)
     try assertStillServes()
   }
 
-  func testAConnectionResetInTheBody() throws {
+  func testAConnectionResetInTheBodyFails() throws {
     try failure(request(.get, "/reset-body"), .connection)
     try assertStillServes()
   }
 
-  func testABodyCutShortNamesTheBytes() throws {
+  func testATruncatedBodyFailsAndTheErrorHasTheByteCounts() throws {
     let error = try failure(request(.get, "/cut-body"), .connection)
-    XCTAssert(error.reason.contains("body cut short"), error.reason)
+    XCTAssert(error.reason.contains("is incomplete"), error.reason)
     XCTAssert(error.reason.contains("100 of 1000 bytes"), error.reason)
     try assertStillServes()
   }
 
-  func testAnAnswerThatIsNotHTTP() throws {
+  func testAResponseThatIsNotHTTPFails() throws {
     try failure(request(.get, "/nonsense"), .connection)
     try assertStillServes()
   }
@@ -54,13 +55,13 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testTLSWithAServerThatHasNone() throws {
+  func testTLSWithAServerWithoutTLSFails() throws {
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
     try failure(Request(url: url), .tls)
     try assertStillServes()
   }
 
-  func testWhatWouldInjectIsRefusedAndNamed() throws {
+  func testHeaderInjectionIsRejectedAndNamed() throws {
     let cases: [(HTTPMethod, HTTPHeaders, String)] = [
       ("GET\r\nX: y", [:], "method"), ("", [:], "method"), ("GE T", [:], "method"), ("GE\0T", [:], "method"),
       (.get, ["X-Bad\r\nX": "y"], "header name"), (.get, ["X\0Bad": "y"], "header name"),
@@ -79,7 +80,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testACarriageReturnWithinAReceivedFieldIsNoLineBreak() throws {
+  func testACarriageReturnWithinAReceivedFieldIsNotALineBreak() throws {
     let server = try LoopbackServer { _ in
       .init(body: .raw([.init("HTTP/1.1 200 OK\r\nX-A: a\rX-Evil: 1\r\nContent-Length: 2\r\n\r\nok")]))
     }
@@ -88,7 +89,7 @@ extension TransportSuite {
     XCTAssertFalse(answer.headers.contains { $0.value.contains("\r") || $0.value.contains("\n") }, "\(answer.headers)")
   }
 
-  func testRequestsThatHTTPDoesNotKnowAreRefused() throws {
+  func testRequestsThatViolateHTTPAreRejected() throws {
     let negative = Request.Timeouts(total: -1)
     try failure(request(.trace, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
     try failure(request(.connect, "/echo"), .invalidRequest)
@@ -97,7 +98,7 @@ extension TransportSuite {
     XCTAssertEqual(try response(request(.trace, "/echo")).headers["X-Method"], "TRACE")
   }
 
-  func testAPipeThatNobodyWritesToIsRefusedAndHoldsNothing() throws {
+  func testAPipeAsABodyIsRejectedWithoutBlocking() throws {
     let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
     XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)
     defer { try? FileManager.default.removeItem(at: pipe) }
@@ -106,7 +107,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testALengthThatContradictsAFileIsRefused() throws {
+  func testAContentLengthThatContradictsAFileIsRejected() throws {
     let file = try temporaryFile(Data("12345".utf8))
     let error = try failure(
       request(.put, "/echo", headers: ["Content-Length": "4"], body: .file(file)), .invalidRequest)
@@ -114,7 +115,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testAHostThatHidesControlCharactersIsRefused() {
+  func testAHostWithEncodedControlCharactersIsRejected() {
     for host in ["a%0d%0aX", "a%00", "a%7f", "a%20b", "a%0", "a%zz"] {
       let failure = RequestCheck.failure(of: request(.get, "/"), url: "http://\(host)/")
       XCTAssertEqual(failure?.kind, .invalidRequest, host)
@@ -123,7 +124,7 @@ extension TransportSuite {
     XCTAssertNil(RequestCheck.failure(of: request(.get, "/"), url: "http://a%41b/%0d%00"))
   }
 
-  func testURLsThatAreNotHTTPAreRefusedAndNamed() throws {
+  func testURLsThatAreNotHTTPAreRejectedAndNamed() throws {
     for text in [
       "ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c", "gopher://127.0.0.1/x",
       "dict://127.0.0.1/x",

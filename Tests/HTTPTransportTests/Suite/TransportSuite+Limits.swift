@@ -6,9 +6,9 @@ import XCTest
 @testable import HTTPTransport
 @testable import LoopbackServer
 
-/// Time limits in fractions of a second, and cancellation.
+/// Tests of time limits in fractions of a second, and of cancellation.
 extension TransportSuite {
-  func testTheTotalLimitNamesItself() throws {
+  func testTheTotalLimitIsNamedInTheError() throws {
     let error = try failure(
       request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.25)), .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
@@ -17,7 +17,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testTheTotalLimitEndsASlowButSteadyBody() throws {
+  func testASlowButSteadyBodyReachesTheTotalLimit() throws {
     let error = try failure(
       request(.get, "/drip/20", timeouts: .init(connect: 30, idle: 30, total: 0.35)), .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
@@ -30,7 +30,7 @@ extension TransportSuite {
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
   }
 
-  func testTheIdleLimitEndsAStalledBody() throws {
+  func testAStalledBodyReachesTheIdleLimit() throws {
     let error = try failure(
       request(.get, "/stall", timeouts: .init(connect: 30, idle: 0.25, total: 30)), .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
@@ -38,14 +38,14 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testTheIdleLimitEndsAMissingAnswer() throws {
+  func testAMissingResponseReachesTheIdleLimit() throws {
     let error = try failure(
       request(.get, "/never", timeouts: .init(connect: 1, idle: 0.25, total: 30)), .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
 
-  func testTheConnectLimitEndsASilentHandshake() throws {
-    // The system takes the connection, and no one ever speaks TLS on it.
+  func testASilentHandshakeReachesTheConnectLimit() throws {
+    // The system accepts the connection, but no TLS handshake follows.
     let listener = try Socket.listenOnLoopback()
     defer { listener.close() }
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(try listener.localPort())/"))
@@ -55,7 +55,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testWaitingForAConnectionDoesNotCountAsConnecting() throws {
+  func testQueueingForAConnectionDoesNotCountAsConnecting() throws {
     let limits = Request.Timeouts(connect: 0.5, idle: 30, total: 60)
     let pendingCalls = (0..<12).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
@@ -67,14 +67,14 @@ extension TransportSuite {
     XCTAssertEqual(answer.body.count, 400)
   }
 
-  func testCancelledBeforeItStarts() throws {
+  func testARequestCancelledBeforeItStartsFails() throws {
     let pending = PendingCall(self)
     pending.send(request(.get, "/never"), on: transport).dispose()
     XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     try assertStillServes()
   }
 
-  func testCancelledWhileTheServerThinks() throws {
+  func testARequestCancelledBeforeTheResponseFails() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/never"), on: transport)
     let server: LoopbackServer = self.server
@@ -86,7 +86,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testCancelledWhileTheBodyComes() throws {
+  func testARequestCancelledDuringTheBodyFails() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/stall"), on: transport)
     let server: LoopbackServer = self.server
@@ -96,7 +96,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testCancellingAFinishedRequestDoesNothing() throws {
+  func testCancellingAFinishedRequestHasNoEffect() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/text"), on: transport)
     XCTAssertEqual(try pending.outcome().get().status, 200)

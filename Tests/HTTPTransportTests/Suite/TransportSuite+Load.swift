@@ -7,9 +7,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Many at once, and the end of a transport's life.
+/// Tests of many concurrent requests, and of the end of a transport.
 extension TransportSuite {
-  func testTwoHundredRequestsAtOnce() throws {
+  func testTwoHundredConcurrentRequestsSucceed() throws {
     let pendingCalls = (0..<200).map { _ in PendingCall(self) }
     for (index, pending) in pendingCalls.enumerated() {
       let body = Request.Body.data(Data("number \(index)".utf8))
@@ -22,14 +22,14 @@ extension TransportSuite {
     }
   }
 
-  func testTheConnectionLimitPerHostIsKept() throws {
+  func testTheConnectionLimitPerHostIsEnforced() throws {
     let pendingCalls = (0..<60).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/delay/10"), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
     XCTAssertLessThanOrEqual(server.connectionCount, 6)
   }
 
-  func testEveryRequestOfAStormCompletesOnce() throws {
+  func testEveryRequestOfABurstCompletesOnce() throws {
     let paths = [
       "/text", "/close", "/reset", "/reset-body", "/cut-body", "/stall", "/never", "/delay/5", "/redirect/302", "/loop",
       "/bytes/70000", "/nonsense", "/gzip", "/drip/1",
@@ -49,7 +49,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testRequestsFromManyThreads() throws {
+  func testRequestsFromManyThreadsSucceed() throws {
     let pendingCalls = (0..<64).map { _ in PendingCall(self) }
     let transport: any Transport = self.transport
     let request = request(.get, "/text")
@@ -63,7 +63,7 @@ extension TransportSuite {
     }
   }
 
-  func testARequestFromACompletion() throws {
+  func testARequestFromACompletionSucceeds() throws {
     let second = PendingCall(self)
     let transport: any Transport = self.transport
     let next = request(.get, "/bytes/10")
@@ -76,7 +76,7 @@ extension TransportSuite {
     XCTAssertEqual(try second.outcome().get().body.count, 10)
   }
 
-  func testShutdownEndsWhatIsInFlight() throws {
+  func testShutdownCancelsRequestsInFlight() throws {
     let pendingCalls = (0..<20).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/never"), on: transport) }
     let server: LoopbackServer = self.server
@@ -86,7 +86,7 @@ extension TransportSuite {
     wait(until: "all connections are closed") { server.openConnectionCount == 0 }
   }
 
-  func testUseAfterShutdownIsAnError() throws {
+  func testARequestAfterShutdownFails() throws {
     try assertStillServes()
     shutDown(transport)
     shutDown(transport)
@@ -94,7 +94,7 @@ extension TransportSuite {
     XCTAssert(error.reason.contains("shut down"), error.reason)
   }
 
-  func testReleasingTheTransportEndsWhatIsInFlight() throws {
+  func testReleasingTheTransportCancelsRequestsInFlight() throws {
     let pending = PendingCall(self)
     var mine: (any Transport)? = try makeTransport()
     if let mine { _ = pending.send(request(.get, "/never"), on: mine) }

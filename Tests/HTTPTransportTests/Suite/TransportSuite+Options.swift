@@ -6,9 +6,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// What a request may ask for beside the exchange: bodies made while they are sent, cookies, limits, metrics.
+/// Tests of the options of a request: generated bodies, cookies, limits and metrics.
 extension TransportSuite {
-  /// Chunks of `size` bytes, `count` of them.
+  /// Returns a function that opens a reader of `count` chunks of `size` bytes.
   private func chunks(_ count: Int, of size: Int) -> @Sendable () -> Request.BodyStream.Reader {
     {
       let left = Locked(count)
@@ -22,7 +22,7 @@ extension TransportSuite {
     }
   }
 
-  func testABodyMadeWhileItIsSentArrives() throws {
+  func testAGeneratedBodyArrives() throws {
     for (count, size) in [(0, 0), (1, 1), (3, 100), (300, 4_000), (7, 300_000)] {
       let open = chunks(count, of: size)
       let whole = Data(
@@ -37,7 +37,7 @@ extension TransportSuite {
     }
   }
 
-  func testABodyMadeWhileItIsSentFollowsARedirect() throws {
+  func testAGeneratedBodyIsSentAgainAfterARedirect() throws {
     let stream = Request.BodyStream(open: chunks(20, of: 10_000))
     XCTAssertEqual(try response(request(.post, "/redirect/307", body: .stream(stream))).body.count, 200_000)
     let once = Request.BodyStream(once: chunks(20, of: 10_000)())
@@ -46,7 +46,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testABodyThatFailsWhileItIsMadeFailsItsRequest() throws {
+  func testABodySourceThatThrowsFailsItsRequest() throws {
     struct Broken: Error {}
     let failing = Request.BodyStream(open: {
       let count = Locked(0)
@@ -69,7 +69,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAMakerThatWaitsHoldsNothingElseUp() throws {
+  func testABlockedBodySourceDoesNotBlockOtherRequests() throws {
     let gate = DispatchSemaphore(value: 0)
     let slow = Request.BodyStream(open: {
       let isOver = Locked(false)
@@ -85,7 +85,7 @@ extension TransportSuite {
       }
     })
     let pending = PendingCall(self)
-    // Waiting for the maker is no silence of the server's.
+    // The time spent waiting for the body source does not count as idle time.
     let limits = Request.Timeouts(connect: 30, idle: 0.3, total: 60)
     _ = pending.send(request(.put, "/echo", body: .stream(slow), timeouts: limits), on: transport)
     try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.5)), .timeout)
@@ -94,7 +94,7 @@ extension TransportSuite {
     XCTAssertEqual(try pending.outcome().get().body, Data("late".utf8))
   }
 
-  func testPiecesOfFilesAndDataAreSentInOrder() throws {
+  func testPartsOfFilesAndDataAreSentInOrder() throws {
     let file = try temporaryFile(Data(TestRoutes.pattern(100_000)))
     let parts: [Request.Body.Part] = [.data(Data("a".utf8)), .file(file), .data(Data("b".utf8)), .file(file)]
     let whole = Data("a".utf8) + TestRoutes.pattern(100_000) + Data("b".utf8) + TestRoutes.pattern(100_000)
@@ -103,7 +103,7 @@ extension TransportSuite {
     }
   }
 
-  func testCookiesAreKeptWhereAskedForAcrossRedirects() throws {
+  func testCookiesAreStoredInTheConfiguredJarAcrossRedirects() throws {
     let jar = CookieJar()
     var set = request(.get, "/cookies/set")
     set.options.cookies = jar
@@ -121,7 +121,7 @@ extension TransportSuite {
     XCTAssertFalse(String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self).contains("Cookie:"))
   }
 
-  func testALimitOfTheRequestsOwnHoldsForMemoryStreamAndFile() throws {
+  func testACustomSizeLimitAppliesToMemoryStreamAndFile() throws {
     let file = try temporaryFile(Data())
     for (path, count) in [("/bytes/5000", 5000), ("/gzip", TestRoutes.message.utf8.count)] {
       for destination in [nil, file] {
@@ -142,7 +142,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testTheResponseSaysWhatTheExchangeTook() throws {
+  func testTheResponseHasMetrics() throws {
     let sent = request(.post, "/redirect/307", body: .data(Data(count: 5000)))
     let metrics = try XCTUnwrap(try response(sent).metrics)
     XCTAssertEqual(metrics.redirects, 1)

@@ -10,7 +10,7 @@ import XCTest
 extension TransportSuite {
   private struct Report {
     var progress: TransferProgress
-    /// The transport's own time of it in nanoseconds, which nothing delays; `nil` where it tells none.
+    /// The time of the report by the transport's clock, in nanoseconds; `nil` if the transport does not provide one.
     var time: UInt64?
   }
 
@@ -22,7 +22,7 @@ extension TransportSuite {
     let progress: ProgressHandler = { report in
       var time: UInt64?
       #if canImport(CCurl)
-        // Called on the loop's thread.
+        // The handler is called on the loop's thread.
         time = (transport as? CurlTransport)?.loop.now
       #endif
       seen.withLock { $0.append(Report(progress: report, time: time)) }
@@ -44,7 +44,7 @@ extension TransportSuite {
     try timedReports(request).map(\.progress)
   }
 
-  /// At least 50 ms lie between any two but the last two.
+  /// Asserts that at least 50 ms lie between consecutive reports, except before the last one.
   private func assertSpaced(_ reports: [Report], file: StaticString = #filePath, line: UInt = #line) {
     let times = reports.dropLast().compactMap(\.time)
     for (earlier, later) in zip(times, times.dropFirst()) {
@@ -52,7 +52,7 @@ extension TransportSuite {
     }
   }
 
-  /// A body that takes 0.2 s at least to be made.
+  /// A body that takes at least 0.2 s to generate.
   private var slowBody: Request.Body {
     .stream(
       Request.BodyStream(count: 800_000) {
@@ -67,7 +67,7 @@ extension TransportSuite {
       })
   }
 
-  func test_row_1_8_progressOfADownloadGrowsAndEndsWithTheWhole() throws {
+  func test_row_1_8_progressOfADownloadIncreasesToTheTotal() throws {
     let file = try temporaryFile(Data())
     let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 1, count: 3_000_000)) }
     for destination in [nil, file] {
@@ -80,7 +80,7 @@ extension TransportSuite {
     }
   }
 
-  func test_row_1_8_progressOfAnUploadGrowsAndEndsWithTheWhole() throws {
+  func test_row_1_8_progressOfAnUploadIncreasesToTheTotal() throws {
     let file = try temporaryFile(Data(repeating: 2, count: 2_000_000))
     let server = try LoopbackServer { _ in .text("ok") }
     let request = Request(method: .post, url: server.url("/"), body: .file(file))
@@ -95,7 +95,7 @@ extension TransportSuite {
     let chunks = (0..<40).map { _ in LoopbackServer.Response.Chunk([UInt8](repeating: 0, count: 100), after: 0.005) }
     let server = try LoopbackServer { _ in .stream(chunks) }
     let reports = try timedReports(Request(url: server.url("/")))
-    // 0.2 s at least; a slow machine takes longer and then may report more often.
+    // The body takes at least 0.2 s. A slow machine takes longer and may report more often.
     XCTAssertGreaterThan(reports.count, 1)
     XCTAssertLessThan(reports.count, 39)
     XCTAssertEqual(reports.last?.progress.received, 4000)
@@ -110,13 +110,13 @@ extension TransportSuite {
     assertSpaced(reports)
   }
 
-  func test_row_1_8_progressDoesNotGoBackWhereARedirectSendsTheBodyAgainOrDropsIt() throws {
+  func test_row_1_8_progressNeverDecreases_ifARedirectRepeatsOrDropsTheBody() throws {
     for status in [307, 303] {
       let reports = try reports(request(.post, "/redirect/\(status)", body: slowBody))
       XCTAssertGreaterThan(reports.count, 1)
       XCTAssertEqual(reports.map(\.sent), reports.map(\.sent).sorted(), "\(status)")
       XCTAssertEqual(reports.map(\.received), reports.map(\.received).sorted(), "\(status)")
-      // Behind a 303 nothing is sent, and the last that was reported before stays.
+      // After a 303 no body is sent, and the last reported progress remains.
       if status == 307 { XCTAssertEqual(reports.last?.sent, 800_000) }
       XCTAssertEqual(reports.last?.fractionSent, 1, "\(status)")
     }

@@ -6,9 +6,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Redirects: RFC 9110 §15.4, and what must not leak.
+/// Tests of redirects (RFC 9110 §15.4), including the fields that must not leak.
 extension TransportSuite {
-  func testRedirectsThatTurnPostIntoGet() throws {
+  func testRedirectsThatChangePOSTToGET() throws {
     for status in [301, 302, 303] {
       let body = Request.Body.data(Data("content".utf8))
       let answer = try response(request(.post, "/redirect/\(status)", headers: ["Content-Type": "a/b"], body: body))
@@ -36,12 +36,12 @@ extension TransportSuite {
     }
   }
 
-  func testARedirectedGetKeepsItsHeadersOnTheSameOrigin() throws {
+  func testARedirectedGETKeepsItsHeadersOnTheSameOrigin() throws {
     let answer = try response(request(.get, "/redirect/302?to=/headers", headers: ["Authorization": "Bearer secret"]))
     XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("Authorization: Bearer secret"))
   }
 
-  func testSecretsStayWithTheirOrigin() throws {
+  func testSecretsAreNotSentToAnotherOrigin() throws {
     let other = try LoopbackServer(routes: TestRoutes.make())
     defer { other.stop() }
     let secrets: HTTPHeaders = [
@@ -59,13 +59,13 @@ extension TransportSuite {
     }
   }
 
-  func testTenHopsAreFollowedAndElevenAreNot() throws {
+  func testTenRedirectsAreFollowedAndElevenAreNot() throws {
     XCTAssertEqual(try response(request(.get, "/hops/10")).body, Data("arrived".utf8))
     let error = try failure(request(.get, "/hops/11"), .redirect)
     XCTAssert(error.reason.contains("10 redirects"), error.reason)
   }
 
-  func testACycleIsRefusedAtOnceAndNamed() throws {
+  func testACycleIsRejectedImmediatelyAndNamed() throws {
     let error = try failure(request(.get, "/loop"), .redirect)
     XCTAssert(error.reason.contains("already requested GET \(server.url("/loop"))"), error.reason)
     XCTAssertEqual(server.requestCount, 1)
@@ -78,7 +78,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testURLsThatChangeForeverReachTheLimit() throws {
+  func testEndlessRedirectsReachTheLimit() throws {
     let server = try LoopbackServer { request in .redirect(to: "\(request.path)x") }
     let error = try failure(Request(url: server.url("/")), .redirect)
     XCTAssert(error.reason.contains("more than 10 redirects"), error.reason)
@@ -86,8 +86,8 @@ extension TransportSuite {
     XCTAssertEqual(error.response?.redirects.count, 10)
   }
 
-  func testAnURLIsVisitedAgainWhileTheJarsCookiesChange() throws {
-    // A login: /home leads to /login, which sets a cookie and leads back.
+  func testAURLIsRequestedAgain_ifTheCookiesHaveChanged() throws {
+    // A login: /home redirects to /login, which sets a cookie and redirects back.
     let server = try LoopbackServer { request in
       if request.path == "/login" { return LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") }
       return request.header("Cookie") == "sid=1" ? .text("welcome") : .redirect(to: "/login")
@@ -102,7 +102,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 5)
   }
 
-  func testAnURLIsNotVisitedAgainWithTheSameCookies() throws {
+  func testAURLIsNotRequestedAgainWithTheSameCookies() throws {
     let server = try LoopbackServer { request in
       request.path == "/login"
         ? LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") : .redirect(to: "/login")
@@ -154,7 +154,7 @@ extension TransportSuite {
     }
   }
 
-  func testPoliciesHoldOnTheWire() throws {
+  func testPoliciesAreAppliedByTheTransport() throws {
     var none = request(.get, "/redirect/302")
     none.options.redirects = .none
     XCTAssertEqual(try response(none).status, 302)
@@ -168,7 +168,7 @@ extension TransportSuite {
     try failure(two, .redirect)
   }
 
-  func testATargetThatMustNotBeCalledIsARedirectError() throws {
+  func testAnInvalidTargetIsARedirectError() throws {
     for target in ["http://a%250d%250aX/", "http://h:99999/", "http://%5B/"] {
       let request = request(.get, "/redirect/302?to=\(target)")
       try failure(request, .redirect)
@@ -180,7 +180,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testWhereNoneIsFollowedEveryRedirectIsAnAnswer() throws {
+  func testIfNoRedirectIsFollowed_everyRedirectIsAResponse() throws {
     for target in ["http://a%250d%250aX/", "http://%5B/", "file:///etc/passwd"] {
       var request = request(.get, "/redirect/302?to=\(target)")
       request.options.redirects = .none
@@ -192,7 +192,7 @@ extension TransportSuite {
     }
   }
 
-  func testARedirectsLongBodyIsNotReadToItsEnd() throws {
+  func testALongBodyOfARedirectIsNotReadCompletely() throws {
     let server = try LoopbackServer { request in
       guard request.path == "/" else { return .text("arrived") }
       var answer = LoopbackServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))

@@ -5,9 +5,9 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Methods, headers, bodies, connections.
+/// Tests of methods, header fields, bodies and connections.
 extension TransportSuite {
-  func testEveryMethodArrivesAsItIs() throws {
+  func testEveryMethodArrivesUnchanged() throws {
     for method in [HTTPMethod.get, .post, .put, .patch, .delete, .options, "PURGE"] {
       let answer = try response(request(method, "/echo"))
       XCTAssertEqual(answer.headers["X-Method"], method.rawValue)
@@ -15,7 +15,7 @@ extension TransportSuite {
     }
   }
 
-  func testHeadHasHeadersAndNoBody() throws {
+  func testHEADHasHeadersAndNoBody() throws {
     let answer = try response(request(.head, "/text"))
     XCTAssertEqual(answer.status, 200)
     XCTAssertEqual(answer.headers["Content-Length"], "5")
@@ -23,7 +23,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAGetFollowsAPostOnTheSameConnection() throws {
+  func testAGETFollowsAPOSTOnTheSameConnection() throws {
     XCTAssertEqual(try response(request(.post, "/echo", body: .data(Data("x".utf8)))).body, Data("x".utf8))
     let answer = try response(request(.get, "/echo"))
     XCTAssertEqual(answer.headers["X-Method"], "GET")
@@ -46,13 +46,13 @@ extension TransportSuite {
     XCTAssertEqual(try response(request(.get, "/echo?q=a%20b%26c")).headers["X-Query"], "a b&c")
   }
 
-  func testTheFragmentStaysHere() throws {
+  func testTheFragmentIsNotSent() throws {
     let sent = request(.get, "/text#part")
     XCTAssertEqual(try response(sent).status, 200)
     XCTAssertEqual(server.requests.map(\.target), ["/text"])
   }
 
-  func testHeadersArriveAsTheyAre() throws {
+  func testHeadersArriveUnchanged() throws {
     let sent: HTTPHeaders = ["X-One": "1", "X-Spaced": "a b  c", "Accept": "application/json"]
     let received = String(decoding: try response(request(.get, "/headers", headers: sent)).body, as: UTF8.self)
       .split(separator: "\n")
@@ -71,14 +71,14 @@ extension TransportSuite {
     XCTAssert(text.contains("content-length: \(1 << 20)"), text)
   }
 
-  func testDuplicateHeadersStayApartAndInOrder() throws {
+  func testDuplicateHeadersStaySeparateAndInOrder() throws {
     let headers = try response(request(.get, "/duplicates")).headers
     XCTAssertEqual(headers.values(of: "set-cookie"), ["a=1; Path=/", "b=2"])
     let names = headers.map(\.name).filter { $0 == "Set-Cookie" || $0 == "X-Between" }
     XCTAssertEqual(names, ["Set-Cookie", "X-Between", "Set-Cookie"])
   }
 
-  func testCookiesAreNotKept() throws {
+  func testCookiesAreNotStoredByDefault() throws {
     _ = try response(request(.get, "/duplicates"))
     let text = String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self)
     XCTAssertFalse(text.lowercased().contains("cookie:"), text)
@@ -88,7 +88,7 @@ extension TransportSuite {
     XCTAssertEqual(try response(request(.get, "/latin1")).headers["X-Name"], "café")
   }
 
-  func testAnInformationalHeadIsReplacedByTheFinalOne() throws {
+  func testAnInformationalHeadIsIgnored() throws {
     let answer = try response(request(.get, "/early-hints"))
     XCTAssertEqual(answer.status, 200)
     XCTAssertEqual(answer.headers["X-Late"], "2")
@@ -113,7 +113,7 @@ extension TransportSuite {
     }
   }
 
-  func testEveryMethodButHeadMayCarryABody() throws {
+  func testEveryMethodExceptHEADMayHaveABody() throws {
     for method in [HTTPMethod.post, .put, .patch, .delete, .options, "REPORT"] {
       let answer = try response(request(method, "/echo", body: .data(Data("content".utf8))))
       XCTAssertEqual(answer.body, Data("content".utf8), method.rawValue)
@@ -129,7 +129,7 @@ extension TransportSuite {
     }
   }
 
-  func testAFileIsSentWithItsLength() throws {
+  func testAFileIsSentWithItsContentLength() throws {
     for count in [0, 10, 300_000] {
       let content = Data(TestRoutes.pattern(count))
       let answer = try response(request(.put, "/echo", body: .file(try temporaryFile(content))))
@@ -138,23 +138,23 @@ extension TransportSuite {
     }
   }
 
-  func testAMissingFileIsRefusedByName() throws {
+  func testAMissingFileIsRejectedAndNamed() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "no-such-file-\(UUID().uuidString)")
     let error = try failure(request(.post, "/echo", body: .file(file)), .invalidRequest)
     XCTAssert(error.reason.contains(file.lastPathComponent), error.reason)
   }
 
-  func testAChunkedBodyArrivesWhole() throws {
+  func testAChunkedBodyArrivesComplete() throws {
     XCTAssertEqual(try response(request(.get, "/chunked")).body, Data("one,two,three".utf8))
   }
 
-  func testGzipIsAskedForAndDecoded() throws {
+  func testGzipIsRequestedAndDecoded() throws {
     let text = String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self)
     XCTAssert(text.lowercased().contains("accept-encoding:"), text)
     XCTAssertEqual(try response(request(.get, "/gzip")).body, Data(TestRoutes.message.utf8))
   }
 
-  func testConnectionsAreKept() throws {
+  func testConnectionsAreReused() throws {
     for _ in 0..<20 { try assertStillServes() }
     XCTAssertEqual(server.requestCount, 20)
     XCTAssertLessThanOrEqual(server.connectionCount, 2)

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Answers that are handed out while they come in.
+/// Tests of responses that are delivered while they arrive.
 extension TransportSuite {
   func testAStreamIsHeadThenChunksThenCompletion() throws {
     for path in ["/bytes/1000000", "/chunked", "/gzip", "/status/404", "/bytes/1"] {
@@ -33,7 +33,7 @@ extension TransportSuite {
     }
   }
 
-  func testAStreamsHeadAndFirstBytesComeBeforeTheRest() throws {
+  func testAStreamDeliversItsHeadAndFirstBytesBeforeTheRest() throws {
     let pending = PendingStream(self)
     let control = pending.start(request(.get, "/stall"), on: transport)
     wait(until: "the first bytes have come") { pending.body.count == 100 }
@@ -44,7 +44,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAStreamFollowsRedirectsUnseen() throws {
+  func testAStreamFollowsRedirectsTransparently() throws {
     let pending = PendingStream(self)
     pending.start(request(.get, "/hops/3"), on: transport)
     XCTAssertEqual(try pending.outcome().get().url, server.url("/hops/0"))
@@ -52,7 +52,7 @@ extension TransportSuite {
     XCTAssertEqual(pending.body, Data("arrived".utf8))
   }
 
-  func testAStreamThatBreaksHasItsBytesAndThenAnError() throws {
+  func testATruncatedStreamDeliversItsBytesAndThenFails() throws {
     let pending = PendingStream(self)
     pending.start(request(.get, "/cut-body"), on: transport)
     XCTAssertEqual(Self.kind(try pending.outcome()), .connection)
@@ -65,7 +65,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAPauseReachesTheServer() throws {
+  func testAPauseStopsTheServer() throws {
     let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let pending = PendingStream(self) { _ in .pause }
     let control = pending.start(Request(url: server.url("/")), on: transport)
@@ -73,7 +73,7 @@ extension TransportSuite {
     waitForStandstill { server.sentByteCount }
     XCTAssertEqual(pending.chunks, 1)
     let sent = server.sentByteCount
-    // Two sockets' buffers on Linux.
+    // More than the buffers of two sockets on Linux hold.
     XCTAssertLessThan(sent, 20_000_000)
     for expected in 2...400 {
       control.resume()
@@ -86,7 +86,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAConsumerThatPausesAtEveryChunkGetsTheWhole() throws {
+  func testAConsumerThatPausesAtEveryChunkReceivesTheCompleteBody() throws {
     for path in ["/bytes/300000", "/gzip", "/chunked"] {
       let pending = PendingStream(self) { _ in .pause }
       let control = pending.start(request(.get, path), on: transport)
@@ -99,7 +99,7 @@ extension TransportSuite {
     }
   }
 
-  func testAResumeThatOvertakesItsPauseCounts() throws {
+  func testAResumeThatOvertakesItsPauseIsNotLost() throws {
     let control = Locked<(any StreamControl)?>(nil)
     let pending = PendingStream(self) { _ in
       var taken = control.withLock { $0 }
@@ -114,13 +114,13 @@ extension TransportSuite {
     control.withLock { $0 = nil }
   }
 
-  func testAPauseIsNoSilence() throws {
+  func testAPauseIsNotIdleTime() throws {
     let pending = PendingStream(self) { _ in .pause }
     let limits = Request.Timeouts(connect: 1, idle: 0.2, total: 30)
     let server = try LoopbackServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
     let control = pending.start(Request(url: server.url("/"), timeouts: limits), on: transport)
     wait(until: "the first chunk has come") { pending.chunks == 1 }
-    // Twice the idle limit, without a clock of the test's own: another request's limit passes.
+    // Waits twice the idle limit without a separate clock: another request times out.
     try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.45)), .timeout)
     XCTAssertFalse(pending.isOver)
     wait(until: "the stream is over") {
@@ -131,7 +131,7 @@ extension TransportSuite {
     XCTAssertEqual(pending.body.count, 2_000_000)
   }
 
-  func testNoChunkFollowsADisposalInAChunk() throws {
+  func testNoChunkFollowsADisposalDuringAChunk() throws {
     let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let control = Locked<(any StreamControl)?>(nil)
     let pending = PendingStream(self) { _ in
@@ -147,7 +147,7 @@ extension TransportSuite {
     control.withLock { $0 = nil }
   }
 
-  func testADisposalInTheHeadIsNoSuccessWithoutABody() throws {
+  func testADisposalDuringTheHeadFailsWithCancelled() throws {
     for _ in 0..<5 {
       let control = Locked<(any StreamControl)?>(nil)
       let pending = PendingStream(self)
@@ -163,7 +163,7 @@ extension TransportSuite {
     }
   }
 
-  func testALimitHoldsForAConsumerThatPausesAtEveryChunk() throws {
+  func testASizeLimitAppliesToAConsumerThatPausesAtEveryChunk() throws {
     for count in [20_000, 50_000, 200_000, 300_000] {
       var request = request(.get, "/bytes/\(count)")
       request.options.maxBodySize = count - 1
@@ -178,7 +178,7 @@ extension TransportSuite {
     }
   }
 
-  func testShutdownEndsAPausedStream() throws {
+  func testShutdownCancelsAPausedStream() throws {
     for path in ["/bytes/3000000", "/bytes/10"] {
       let mine = try makeTransport()
       let pending = PendingStream(self) { _ in .pause }
@@ -190,7 +190,7 @@ extension TransportSuite {
     }
   }
 
-  func testADownloadWaitsForItsDiskAndArrives() throws {
+  func testADownloadWaitsForTheDiskAndArrives() throws {
     let content = [UInt8](repeating: 7, count: 20_000_000)
     let server = try LoopbackServer { _ in .bytes(content) }
     let file = try temporaryFile(Data("old".utf8))
@@ -202,7 +202,7 @@ extension TransportSuite {
     XCTAssertEqual(try Data(contentsOf: file), Data(content))
   }
 
-  func testADownloadThatFailsLeavesNothing() throws {
+  func testAFailedDownloadLeavesNoFile() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -228,7 +228,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  /// Waits until `value` has been the same for ten looks.
+  /// Waits until `value` has been the same in ten consecutive reads.
   private func waitForStandstill(_ value: @escaping @Sendable () -> Int) {
     let last = Locked((value: -1, times: 0))
     wait(until: "nothing moves any more") {
@@ -242,7 +242,7 @@ extension TransportSuite {
   }
 }
 
-/// One streamed answer, noted down.
+/// A recorder of one streamed response.
 final class PendingStream: Sendable {
   private struct State {
     var order: [String] = []
@@ -297,7 +297,7 @@ final class PendingStream: Sendable {
       })
   }
 
-  /// What came, in order, chunks in a row as one.
+  /// The events in order; consecutive chunks count as one.
   var order: [String] { state.withLock { $0.order } }
   var heads: [NetLayer.Response] { state.withLock { $0.heads } }
   var body: Data { state.withLock { $0.body } }

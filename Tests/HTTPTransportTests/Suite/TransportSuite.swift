@@ -7,8 +7,8 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// What every transport must do, on the loopback server; run for the default transport here and for others in
-/// subclasses, which name what their platform can't do in `gaps`.
+/// The requirements for every transport, tested against the loopback server. This class tests the default transport;
+/// subclasses test others and list what their platform does not support in `gaps`.
 class TransportSuite: XCTestCase {
   typealias Outcome = Result<NetLayer.Response, NetworkError>
 
@@ -26,7 +26,7 @@ class TransportSuite: XCTestCase {
     #endif
   }
 
-  /// Tests that can't pass on this platform, with the reason.
+  /// The tests that cannot pass on this platform, with the reasons.
   var gaps: [String: String] { [:] }
 
   override func setUpWithError() throws {
@@ -53,7 +53,7 @@ class TransportSuite: XCTestCase {
     Request(method: method, url: server.url(path), headers: headers, body: body, timeouts: timeouts)
   }
 
-  /// Sends and waits; a completion that is called twice fails the test.
+  /// Sends a request and waits for its outcome. A second completion fails the test.
   func perform(_ request: NetLayer.Request, on transport: (any Transport)? = nil) throws -> Outcome {
     let pending = PendingCall(self)
     _ = pending.send(request, on: transport ?? self.transport)
@@ -62,7 +62,7 @@ class TransportSuite: XCTestCase {
 
   func response(_ request: NetLayer.Request) throws -> NetLayer.Response { try perform(request).get() }
 
-  /// The error of `request`, which must be of `kind`.
+  /// Returns the error of `request`, and asserts that it is of `kind`.
   @discardableResult
   func failure(
     _ request: NetLayer.Request, _ kind: NetworkError.Kind, file: StaticString = #filePath, line: UInt = #line
@@ -79,12 +79,12 @@ class TransportSuite: XCTestCase {
     }
   }
 
-  /// That the transport is as good as new.
+  /// Asserts that the transport still works.
   func assertStillServes(file: StaticString = #filePath, line: UInt = #line) throws {
     XCTAssertEqual(try response(request(.get, "/text")).status, 200, file: file, line: line)
   }
 
-  /// Waits until `condition` holds: for what the server sees a moment after the client.
+  /// Waits until `condition` holds, because the server sees some events slightly later than the client.
   func wait(until what: String, _ condition: @escaping @Sendable () -> Bool) {
     let met = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in condition() }, object: nil)
@@ -92,7 +92,7 @@ class TransportSuite: XCTestCase {
     wait(for: [met], timeout: 20)
   }
 
-  /// An empty file's URL in the temporary directory, removed behind the test.
+  /// Creates a file with `content` in the temporary directory, which is removed after the test.
   func temporaryFile(_ content: Data) throws -> URL {
     let file = FileManager.default.temporaryDirectory.appending(path: "transport-\(UUID().uuidString)")
     try content.write(to: file)
@@ -101,7 +101,7 @@ class TransportSuite: XCTestCase {
   }
 }
 
-/// One request and its completion, counted.
+/// One request, whose completions are counted.
 final class PendingCall: Sendable {
   private let outcomes = Mutex<[TransportSuite.Outcome]>([])
   private let isOnMain = Mutex(false)
@@ -125,17 +125,17 @@ final class PendingCall: Sendable {
     completed.fulfill()
   }
 
-  /// How often the completion was called.
+  /// The number of completions.
   var ends: Int { outcomes.withLock { $0.count } }
 
-  /// Lets go of the outcomes, and of what they hold.
+  /// Releases the outcomes and the objects that they hold.
   func forget() { outcomes.withLock { $0 = [] } }
 
-  /// When it was called.
+  /// The time of the completion.
   var endedAt: ContinuousClock.Instant? { end.withLock { $0 } }
 
   func outcome() throws -> TransportSuite.Outcome {
-    // The longest limit in these tests is the default total of 60 s.
+    // The longest time limit in these tests is the default total of 60 s.
     guard XCTWaiter().wait(for: [completed], timeout: 90) == .completed else {
       XCTFail("the completion was not called")
       throw XCTSkip("no outcome to look at")

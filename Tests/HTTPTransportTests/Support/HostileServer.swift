@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import XCTest
 
-/// The servers of `Tests/Interop/hostile.py`, or of another script there, with certificates of their own.
+/// The servers of `Tests/Interop/hostile.py`, or of another script in that folder, with newly created certificates.
 final class HostileServer {
   let folder: URL
   private let ports: [String: Int]
   private let process = Process()
   private let input = Pipe()
 
-  /// - Throws: `XCTSkip` where there is no openssl, or no python with what the script imports.
+  /// - Throws: `XCTSkip` if openssl, Python or a module that the script imports is missing.
   init(_ name: String = "hostile.py", python: String = "python3") throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "hostile-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

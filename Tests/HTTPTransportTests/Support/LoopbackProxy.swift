@@ -2,8 +2,8 @@ import Foundation
 import Streams
 import TestSupport
 
-/// A proxy on 127.0.0.1 that passes on what it gets, one request a connection, and answers CONNECT with a tunnel (RFC 9110
-/// §9.3.6); what is meant for itself stays here, as RFC 9110 §7.6.1 asks.
+/// A proxy on 127.0.0.1 that forwards one request per connection and responds to CONNECT with a tunnel (RFC 9110
+/// §9.3.6). It removes the fields that are intended for proxies (RFC 9110 §7.6.1).
 final class LoopbackProxy: Sendable {
   private let server: RawServer
   private let seen: Seen
@@ -12,7 +12,8 @@ final class LoopbackProxy: Sendable {
     let heads = Locked<[String]>([])
   }
 
-  /// Asks for `credentials`, as `user:password`, where there are any; refuses tunnels with `tunnelStatus` unless it is 200.
+  /// Requires `credentials`, as `user:password`, unless they are `nil`. Rejects tunnels with `tunnelStatus` unless it
+  /// is 200.
   init(credentials: String? = nil, tunnelStatus: Int = 200) throws {
     let seen = Seen()
     self.seen = seen
@@ -30,10 +31,10 @@ final class LoopbackProxy: Sendable {
     }
   }
 
-  /// The heads of the requests so far.
+  /// The heads of all requests so far.
   var heads: [String] { seen.heads.withLock { $0 } }
 
-  /// What a configuration names, with `user` where one is given.
+  /// Returns the proxy URL for a configuration, with `user` as its user info unless it is `nil`.
   func url(user: String? = nil) throws -> URL {
     guard let url = URL(string: "http://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(server.port)") else {
       throw URLError(.badURL)

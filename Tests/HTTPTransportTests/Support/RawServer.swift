@@ -9,19 +9,20 @@ import TestSupport
   import Darwin
 #endif
 
-/// A listener on 127.0.0.1, or on a Unix domain socket, whose connections a closure serves, each on a thread of its own: for what no HTTP server does
-/// with its sockets.
+/// A listener on 127.0.0.1 or on a Unix domain socket. A closure serves each connection on a separate thread. It is for
+/// tests of socket behavior that no HTTP server has.
 final class RawServer: Sendable {
   let port: UInt16
   private let listener: Int32
 
-  /// `serve` gets each connection and its number, counted from 1; the connection is closed behind it.
+  /// Creates a listener. `serve` receives each connection and its number, starting at 1. The connection is closed after
+  /// `serve` returns.
   convenience init(_ serve: @escaping @Sendable (RawClient, Int) -> Void) throws {
     let (listener, port) = try Self.listen()
     self.init(listener, port, serve)
   }
 
-  /// Makes the file of a Unix domain socket, of which the test disposes.
+  /// Creates a listener on a Unix domain socket at `path`. The test removes the file.
   convenience init(path: String, _ serve: @escaping @Sendable (RawClient, Int) -> Void) throws {
     self.init(try Self.listen(path), 0, serve)
   }
@@ -31,7 +32,7 @@ final class RawServer: Sendable {
     let thread = Thread { [listener] in
       for number in 1... {
         let descriptor = accept(listener, nil, nil)
-        // Closed here and not by who lets go: another listener could get its number meanwhile.
+        // Closed here and not in `deinit`: another listener could receive the same descriptor in the meantime.
         guard descriptor >= 0 else { return _ = close(listener) }
         Thread { serve(RawClient(accepted: descriptor), number) }.start()
       }
@@ -39,7 +40,7 @@ final class RawServer: Sendable {
     thread.start()
   }
 
-  /// Ends the thread that accepts.
+  /// Ends the thread that accepts connections.
   deinit { _ = shutdown(listener, Int32(SHUT_RDWR)) }
 
   var url: URL { URL(string: "http://127.0.0.1:\(port)/") ?? URL(filePath: "/") }
@@ -50,8 +51,8 @@ final class RawServer: Sendable {
     #else
       let listener = socket(AF_INET, SOCK_STREAM, 0)
     #endif
-    // What connections inherit. A reader that is slow is felt soon: the client's system keeps little, too, where
-    // segments are small.
+    // Connections inherit these options. They make backpressure take effect early: with small segments, the client's
+    // send buffer is also small.
     var (size, segment): (Int32, Int32) = (1 << 12, 536)
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     setsockopt(listener, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, socklen_t(MemoryLayout<Int32>.size))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the process holds, as far as the system tells.
+/// The resources that the process holds, as far as the system reports them.
 struct Resources {
   var descriptors: Int
   var transportThreads: Int
@@ -19,7 +19,8 @@ struct Resources {
       residentBytes: (pages.flatMap { Int($0) } ?? 0) * 4096)
   }
 
-  /// Tried again, as an entry that vanishes meanwhile ends the listing; empty where there is none.
+  /// Returns the names in a folder, or an empty array if it does not exist. Retries, because an entry that disappears
+  /// during the listing makes it fail.
   private static func list(_ folder: String) -> [String] {
     for _ in 0..<10 {
       if let names = try? FileManager.default.contentsOfDirectory(atPath: folder) { return names }

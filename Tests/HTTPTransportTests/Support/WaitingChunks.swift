@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import XCTest
 
-/// Chunks of a body that come to a halt behind the first, as those of a recorder do when nobody speaks.
+/// A body whose sequence waits forever after its first chunk, like a recorder during silence.
 final class WaitingChunks: Sendable {
-  /// When the second chunk is awaited, and when the task that awaits it is cancelled.
+  /// Fulfilled when the second chunk is awaited, and when the task that awaits it is cancelled.
   let awaited: XCTestExpectation
   let cancelled: XCTestExpectation
 
@@ -13,7 +13,7 @@ final class WaitingChunks: Sendable {
     cancelled = test.expectation(description: "the task that awaits it is cancelled")
   }
 
-  /// The sequence, to be iterated once.
+  /// The sequence, which can be iterated once.
   var chunks: AsyncStream<Data> {
     let (silence, continuation) = AsyncStream.makeStream(of: Data.self)
     continuation.onTermination = { [cancelled] in if case .cancelled = $0 { cancelled.fulfill() } }

@@ -1,4 +1,4 @@
-// Left out together with the transport: the trait URLSession (docs/deployment.md).
+// Excluded together with the transport by the trait URLSession (docs/deployment.md).
 #if HAS_URLSESSION
   import LoopbackServer
   import NetLayer
@@ -6,33 +6,37 @@
 
   @testable import HTTPTransport
 
-  /// The matrix over Foundation's session; what it can't do on Linux is in docs/reliability.md.
+  /// The matrix with Foundation's session. docs/reliability.md lists its limitations on Linux.
   final class URLSessionFaultMatrixTests: FaultMatrixTests {
     override func makeTransport() throws -> any Transport { URLSessionTransport() }
 
-    // Without one of its own, a subclass is not found on Linux.
-    func testTheTransportIsTheSession() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
+    // Without a test of its own, a subclass is not discovered on Linux.
+    func testTheTransportIsURLSessionTransport() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
 
     #if canImport(FoundationNetworking)
       override var faults: [LoopbackServer.Fault] {
-        // A head that is cut short ends the process (a fatalError of Foundation's); what comes faster than it is handed out
-        // piles up in its queue, and the end of the task behind it. Of two lengths one is believed, and now and then
-        // such an answer to a POST is never completed. A coded body that is cut short passes for a complete one. A first
-        // field line that begins with a blank has libcurl 7.83 to 8.1.0 follow a pointer to freed memory, inside Foundation,
-        // too.
+        // Limitations of Foundation on Linux:
+        // - A truncated head ends the process with a `fatalError`.
+        // - Data that arrives faster than it is delivered accumulates in a queue, which also delays the end of the
+        //   task.
+        // - Of two Content-Length fields one is accepted, and occasionally such a response to a POST never completes.
+        // - A truncated encoded body counts as complete.
+        // - If the first field line starts with a space, libcurl 7.83 to 8.1.0 follows a pointer to freed memory, also
+        //   inside Foundation.
         var left: [LoopbackServer.Fault] = [
           .headCutShort, .endlessBody, .gzipBomb, .twoLengths, .foldedFirstField, .truncatedGzip, .gzipCutByClose,
         ]
-        // Foundation has no limit of its own for heads, and libcurl of that age neither.
+        // Neither Foundation nor such an old libcurl limits the size of a head.
         if !CurlLibrary.isAtLeast(0x07_5800) { left.append(.tenThousandHeaders) }
         return LoopbackServer.Fault.allCases.filter { !left.contains($0) }
       }
 
-      // Over libcurl 7.88, Foundation never completes a POST on a kept connection that is gone, and with 8.14 it fails: the
-      // faults get new ones, but where that is the test, and there our own limit ends it.
+      // With libcurl 7.88, Foundation never completes a POST on a lost kept connection, and with 8.14 the POST fails.
+      // The requests after a fault therefore use new connections. The test of kept connections relies on the time
+      // limit.
       override var nextHeaders: HTTPHeaders { ["Connection": "close"] }
 
-      // It opens more than it is allowed.
+      // Foundation opens more connections than it is configured to.
       override var keptConnections: Int { 12 }
 
       override var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {

@@ -1,31 +1,32 @@
-// Left out together with the transport: the trait URLSession (docs/deployment.md).
+// Excluded together with the transport by the trait URLSession (docs/deployment.md).
 #if HAS_URLSESSION
   import NetLayer
   import XCTest
 
   @testable import HTTPTransport
 
-  /// The suite over Foundation's session.
+  /// The transport suite with Foundation's session.
   final class URLSessionTransportTests: TransportSuite {
     override func makeTransport() throws -> any Transport { URLSessionTransport() }
 
     override var gaps: [String: String] {
       var gaps = [
-        "testDuplicateHeadersStayApartAndInOrder": "URLSession gives response headers as a dictionary"
+        "testDuplicateHeadersStaySeparateAndInOrder": "URLSession gives response headers as a dictionary"
       ]
       #if canImport(FoundationNetworking)
         gaps["testLatin1HeaderBytesBecomeCharacters"] = "Foundation on Linux refuses heads that are no UTF-8"
-        gaps["testAPauseReachesTheServer"] = "Foundation on Linux starts a suspended task over, so it is left running"
-        gaps["testARedirectsLongBodyIsNotReadToItsEnd"] =
+        gaps["testAPauseStopsTheServer"] = "Foundation on Linux starts a suspended task over, so it is left running"
+        gaps["testALongBodyOfARedirectIsNotReadCompletely"] =
           "Foundation on Linux collects a redirect's body before it tells of it"
-        gaps["testTLSWithAServerThatHasNone"] = "Foundation on Linux reports TLS failures as URLError.unknown"
-        gaps["testTheConnectionLimitPerHostIsKept"] = "Foundation on Linux opens more connections than it is told to"
-        gaps["testUploadsThatAreCancelledAtAnyMomentEndOnceAndLetGoOfTheirSequences"] =
+        gaps["testTLSWithAServerWithoutTLSFails"] = "Foundation on Linux reports TLS failures as URLError.unknown"
+        gaps["testTheConnectionLimitPerHostIsEnforced"] =
+          "Foundation on Linux opens more connections than it is told to"
+        gaps["testUploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences"] =
           "Foundation on Linux seldom ends the process where the upload of a file is cancelled"
       #endif
       return gaps
     }
 
-    func testTheTransportIsTheSession() throws { XCTAssert(transport is URLSessionTransport) }
+    func testTheTransportIsURLSessionTransport() throws { XCTAssert(transport is URLSessionTransport) }
   }
 #endif

@@ -11,14 +11,14 @@ final class Article0RowsTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
   }
 
-  func test_row_0_1_aCallReturnsBeforeItsAnswerArrives() {
+  func test_row_0_1_call_returnsBeforeItsResponseArrives() {
     let transport = StubTransport { _ in .never }
     let subscription = network(transport).json(.get, "/a").subscribe()
     XCTAssertEqual(transport.requests.count, 1, "sent, and this thread goes on")
     subscription.dispose()
   }
 
-  func test_row_0_2_deviceAndVersionTravelAsCommonParameters() throws {
+  func test_row_0_2_deviceAndVersion_areSentAsCommonParameters() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)/device")
     defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
     let device = try Device.current(storingIn: file)
@@ -36,7 +36,7 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual(query, "device=\(device.system); \(device.architecture)&device_id=\(device.id)")
   }
 
-  func test_row_0_4_transportStatusParseAndFormatErrorsAreOneTypeWithTheirCauses() throws {
+  func test_row_0_4_transportStatusParseAndBusinessErrors_areOneType() throws {
     let transport = StubTransport { request in
       switch request.url.path {
       case "/offline": .failure(.connection)
@@ -57,7 +57,7 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual(kinds, [.connection, .status, .parse, .parse, .business])
   }
 
-  func test_row_0_6_everyCallEndsInExactlyOneState() {
+  func test_row_0_6_everyCall_endsInExactlyOneState() {
     let transport = StubTransport { request in
       switch request.url.path {
       case "/value": .json(#"{"code":200,"data":1}"#)
@@ -70,11 +70,11 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual([failed.elements.count, failed.errors.count, failed.completions], [0, 1, 0])
   }
 
-  func test_row_0_11_callbacksNeedNoRunLoopAndKeepOffTheMainThread() {
+  func test_row_0_11_callbacks_needNoRunLoop_andRunOffTheMainThread() {
     let done = DispatchSemaphore(value: 0)
     let onMain = Locked<Bool?>(nil)
     let network = network(StubTransport { _ in .json(#"{"code":200,"data":1}"#) })
-    // A bare thread, which has no run loop, and this one, which blocks.
+    // One call from a thread without a run loop, and one from this thread, which is blocked.
     Thread.detachNewThread {
       _ = network.json(.get, "/a").data(Int.self).subscribe(onNext: { _ in
         onMain.withLock { $0 = Thread.isMainThread }
@@ -85,16 +85,16 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual(onMain.withLock { $0 }, false)
   }
 
-  func test_row_0_14_anySourceIsAnObservableAndSoIsACall() {
+  func test_row_0_14_anySource_canBeChainedWithACall() {
     let network = network(StubTransport { _ in .json(#"{"code":200,"data":"Beijing"}"#) })
-    let place = BehaviorSubject(value: 1)  // a location, a text field, a timer …
+    let place = BehaviorSubject(value: 1)  // such as a location, a text field or a timer
     let names = place.take(1).flatMapLatest { id in
       network.json(.get, "/place", parameters: ["id": id]).data(String.self)
     }
     XCTAssertEqual(record(names).elements, ["Beijing"])
   }
 
-  func test_row_0_19_jsonTakesMethodURLParametersEncodingAndHeaders() throws {
+  func test_row_0_19_json_takesMethodURLParametersEncodingAndHeaders() throws {
     let transport = StubTransport { _ in .json(#"{"code":200}"#) }
     let network = network(transport).with { $0.commonParameters = { ["token": "t"] } }
     _ = record(
@@ -108,13 +108,13 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual(transport.requests.last?.url.absoluteString, "http://h/x?token=t")
   }
 
-  func test_row_0_24_codesDomainAndTextsAreTheArticles() throws {
+  func test_row_0_24_codesDomainAndMessages_matchTheArticle() throws {
     let transport = StubTransport { $0.url.path == "/html" ? .json("<") : .failure(.connection) }
     let network = network(transport).with { $0.messages = .chinese }
     let cases: [(Observable<JSON>, Int, String)] = [
-      (network.json(.get, "/offline"), -1212, "网络状态不佳,请稍候再试!"),
-      (network.json(.get, "/html"), -1213, "服务器数据解析错误!"),
-      (network.json(.post, "/a", parameters: ["x": Double.nan]), -1214, "参数错误,请稍候再试!"),
+      (network.json(.get, "/offline"), -1212, "网络状态不佳，请稍后再试。"),
+      (network.json(.get, "/html"), -1213, "服务器数据解析失败。"),
+      (network.json(.post, "/a", parameters: ["x": Double.nan]), -1214, "请求参数有误。"),
     ]
     for (call, code, message) in cases {
       let error = try failure(of: call) as NSError
@@ -125,7 +125,7 @@ final class Article0RowsTests: XCTestCase {
     }
   }
 
-  func test_row_0_25_everyKindHasAMessageInBothLanguages() {
+  func test_row_0_25_everyKind_hasAMessageInBothLanguages() {
     let kinds = NetworkError.Kind.Known.allCases.map { NetworkError.Kind(rawValue: $0.rawValue) }
     for kind in kinds {
       let (english, chinese) = (Messages.english.text(for: kind), Messages.chinese.text(for: kind))
@@ -137,8 +137,8 @@ final class Article0RowsTests: XCTestCase {
     XCTAssertEqual(own.text(for: .timeout), "Zu langsam.")
   }
 
-  // The sample API of the article: a feed of posts, paged by a cursor (a timestamp here), over HTTP.
-  func test_row_0_28_theFeedIsFollowedToItsEnd() throws {
+  // The sample API of the article over HTTP: a feed of posts with cursor paging, where the cursor is a timestamp.
+  func test_row_0_28_feed_isFollowedToItsEnd() throws {
     var routes = LoopbackServer.Routes()
     routes.on("GET", "/2/feed-app") { request in
       switch request.query("before") {

@@ -14,7 +14,7 @@ private struct Post: Decodable, Equatable {
   var id: Int
 }
 
-// The article's call site: one short function per endpoint.
+// One short function per endpoint, as in the article.
 extension Network {
   fileprivate func userDetail(userid: Int) -> Observable<User> {
     json(.get, "/user/detail.do", parameters: ["userid": userid]).data()
@@ -34,7 +34,7 @@ final class Article0Tests: XCTestCase {
 
   override func setUpWithError() throws { try SharedDefault.install() }
 
-  func test_row_0_27_userDetailIsOneFunctionAndOneSubscription() throws {
+  func test_row_0_27_userDetail_isOneFunctionAndOneSubscription() throws {
     let refreshed = expectation(description: "refreshUI")
     Network.default.userDetail(userid: 7)
       .subscribe(
@@ -50,31 +50,31 @@ final class Article0Tests: XCTestCase {
       try SharedDefault.install().requests.contains { $0.target == "/user/detail.do?token=secret&userid=7" })
   }
 
-  func test_row_0_22_aListComesWithItsCursor() throws {
+  func test_row_0_22_list_hasItsCursor() throws {
     let pages = record(Network.default.feed(cursor: nil)).elements
     XCTAssertEqual(pages, [Page(items: [Post(id: 1), Post(id: 2)], cursor: "next")])
     XCTAssertTrue(try SharedDefault.install().requests.contains { $0.target == "/feed?token=secret" })
   }
 
-  func test_row_0_23_boolIsThePayloadsAnswer() {
+  func test_row_0_23_bool_isTheValueOfThePayload() {
     XCTAssertEqual(record(Network.default.like(7)).elements, [false])
   }
 
-  func test_row_0_25_theUserReadsTheServersMessage() throws {
+  func test_row_0_25_error_showsTheServersMessage() throws {
     let error = try failure(of: Network.default.json(.get, "/refused").bool())
     XCTAssertEqual(error.localizedDescription, "请先登录")
     XCTAssertEqual((error as NSError).domain, "com.example.networkerror")
     XCTAssertEqual((error as NSError).code, 40301)
   }
 
-  func test_row_0_20_commonTurnsTextIntoJSONOrAnError() throws {
+  func test_row_0_20_common_turnsTextIntoJSONOrAnError() throws {
     let text = Network.default.string(.get, "/user/detail.do")
     XCTAssertEqual(record(text.common().data(User.self)).elements, [User(userid: 7, name: "李")])
     XCTAssertEqual(try failure(of: Observable.just(#"{"code":1,"message":"no"}"#).common()).message, "no")
     XCTAssertEqual(try failure(of: Observable.just("<html>").common()).kind, .parse)
   }
 
-  func test_row_0_3_callbacksRunOncePerAcceptedModel() {
+  func test_row_0_3_callbacks_runOncePerAcceptedModel() {
     let users = Counter()
     let posts = Counter()
     _ = record(Network.default.json(.get, "/user/detail.do").data(User.self) { _ in users.next() })

@@ -10,7 +10,7 @@ private struct UserInfo: Decodable, Equatable, Sendable {
   var name: String?
 }
 
-// The article's response of one back end, which judges itself.
+// The response of one backend in the article, which checks its own code.
 private struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {
   var code: Int?
   var msg: String?
@@ -52,7 +52,7 @@ final class Article1Tests: XCTestCase {
   private var base: Network { Network(Backend(baseURL: URL(string: "http://base"), transport: stub)) }
   private var second: Network { Network(Backend(baseURL: URL(string: "http://second"), transport: stub)) }
 
-  func test_row_1_14_theArticlesFinalExample() throws {
+  func test_row_1_14_finalExampleOfTheArticle_works() throws {
     let reports = Counter()
     let one = base.request(TestAPI.n, as: BaseResp<UserInfo>.self, progress: { _ in reports.next() })
     XCTAssertEqual(record(one).elements.first?.data, UserInfo(age: 2, name: "n"))
@@ -70,7 +70,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertTrue(text.contains("\"n\""))
   }
 
-  func test_row_1_4_theModelsOwnErrorReachesTheCallerAsItIs() throws {
+  func test_row_1_4_errorOfTheModel_reachesTheCallerUnchanged() throws {
     let error = try failure(of: base.request(TestAPI.user(9), as: BaseResp<UserInfo>.self))
     XCTAssertEqual(error.kind, .business)
     XCTAssertEqual(error.code, 7)
@@ -78,7 +78,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(error.response?.status, 200)
   }
 
-  func test_row_1_2_aBackEndIsOneValueWithSessionInterceptorsAndErrorHandler() {
+  func test_row_1_2_backend_isOneValueWithSessionInterceptorsAndErrorHandler() {
     let notes = Notes()
     let network = Network(
       Backend(
@@ -89,14 +89,14 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(notes.all, ["started", "business"])
   }
 
-  func test_row_1_3_aLoggerIsPluggedIn() {
+  func test_row_1_3_logger_isAnInterceptor() {
     let notes = Notes()
     let logging = base.with { $0.interceptors = [NetworkLogger(output: { notes.add($0) })] }
     _ = record(logging.request(TestAPI.m, as: String.self))
     XCTAssertEqual(notes.all.count, 2)
   }
 
-  func test_row_1_6_theGlobalHandlerHearsOfEachErrorOnceAndTheCallerGetsItToo() throws {
+  func test_row_1_6_globalHandler_receivesEachErrorOnce_andSoDoesTheCaller() throws {
     let seen = Locked<[NetworkError.Kind]>([])
     let transport = StubTransport { request in
       switch request.url.path {
@@ -128,7 +128,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(seen.withLock { $0.count }, 8)
   }
 
-  func test_row_1_7_structsClassesArraysAndScalarsAreModels() {
+  func test_row_1_7_structsClassesArraysAndScalars_areModels() {
     final class Person: Decodable, Sendable {
       let name: String
     }
@@ -140,7 +140,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(record(answer.map(Int.self, at: "data.age")).elements, [1])
   }
 
-  func test_row_1_9_oneCallCanBeStubbed() {
+  func test_row_1_9_oneCall_canBeStubbed() {
     let transport = StubTransport { _ in .never }
     let live = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let stubbed = live.with { $0.transport = StubTransport([.init(TestAPI.n, .json("1"))]) }
@@ -148,7 +148,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 0)
   }
 
-  func test_row_1_10_timeoutsAndDefaultHeadersAreTheBackEnds() throws {
+  func test_row_1_10_timeoutsAndDefaultHeaders_belongToTheBackend() throws {
     let timeouts = Request.Timeouts()
     XCTAssertEqual([timeouts.connect, timeouts.idle, timeouts.total], [15, 15, 60])
     let transport = StubTransport { _ in .json("{}") }
@@ -162,7 +162,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(request.timeouts, .init(connect: 1, idle: 2, total: 3))
   }
 
-  func test_row_1_11_everyErrorCaseOfTheArticleHasItsKind() throws {
+  func test_row_1_11_everyErrorCaseOfTheArticle_hasAKind() throws {
     XCTAssertEqual(try failure(of: base.request(TestAPI.m, as: Int.self)).kind, .parse)
     XCTAssertEqual(try failure(of: base.request(TestAPI.user(9), as: BaseResp<UserInfo>.self)).code, 7)
     let broken = RequestChain(on: base) { TestAPI.m.as(String.self) }

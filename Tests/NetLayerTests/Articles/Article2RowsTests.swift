@@ -22,7 +22,7 @@ final class Article2RowsTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
   }
 
-  func test_row_2_1_theSmallestEndpointIsAPath() throws {
+  func test_row_2_1_minimalEndpoint_isAPath() throws {
     let transport = StubTransport { _ in .json("{}") }
     _ = record(network(transport).request(Smallest()))
     let request = try XCTUnwrap(transport.requests.first)
@@ -30,7 +30,7 @@ final class Article2RowsTests: XCTestCase {
     XCTAssertEqual(request.headers.count, 0)
   }
 
-  func test_row_2_3_anEndpointSaysBaseURLPathMethodTaskAndHeaders() throws {
+  func test_row_2_3_endpoint_specifiesBaseURLPathMethodTaskAndHeaders() throws {
     let transport = StubTransport { _ in .json("{}") }
     _ = record(network(transport).request(Largest()))
     let request = try XCTUnwrap(transport.requests.first)
@@ -39,7 +39,7 @@ final class Article2RowsTests: XCTestCase {
     XCTAssertEqual(request.headers["X"], "y")
   }
 
-  func test_row_2_4_methodsAreTokensAndAnyMayBeNamed() {
+  func test_row_2_4_method_canBeAnyToken() {
     let all: [HTTPMethod] = [
       .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect, .query, "PURGE",
     ]
@@ -48,7 +48,7 @@ final class Article2RowsTests: XCTestCase {
       ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY", "PURGE"])
   }
 
-  func test_row_2_6_headersAndParametersAreLiterals() throws {
+  func test_row_2_6_headersAndParameters_areLiterals() throws {
     let headers: HTTPHeaders = ["a": "1", "A": "2"]
     XCTAssertEqual(headers["a"], "2")
     let parameters: Parameters = ["a": nil, "b": [1, 2], "c": ["d": true] as Parameters]
@@ -56,7 +56,7 @@ final class Article2RowsTests: XCTestCase {
       try URLParameterEncoder(arrays: .repeated).text(of: parameters), "b=1&b=2&c%5Bd%5D=1")
   }
 
-  func test_row_2_7_anEncoderOfOnesOwnIsOneFunction() throws {
+  func test_row_2_7_customEncoder_isOneFunction() throws {
     struct Lines: ParameterEncoder {
       func encode(_ parameters: Parameters, into request: inout Request) throws {
         let pairs = try URLParameterEncoder().pairs(of: parameters)
@@ -68,19 +68,19 @@ final class Article2RowsTests: XCTestCase {
     XCTAssertEqual(transport.requests.first?.text, "a:x\nb:1")
   }
 
-  func test_row_2_8_errorsHaveOurWordsNotTheSystems() throws {
+  func test_row_2_8_errors_haveMessagesOfThePackage() throws {
     let error = try failure(of: network(StubTransport { _ in .failure(.timeout) }).request(Smallest()))
     XCTAssertEqual(error.localizedDescription, Messages.localized.timeout)
     XCTAssertTrue((error as NSError).localizedFailureReason?.contains("stubbed failure") == true)
   }
 
-  func test_row_2_12_theSessionIsTheBackEnds() {
+  func test_row_2_12_session_belongsToTheBackend() {
     let (first, second) = (StubTransport { _ in .json("1") }, StubTransport { _ in .json("2") })
     XCTAssertEqual(record(network(first).request(Smallest(), as: Int.self)).elements, [1])
     XCTAssertEqual(record(network(second).request(Smallest(), as: Int.self)).elements, [2])
   }
 
-  func test_row_2_15_nestedListsAndSnakeCaseKeysAreModels() {
+  func test_row_2_15_nestedListsWithSnakeCaseKeys_areModels() {
     struct Movie: Decodable, Equatable, Sendable { var voteAverage: Double }
     struct Movies: Decodable, Equatable, Sendable { var totalPages: Int, results: [Movie] }
     let network = network(StubTransport { _ in .json(#"{"total_pages":2,"results":[{"vote_average":7.5}]}"#) })
@@ -90,7 +90,7 @@ final class Article2RowsTests: XCTestCase {
       [Movies(totalPages: 2, results: [Movie(voteAverage: 7.5)])])
   }
 
-  func test_row_2_17_aResultIsASuccessOrAFailure() {
+  func test_row_2_17_result_isASuccessOrAFailure() {
     let answered = expectation(description: "answered")
     answered.expectedFulfillmentCount = 2
     for status in [200, 404] {

@@ -60,7 +60,7 @@ private struct Movie: Decodable, Equatable {
 private struct NetworkManager {
   let router: Router<MovieAPI>
 
-  /// The article's environments are hosts; here they are paths of one server.
+  /// The environments of the article are hosts. Here they are paths of one server.
   init(environment: Backend.Environment, server: LoopbackServer) {
     let environments: [Backend.Environment: URL] = [
       .production: server.url("/api/3/movie/"),
@@ -84,7 +84,7 @@ final class Article2Tests: XCTestCase {
   private let answer =
     #"{"page":1,"total_results":1,"total_pages":1,"results":[{"id":1,"title":"t","vote_average":7.5}]}"#
 
-  func test_row_2_21_getNewMoviesGivesModelsInACompletion() throws {
+  func test_row_2_21_getNewMovies_passesModelsToACompletion() throws {
     for (environment, place) in [(Backend.Environment.qa, "qa"), (.staging, "staging"), (.production, "api")] {
       let server = try LoopbackServer { [answer] _ in .json(answer) }
       let manager = NetworkManager(environment: environment, server: server)
@@ -99,7 +99,7 @@ final class Article2Tests: XCTestCase {
     }
   }
 
-  func test_row_2_16_aFailedStatusBecomesAMessage() throws {
+  func test_row_2_16_errorStatus_becomesAMessage() throws {
     let server = try LoopbackServer { _ in .status(401) }
     let manager = NetworkManager(environment: .qa, server: server)
     let completed = expectation(description: "completed")
@@ -111,13 +111,13 @@ final class Article2Tests: XCTestCase {
     wait(for: [completed], timeout: 10)
   }
 
-  func test_row_2_18_noNetworkIsNotAFailureOfTheAPI() throws {
+  func test_row_2_18_missingNetwork_isNotAnAPIError() throws {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: StubTransport { _ in .failure(.connection) }))
     XCTAssertEqual(try failure(of: network.request(MovieAPI.popular(page: 2))).kind, .connection)
   }
 
-  func test_row_2_11_cancelEndsEveryRequestOfTheRouterOnce() throws {
+  func test_row_2_11_cancel_endsEachRequestOfTheRouterOnce() throws {
     let transport = StubTransport { _ in .never }
     let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let completed = expectation(description: "both completed")
@@ -136,7 +136,7 @@ final class Article2Tests: XCTestCase {
     XCTAssertEqual(transport.cancelled.count, 2)
   }
 
-  func test_row_2_11_oneRequestCanBeCancelledAlone() throws {
+  func test_row_2_11_oneRequest_canBeCancelledAlone() throws {
     let transport = StubTransport { [answer] in $0.url.path.hasSuffix("popular") ? .never : .json(answer) }
     let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let cancelled = expectation(description: "cancelled")

@@ -28,11 +28,11 @@ private struct User: Codable, Equatable, Sendable {
   var login: String
 }
 
-/// The cache of article 3, as it was promised there.
+/// The cache that article 3 describes.
 final class Article3CacheTests: XCTestCase {
   private let user = GitHub.userProfile("InsectQY")
 
-  /// A server whose user gets another name with each request, until it is out of reach.
+  /// A server that returns a new name of the user for each request, and is unreachable after `limit` requests.
   private func fixture(failingAfter limit: Int = .max) -> CacheFixture {
     let count = Locked(0)
     return CacheFixture { _ in
@@ -55,7 +55,7 @@ final class Article3CacheTests: XCTestCase {
     return (events.compactMap(\.element), events.compactMap { $0.error as? NetworkError }.first)
   }
 
-  func test_row_3_7_responsesAndModelsAreStoredAndReadAndExpire() throws {
+  func test_row_3_7_responsesAndModels_areStoredReadAndExpired() throws {
     struct Short: Endpoint {
       var path: String { "/users/a" }
       var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: 60) }
@@ -75,7 +75,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 1, "none of these asks the server")
   }
 
-  func test_row_3_7_memoryAndDiskAreOneStorePerNetworkThatOutlivesTheProcess() throws {
+  func test_row_3_7_memoryAndDisk_areOneStorePerNetwork_thatOutlivesTheProcess() throws {
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "article-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     let stub = StubTransport { _ in .json(#"{"login":"a"}"#) }
@@ -95,7 +95,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(stub.requests.count, 1)
   }
 
-  func test_row_3_8_theKeyIsTheURLWithItsParametersInAStableOrder() {
+  func test_row_3_8_key_isTheURLWithParametersInStableOrder() {
     let fixture = fixture()
     let words = ["b": "2", "a": "1", "c": "3"]
     _ = run(GitHub.search(words: words).cache.request(on: fixture.network), fixture)
@@ -109,7 +109,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(other.elements, [nil])
   }
 
-  func test_row_3_9_theStoredAnswerComesFirstThenTheServersWhichIsStored() {
+  func test_row_3_9_storedResponse_precedesTheServersResponse_whichIsStored() {
     let fixture = fixture()
     let users = user.cache.request(on: fixture.network).map(User.self)
     XCTAssertEqual(run(users, fixture).elements, [User(login: "1")])
@@ -119,7 +119,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(answers.map(\.origin), [.cache(age: 0, isStale: true), .network], "they can be told apart")
   }
 
-  func test_row_3_9_withoutACacheThereIsAnErrorThatSaysWhatToDo() throws {
+  func test_row_3_9_missingCache_isAnErrorWithTheRemedy() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: StubTransport([])))
     let error = try failure(of: user.cache.request(on: network))
     XCTAssertEqual(error.kind, .invalidRequest)
@@ -128,7 +128,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(try failure(of: user.cachedResponse(on: network)).kind, .invalidRequest)
   }
 
-  func test_row_3_10_theStoredModelGoesApartFromTheServers() {
+  func test_row_3_10_storedModel_isDeliveredSeparately() {
     let fixture = fixture()
     let local = Locked<[User]>([])
     let call = user.onCache(User.self) { user in local.withLock { $0.append(user) } }.request(on: fixture.network)
@@ -138,7 +138,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(local.withLock { $0 }, [User(login: "1")])
   }
 
-  func test_row_3_10_aStoredModelAtAKeyPathAndOneThatCannotBeRead() {
+  func test_row_3_10_storedModel_isReadAtAKeyPath_andSkippedIfInvalid() {
     let fixture = fixture(failingAfter: 2)
     let logins = Locked<[String]>([])
     func call() -> Single<String> {
@@ -152,7 +152,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(logins.withLock { $0 }, ["2"])
   }
 
-  func test_row_3_11_storedContentIsShownWhileLoadingAndOffline() {
+  func test_row_3_11_storedContent_isShownWhileLoadingAndOffline() {
     let fixture = fixture(failingAfter: 1)
     _ = run(user.cache.request(on: fixture.network), fixture)
     let offline = run(user.cache.request(on: fixture.network).map(User.self), fixture)
@@ -160,7 +160,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(offline.error?.kind, .connection, "and the user can be told why it is old")
   }
 
-  func test_row_3_11_localDataStandsInWhenTheNetworkFails() {
+  func test_row_3_11_localData_isUsedWhenTheNetworkFails() {
     let fixture = fixture(failingAfter: 1)
     let users = user.cache(.networkElseCache).request(on: fixture.network).map(User.self)
     XCTAssertEqual(run(users, fixture).elements, [User(login: "1")])
@@ -172,7 +172,7 @@ final class Article3CacheTests: XCTestCase {
       [User(login: "1")], "any call that takes an endpoint takes it with a policy")
   }
 
-  func test_row_3_16_aPredicateSaysWhatIsStored() {
+  func test_row_3_16_predicate_decidesWhatIsStored() {
     struct Choosy: Endpoint {
       var path: String { "/users/a" }
       var caching: CacheOptions {
@@ -186,7 +186,7 @@ final class Article3CacheTests: XCTestCase {
     }
   }
 
-  func test_row_3_16_whatIsStoredCanBeRemovedAndPutThere() throws {
+  func test_row_3_16_entries_canBeStoredAndRemoved() throws {
     let fixture = fixture()
     _ = run(user.cache.request(on: fixture.network), fixture)
     try user.removeCachedResponse(on: fixture.network)

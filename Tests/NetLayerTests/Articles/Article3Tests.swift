@@ -30,12 +30,12 @@ final class Article3Tests: XCTestCase {
   }
   private var github: Network { Network(Backend(baseURL: URL(string: "https://api.github.com"), transport: stub)) }
 
-  func test_row_3_3_theArticlesFinalExampleWithoutItsCache() {
+  func test_row_3_3_finalExampleOfTheArticle_worksWithoutCache() {
     let profile = GitHub.userProfile("InsectQY").request(on: github).map(User.self, at: "data.user")
     XCTAssertEqual(record(profile).elements, [User(login: "InsectQY")])
   }
 
-  func test_row_3_1_loadingErrorAndContentComeFromOneCall() {
+  func test_row_3_1_loadingErrorAndContent_comeFromOneCall() {
     let scheduler = TestScheduler()
     let slow = StubTransport([.init(GitHub.userProfile("a"), .json(#"{"login":"a"}"#, after: 5))], on: scheduler)
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: slow, mapping: scheduler))
@@ -49,7 +49,7 @@ final class Article3Tests: XCTestCase {
     XCTAssertEqual(loading.events.map(\.time), [0, 0, 5])
   }
 
-  func test_row_3_2_endpointsOfAnyModuleGoThroughOneNetworkAndOneEndpointThroughAny() {
+  func test_row_3_2_anyEndpoint_canBeCalledOnAnyNetwork() {
     struct Weather: Endpoint {
       var path: String { "/users/weather" }
     }
@@ -60,14 +60,14 @@ final class Article3Tests: XCTestCase {
     }
   }
 
-  func test_row_3_5_objectsArraysAndScalarsAtAKeyPathAreOneCall() {
+  func test_row_3_5_objectsArraysAndScalarsAtAKeyPath_areOneCall() {
     let answer = GitHub.repos("x").request(on: github)
     XCTAssertEqual(record(answer.map([User].self, at: "data.items")).elements, [[User(login: "a"), User(login: "b")]])
     XCTAssertEqual(record(answer.map(User.self, at: "data.items[1]")).elements, [User(login: "b")])
     XCTAssertEqual(record(answer.map(Int.self, at: "data.total")).elements, [2])
   }
 
-  func test_row_3_6_theParserIsSwappedInOnePlace() {
+  func test_row_3_6_parser_isReplacedInOnePlace() {
     struct Upper: ModelDecoder {
       func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
         try JSONModelDecoder.default.decode(type, from: try JSON(parsing: json.description.uppercased()))
@@ -78,13 +78,13 @@ final class Article3Tests: XCTestCase {
       record(GitHub.userProfile("a").request(on: loud).map(String.self, at: "data.user.login")).elements, ["A"])
   }
 
-  func test_row_3_12_eachPartOfTheChainCanBeLeftOut() {
+  func test_row_3_12_eachPartOfTheChain_isOptional() {
     XCTAssertEqual(record(github.request(GitHub.userProfile("a"))).elements.first?.status, 200)
     XCTAssertEqual(record(github.request(GitHub.userProfile("a"), as: JSON.self)).elements.count, 1)
     XCTAssertEqual(record(github.request(GitHub.userProfile("a")).map(User.self, at: "data.user")).elements.count, 1)
   }
 
-  func test_row_3_13_theOwnersEndCancelsItsRequests() {
+  func test_row_3_13_releasingTheOwner_cancelsItsRequests() {
     final class Controller: Sendable {
       private let bag = DisposeBag()
       init(_ network: Network) { network.request(GitHub.userProfile("a")).subscribe().disposed(by: bag) }
@@ -97,7 +97,7 @@ final class Article3Tests: XCTestCase {
     XCTAssertEqual(transport.cancelled.count, 1)
   }
 
-  func test_row_3_17_aStreamOfEndpointsIsRequestedAndMapped() {
+  func test_row_3_17_streamOfEndpoints_isRequestedAndMapped() {
     let users = Observable.of(GitHub.userProfile("a"), .userProfile("b")).request(on: github)
       .map(User.self, at: "data.user").toArray()
     XCTAssertEqual(Set(record(users).elements.first?.map(\.login) ?? []), ["a", "b"])

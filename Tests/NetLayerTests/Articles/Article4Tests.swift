@@ -42,7 +42,7 @@ private struct MovieList: Decodable, Equatable, Sendable {
 final class Article4Tests: XCTestCase {
   private let bag = DisposeBag()
 
-  func test_row_4_5_theServiceDecodesToTheGenericType() throws {
+  func test_row_4_5_service_decodesTheGenericType() throws {
     let server = try LoopbackServer { _ in .json(#"{"total_pages":3,"published_at":"2019-12-28T00:00:00Z"}"#) }
     let service = Service<MovieRequest>(
       Network(
@@ -73,7 +73,7 @@ final class Article4Tests: XCTestCase {
     XCTAssertEqual(request.header("Accept"), "application/json")
   }
 
-  func test_row_4_3_parametersOfAPostGoIntoTheBody() throws {
+  func test_row_4_3_parametersOfAPost_areSentInTheBody() throws {
     let transport = StubTransport { _ in .json("{}") }
     let service = Service<MovieRequest>(Network(Backend(baseURL: URL(string: "https://h/v3/"), transport: transport)))
     _ = record(service.request(.rate(id: 7, value: 8.0)))
@@ -82,14 +82,14 @@ final class Article4Tests: XCTestCase {
     XCTAssertEqual(request.text, #"{"value":8.0}"#)
   }
 
-  func test_row_4_4_aServiceServesOneKindOfEndpointAndCanBeStubbed() {
+  func test_row_4_4_service_takesOneEndpointType_andCanBeStubbed() {
     let stub = StubTransport([.init(MovieRequest.newMovies(page: 1), .json("[1]"))])
     let service = Service<MovieRequest>(Network(Backend(baseURL: URL(string: "http://h"), transport: stub)))
     XCTAssertEqual(record(service.request(.newMovies(page: 1), as: [Int].self)).elements, [[1]])
     XCTAssertEqual(record(service.request(.newMovies(page: 1))).elements.first?.status, 200)
   }
 
-  func test_row_4_7_valueAndCompletionArriveOnMainAndTheBagHoldsTheCall() throws {
+  func test_row_4_7_valueAndCompletion_arriveOnMain_andTheBagOwnsTheCall() throws {
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("[1]") },
@@ -108,7 +108,7 @@ final class Article4Tests: XCTestCase {
     wait(for: [done], timeout: 10)
   }
 
-  func test_row_3_3_anEndpointCallsItselfOnTheDefaultNetwork() throws {
+  func test_row_3_3_endpoint_isCalledOnTheDefaultNetwork() throws {
     struct Detail: Endpoint {
       var path: String { "/user/detail.do" }
     }

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `Backend.encoder` and `Backend.bodyEncoding`: one convention for what is sent.
+/// `Backend.encoder` and `Backend.bodyEncoding`, the conventions for all request bodies of a backend.
 final class BodyConventionTests: XCTestCase {
   private struct Post: Codable, Sendable {
     var postTitle = "t"
@@ -22,7 +22,7 @@ final class BodyConventionTests: XCTestCase {
     return String(decoding: data, as: UTF8.self)
   }
 
-  func test_everyJSONBodyIsWrittenByTheBackEndsEncoder() throws {
+  func test_everyJSONBody_usesTheBackendsEncoder() throws {
     let snake = #"{"made_at":"1970-01-01T00:00:00Z","post_title":"t"}"#
     let calls: [Call] = [
       .post("/a", json: Post()), Call(.post, "/a", task: .json(Post())),
@@ -38,7 +38,7 @@ final class BodyConventionTests: XCTestCase {
       #"{"madeAt":"1970-01-01T00:00:00Z","postTitle":"t"}"#)
   }
 
-  func test_anEncoderThatTheCallNamesIsItsOwn() throws {
+  func test_encoderOfTheCall_overridesTheBackends() throws {
     var own = JSONParameterEncoder.backends
     own.keys = .kebabCase
     for encoder in [own, JSONParameterEncoder(keys: .kebabCase)] {
@@ -49,7 +49,7 @@ final class BodyConventionTests: XCTestCase {
     XCTAssertEqual(try body({ $0.encoder = .snakeCase }, asIs), #"{"aB":1}"#)
   }
 
-  func test_theBackEndMaySayForm() throws {
+  func test_backendBodyEncoding_canBeForm() throws {
     let parameters = Call(.post, "/a", task: .parameters(["aB": 1]))
     XCTAssertEqual(try body({ $0.bodyEncoding = .form }, parameters), "aB=1")
     XCTAssertEqual(
@@ -58,7 +58,7 @@ final class BodyConventionTests: XCTestCase {
     XCTAssertEqual(try body({ _ in }, Call(.delete, "/a", task: .parameters(["aB": 1]))), "", "it is in the query")
   }
 
-  func test_aSignatureIsOfTheNamesThatAreSent() throws {
+  func test_signature_coversTheEncodedNames() throws {
     let content = try TaskEncoder(
       task: .json(["aB": 1]), common: ["cD": 2], conventions: BodyConventions(json: .snakeCase)
     ).pairs(for: .post)

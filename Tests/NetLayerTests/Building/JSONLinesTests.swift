@@ -14,7 +14,7 @@ private struct Row: Encodable, Sendable {
 }
 
 final class JSONLinesTests: XCTestCase {
-  /// So many rows, counted as they are pulled.
+  /// A stream of `count` rows, which counts the rows that are pulled.
   private func rows(_ count: Int, _ pulled: Counter = Counter(), note: String? = nil) -> AsyncStream<Row> {
     AsyncStream(unfolding: {
       let number = pulled.next()
@@ -22,7 +22,7 @@ final class JSONLinesTests: XCTestCase {
     })
   }
 
-  func test_elementsAreLinesAsTheBackendsEncoderWritesThem() async throws {
+  func test_elements_areLinesWrittenByTheBackendsEncoder() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     let network = Network(
       Backend(
@@ -37,7 +37,7 @@ final class JSONLinesTests: XCTestCase {
     XCTAssertEqual(request.headers.first { $0.name == "Content-Type" }?.value, "application/x-ndjson")
   }
 
-  func test_aTypeOfTheCallersStays() async throws {
+  func test_contentTypeOfTheCaller_isKept() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     let rows = rows(0)
     try await withTimeLimit {
@@ -49,7 +49,7 @@ final class JSONLinesTests: XCTestCase {
     XCTAssertEqual(request.headers.first { $0.name == "Content-Type" }?.value, "application/jsonl")
   }
 
-  func test_manyElementsGoAsTheyAre() async throws {
+  func test_manyElements_areSentUnchanged() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     let rows = rows(20_000)
     try await withTimeLimit {
@@ -60,8 +60,8 @@ final class JSONLinesTests: XCTestCase {
     XCTAssertEqual(lines.last.map { String(decoding: $0, as: UTF8.self) }, #"{"rowNumber":20000}"#)
   }
 
-  func test_elementsArePulledAsTheServerReads() async throws {
-    // Accepts the connection in the system's name, and reads nothing.
+  func test_elements_arePulledAsTheServerReads() async throws {
+    // The system accepts the connection, and the server reads nothing.
     let server = try LoopbackServer(isSilent: true)
     let network = Network(Backend(baseURL: server.url))
     let pulled = Counter()
@@ -91,7 +91,7 @@ final class JSONLinesTests: XCTestCase {
     try await eventually("the sequence is left") { held == nil }
   }
 
-  func test_cancellingWhileTheNextElementIsAwaitedEndsTheIteration() async throws {
+  func test_cancelling_endsTheIteration_whileTheNextElementIsAwaited() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     let network = Network(Backend(baseURL: server.url))
     let (asked, isCancelled) = (Counter(), Box(false))
@@ -111,7 +111,7 @@ final class JSONLinesTests: XCTestCase {
     try await eventually("the connection is closed") { server.openConnectionCount == 0 }
   }
 
-  func test_anElementThatCannotBeWrittenFailsTheRequest() async throws {
+  func test_elementThatCannotBeEncoded_failsTheRequest() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     let values = AsyncStream<Double> { continuation in
       for value in [1, .nan, 2] { continuation.yield(value) }
@@ -127,7 +127,7 @@ final class JSONLinesTests: XCTestCase {
     }
   }
 
-  func test_aSequenceThatCanBeMadeAgainIsSentAgain() async throws {
+  func test_repeatableSequence_isSentAgainOnRetry() async throws {
     let server = try LoopbackServer { request in
       request.path == "/old" ? .redirect(to: "/new", status: 307) : .status(204)
     }
@@ -151,7 +151,7 @@ final class JSONLinesTests: XCTestCase {
     }
   }
 
-  func test_aSequenceThatFallsSilentFailsTheRequestAtItsLimit() async throws {
+  func test_stalledSequence_failsTheRequestAtTheElementTimeout() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     var lines = JSONLines(once: AsyncStream<Int> { $0.yield(1) })
     lines.elementTimeout = 0.05

@@ -11,7 +11,7 @@ final class JSONParameterEncoderTests: XCTestCase {
     return (String(decoding: body, as: UTF8.self), request)
   }
 
-  func test_row_2_10_theBodyIsSortedJSONWithItsContentType() throws {
+  func test_row_2_10_body_isSortedJSONWithItsContentType() throws {
     let (text, request) = try encode([
       "b": ["y": 1, "x": [true, false]] as Parameters, "a": 1.0, "s": "q\"\\/\n\u{1}é😀", "n": nil,
     ])
@@ -20,18 +20,18 @@ final class JSONParameterEncoderTests: XCTestCase {
     XCTAssertNoThrow(try JSON(parsing: text))
   }
 
-  func test_noParametersAreAnEmptyObject() throws {
+  func test_noParameters_areAnEmptyObject() throws {
     XCTAssertEqual(try encode([:]).0, "{}")
   }
 
-  func test_anArrayIsABodyAndCommonParametersThenGoIntoTheQuery() throws {
+  func test_arrayBody_movesCommonParametersToTheQuery() throws {
     XCTAssertEqual(try encode(Parameters([1, 2])).0, "[1,2]")
     let (text, request) = try encode(Parameters([1, 2]).over(["token": "t"]))
     XCTAssertEqual(text, "[1,2]")
     XCTAssertEqual(request.url.absoluteString, "http://h/a?token=t")
   }
 
-  func test_commonParametersJoinAnObject() throws {
+  func test_commonParameters_areAddedToAnObject() throws {
     struct Body: Encodable {
       var token: String
       var page: Int
@@ -41,13 +41,13 @@ final class JSONParameterEncoderTests: XCTestCase {
       #"{"page":1,"token":"own","v":2}"#)
   }
 
-  func test_nullsInsideArraysAndDatesAreKept() throws {
+  func test_nullsInArraysAndDates_areKept() throws {
     XCTAssertEqual(try encode(["a": [1, nil, 3]]).0, #"{"a":[1,null,3]}"#)
     XCTAssertEqual(
       try encode(["d": Date(timeIntervalSince1970: 0)], .init(dates: .iso8601)).0, #"{"d":"1970-01-01T00:00:00Z"}"#)
   }
 
-  func test_aClassThatEncodesItsParentThroughSuperEncoderKeepsBoth() throws {
+  func test_superEncoder_keepsTheMembersOfBothClasses() throws {
     struct Child: Encodable {
       func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: ParameterKey.self)
@@ -63,7 +63,7 @@ final class JSONParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try encode(Parameters(Child())).0, #"{"list":["a",null,{"k":2}],"own":1,"super":[3]}"#)
   }
 
-  func test_aValueThatIsAllThereIsFollowsTheRulesOfTheEncoder() throws {
+  func test_topLevelValue_usesTheOptionsOfTheEncoder() throws {
     XCTAssertEqual(try encode(Parameters(try XCTUnwrap(Decimal(string: "12.50")))).0, "12.5")
     XCTAssertEqual(try encode(Parameters(try XCTUnwrap(URL(string: "http://h/?a=b")))).0, #""http://h/?a=b""#)
     let date = Date(timeIntervalSince1970: 0)
@@ -77,14 +77,14 @@ final class JSONParameterEncoderTests: XCTestCase {
     XCTAssertEqual(request.url.absoluteString, "http://h/a?a=1")
   }
 
-  func test_aValueThatEncodesNothingIsAnError() {
+  func test_valueThatEncodesNothing_isAnError() {
     struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
     XCTAssertThrowsError(try encode(Parameters(Nothing()))) { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
     }
   }
 
-  func test_aNumberThatIsNoneIsAnErrorThatNamesThePlace() {
+  func test_nonFiniteNumber_isAnErrorWithItsPath() {
     for value: any Sendable & Encodable in [Decimal.nan, Double.nan, Float.infinity] {
       XCTAssertThrowsError(try encode(["a": value])) { error in
         XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
@@ -93,14 +93,14 @@ final class JSONParameterEncoderTests: XCTestCase {
     }
   }
 
-  func test_membersWhoseNamesBecomeTheSameAreAnErrorThatNamesThem() {
+  func test_equalEncodedNames_areAnErrorWithTheName() {
     XCTAssertThrowsError(try encode(["fooBar": 1, "foo_bar": 2], .init(keys: .snakeCase))) { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
       XCTAssertTrue((error as? NetworkError)?.reason.contains("foo_bar") == true)
     }
   }
 
-  func test_prettyPrintedIsTheSameForPeople() throws {
+  func test_prettyPrinted_isTheSameJSONIndented() throws {
     XCTAssertEqual(
       try encode(["b": [1.0], "a": "x/y"], .init(prettyPrinted: true)).0,
       "{\n  \"a\": \"x/y\",\n  \"b\": [\n    1.0\n  ]\n}")

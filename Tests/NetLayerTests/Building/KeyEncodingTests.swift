@@ -12,7 +12,7 @@ final class KeyEncodingTests: XCTestCase {
     }
   }
 
-  func test_snakeCaseIsFoundations() throws {
+  func test_snakeCase_matchesFoundation() throws {
     for (name, expected) in [
       ("myURLPath", "my_url_path"), ("URL", "u_rl"), ("ID", "i_d"), ("URLPath", "u_rl_path"), ("ABC", "a_bc"),
       ("a_B", "a__b"), ("a1B2C3", "a1_b2c3"), ("one-Two", "one-_two"), ("_fooBar_", "_foo_bar_"), ("", ""), ("A", "a"),
@@ -20,10 +20,10 @@ final class KeyEncodingTests: XCTestCase {
     XCTAssertEqual(KeyEncoding.kebabCase.name("firstNameURL"), "first-name-url")
   }
 
-  func test_anyNameComesOutAsFoundationWritesIt() throws {
+  func test_snakeCase_matchesFoundation_forAllShortNames() throws {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    // The same names in every run, all of up to five characters from these.
+    // All names of up to five of these characters.
     let alphabet = Array("aZB1_é-")
     var names = [""]
     for _ in 0..<5 { names = [""] + names.flatMap { name in alphabet.map { name + String($0) } } }

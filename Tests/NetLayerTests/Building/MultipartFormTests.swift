@@ -46,7 +46,7 @@ final class MultipartFormTests: XCTestCase {
     return file
   }
 
-  func test_row_0_8_fieldsDataAndFilesAreParts() throws {
+  func test_row_0_8_fieldsDataAndFiles_areParts() throws {
     let form = MultipartForm(
       [
         .field("title", "网"), .data(Data("{}".utf8), name: "meta", filename: "m.json"),
@@ -65,7 +65,7 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertEqual(try text(request), lines.joined(separator: "\r\n"))
   }
 
-  func test_namesAreEscapedAsBrowsersDo() throws {
+  func test_names_areEscapedAsInBrowsers() throws {
     let form = MultipartForm([.data(Data(), name: "a\"b\r\nc\nd\re", filename: "x\n\"y\\é.bin")], boundary: "B")
     let head = try text(request(form)).components(separatedBy: "\r\n")
     XCTAssertEqual(
@@ -73,7 +73,7 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertEqual(head[2], "Content-Type: application/octet-stream")
   }
 
-  func test_commonParametersBecomeFieldsUnlessTheFormHasThem() throws {
+  func test_commonParameters_becomeFields_unlessTheFormHasThem() throws {
     var form = MultipartForm(["ids": [1, 2]], boundary: "B")
     form.append(.field("token", "mine"))
     let request = try request(form, ["token": "theirs", "v": "1"])
@@ -86,7 +86,7 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertFalse(try text(request).contains("theirs"))
   }
 
-  func test_aRandomBoundaryIsNotInTheContentAndAGivenOneIsChecked() throws {
+  func test_randomBoundary_isNotInTheContent_andAGivenOneIsChecked() throws {
     let first = try XCTUnwrap(try request(MultipartForm([.field("a", "b")])).headers["Content-Type"])
     let second = try XCTUnwrap(try request(MultipartForm([.field("a", "b")])).headers["Content-Type"])
     XCTAssertNotEqual(first, second)
@@ -103,7 +103,7 @@ final class MultipartFormTests: XCTestCase {
       try request(MultipartForm([.data(Data(), name: "a", contentType: "text/plain\r\nX: y")])))
   }
 
-  func test_aContentTypeOfTheCallersIsToldTheBoundary() throws {
+  func test_contentTypeOfTheCaller_receivesTheBoundary() throws {
     let form = MultipartForm([.field("a", "b")], boundary: "B")
     XCTAssertEqual(
       try request(form, type: "multipart/mixed").headers["Content-Type"], "multipart/mixed; boundary=B")
@@ -118,7 +118,7 @@ final class MultipartFormTests: XCTestCase {
       "multipart/related; a=\"x; boundary=y\"; b=c; boundary=B")
   }
 
-  func test_theBodySourceReadsPiecesInAnyPortionAndFromAnywhereAgain() throws {
+  func test_bodySource_readsPartsInAnySize_andFromAnyOffsetAgain() throws {
     let parts: [Request.Body.Part] = [
       .data(Data("ab".utf8)), .file(try file("cdefg", "x")), .data(Data()), .data(Data("hi".utf8)),
     ]
@@ -138,7 +138,7 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertFalse(source.seek(to: 10))
   }
 
-  func test_typesFollowTheExtension() {
+  func test_contentType_followsTheFileExtension() {
     for (name, type) in [
       ("a.JPG", "image/jpeg"), ("b.tar.gz", "application/gzip"), ("c", "application/octet-stream"),
       ("d.json", "application/json"), ("e.unknown", "application/octet-stream"), (".txt", "text/plain"),
@@ -147,7 +147,7 @@ final class MultipartFormTests: XCTestCase {
     ] { XCTAssertEqual(MIMEType.ofFile(named: name), type, name) }
   }
 
-  func test_aPartMayHaveHeadersOfItsOwnButNotThoseThatTheFormWrites() throws {
+  func test_part_canHaveCustomHeaders_exceptThoseOfTheForm() throws {
     var part = MultipartForm.Part.data(Data("x".utf8), name: "a", filename: "a.txt")
     part.headers = ["X-One": " 1 ", "Content-Transfer-Encoding": "binary"]
     XCTAssertEqual(
@@ -166,7 +166,7 @@ final class MultipartFormTests: XCTestCase {
     }
   }
 
-  func test_anEmptyTypeIsNone() throws {
+  func test_emptyContentType_isIgnored() throws {
     let file = try file("x", "a.json")
     XCTAssertEqual(MultipartForm.Part.file(file, name: "f", contentType: "").contentType, "application/json")
     XCTAssertEqual(
@@ -175,7 +175,7 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertFalse(try text(request(MultipartForm([part]))).contains("Content-Type"))
   }
 
-  func test_aFileThatCannotBeReadIsAnErrorThatNamesIt() throws {
+  func test_unreadableFile_isAnErrorWithItsPath() throws {
     let there = try file("x", "a.txt")
     let folder = there.deletingLastPathComponent()
     for (url, place) in [
@@ -192,7 +192,7 @@ final class MultipartFormTests: XCTestCase {
     }
   }
 
-  func test_encodedIsWhatIsSent() throws {
+  func test_encoded_equalsTheSentBody() throws {
     var form = MultipartForm(["b": 1], boundary: "B")
     form.append(.file(try file("GIF", "a.gif"), name: "photo"))
     let sent = try request(form)
@@ -204,7 +204,7 @@ final class MultipartFormTests: XCTestCase {
     XCTAssertTrue(String(decoding: content, as: UTF8.self).hasPrefix("--\(boundary)\r\n"))
   }
 
-  func test_aTextIsSentAsItIs() throws {
+  func test_multilineText_isSentUnchanged() throws {
     let form = MultipartForm([.field("a", "1\n2\r3\r\n4")], boundary: "B")
     XCTAssertTrue(try text(request(form)).hasSuffix("\r\n\r\n1\n2\r3\r\n4\r\n--B--\r\n"))
   }

@@ -39,7 +39,7 @@ final class RequestBuilderTests: XCTestCase {
     if case .data(let data) = request.body { String(decoding: data, as: UTF8.self) } else { "" }
   }
 
-  func test_theSmallestEndpointIsAGetOfThePath() throws {
+  func test_minimalEndpoint_isAGetOfThePath() throws {
     let request = try builder().request(for: Call(API.smallest), accept: "application/json")
     XCTAssertEqual(request.method, .get)
     XCTAssertEqual(request.url.absoluteString, "http://h/v1/x?token=t")
@@ -49,7 +49,7 @@ final class RequestBuilderTests: XCTestCase {
     XCTAssertNil(request.headers["Content-Type"])
   }
 
-  func test_row_2_5_everyTaskPutsItsPartsWhereTheyBelong() throws {
+  func test_row_2_5_everyTask_fillsQueryBodyAndContentType() throws {
     let both = try builder().request(for: Call(API.both))
     XCTAssertEqual(both.url.query(), "page=1&token=t")
     XCTAssertEqual(body(both), #"{"name":"n"}"#)
@@ -63,7 +63,7 @@ final class RequestBuilderTests: XCTestCase {
     XCTAssertEqual(search.url.absoluteString, "http://h/v1/x?q=a%26b&token=t")
   }
 
-  func test_row_2_13_encodingErrorsCarryTheRequestAsFarAsItWas() throws {
+  func test_row_2_13_encodingErrors_carryTheIncompleteRequest() throws {
     let call = Call(.get, "/x", parameters: ["a": Double.infinity], encoding: .url, headers: [:])
     XCTAssertThrowsError(try builder().request(for: call)) { error in
       let error = error as? NetworkError
@@ -72,7 +72,7 @@ final class RequestBuilderTests: XCTestCase {
     }
   }
 
-  func test_aQueryGoesWithAnyTask() throws {
+  func test_query_canBeCombinedWithAnyTask() throws {
     struct Both: Endpoint {
       var task: HTTPTask
       var path: String { "/x" }
@@ -93,7 +93,7 @@ final class RequestBuilderTests: XCTestCase {
     XCTAssertEqual(signed.map { "\($0.name)=\($0.value)" }, ["a=1", "b=2", "c=3"])
   }
 
-  func test_anUploadOfWhatIsNoFileFailsWhenItIsBuiltAndAnEmptyTypeIsNone() throws {
+  func test_uploadWithoutFile_failsWhenBuilt_andAnEmptyTypeIsIgnored() throws {
     struct Upload: Endpoint {
       var file: URL
       var path: String { "/x" }

@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The anti-crawler signature of article 0: MD5 over the sorted parameters and a secret.
+/// The anti-crawler signature of article 0: MD5 of the sorted parameters and a secret.
 private struct AntiCrawler: Signer {
   let secret: String
 
@@ -14,7 +14,7 @@ private struct AntiCrawler: Signer {
   }
 }
 
-/// HMAC-SHA256 over method, path and parameters, in a header.
+/// HMAC-SHA256 of method, path and parameters, in a header field.
 private struct HMACSigner: Signer {
   let key: Data
 
@@ -32,7 +32,7 @@ final class SignerTests: XCTestCase {
         transport: transport, signer: signer))
   }
 
-  func test_row_0_2_anMD5SignatureSeesTheSortedFinalParameters() throws {
+  func test_row_0_2_md5Signature_coversTheSortedFinalParameters() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s"))
     _ = record(network.response(.get, "/a", parameters: ["z": "a b", "token": "mine"]))
@@ -43,7 +43,7 @@ final class SignerTests: XCTestCase {
     XCTAssertEqual(transport.requests[1].text, #"{"device_id":"d","sign":"\#(second)","token":"t","z":[1,2]}"#)
   }
 
-  func test_row_0_2_anHMACSignatureMayTravelInAHeader() throws {
+  func test_row_0_2_hmacSignature_canBeSentInAHeader() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, HMACSigner(key: Data("k".utf8))).with { $0.bodyEncoding = .form }
     _ = record(network.response(.post, "/a", parameters: ["b": true]))
@@ -52,7 +52,7 @@ final class SignerTests: XCTestCase {
     XCTAssertEqual(transport.requests[0].text, "b=1&device_id=d&token=t")
   }
 
-  func test_everyTaskShowsItsNamedParametersToTheSigner() throws {
+  func test_everyTask_passesItsNamedParametersToTheSigner() throws {
     let common: Parameters = ["c": 0]
     let file = URL(filePath: "/x")
     let tasks: [(HTTPTask, String)] = [
@@ -68,7 +68,7 @@ final class SignerTests: XCTestCase {
     }
   }
 
-  func test_aSignerThatFailsSendsNothing() throws {
+  func test_failingSigner_sendsNothing() throws {
     struct Broken: Signer {
       struct NoKey: Error {}
       func sign(_ content: SignedContent) throws -> Signature { throw NoKey() }
@@ -80,7 +80,7 @@ final class SignerTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 0)
   }
 
-  func test_row_0_2_whatIsSecretStaysWithTheBackEndsOwnOrigin() throws {
+  func test_row_0_2_secrets_areSentOnlyToTheBackendsOrigin() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s")).with { $0.headers = ["Authorization": "secret"] }
     for foreign in ["http://other/a", "https://h/a", "http://h:81/a", "http://h.evil/a"] {

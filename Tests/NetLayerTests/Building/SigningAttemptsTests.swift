@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Signs with a nonce that counts, the token and the path; notes what it sees.
+/// A signer that signs the token, the path and a nonce, which is a counter. It records its input.
 private final class NonceSigner: Signer {
   let nonce = Counter()
   let seen = Notes()
@@ -24,7 +24,7 @@ private final class NonceSigner: Signer {
   }
 }
 
-/// Every attempt has a signature of its own, which covers what interceptors have put into the request.
+/// Each attempt has its own signature, which covers the changes of interceptors.
 final class SigningAttemptsTests: XCTestCase {
   private func network(
     _ virtual: VirtualNetwork, _ signer: any Signer, _ interceptors: any Interceptor...
@@ -39,7 +39,7 @@ final class SigningAttemptsTests: XCTestCase {
     RetryInterceptor(policy: RetryPolicy(scheduler: virtual.scheduler))
   }
 
-  func test_aRequestThatIsSentOnceIsSignedOnce() {
+  func test_requestSentOnce_isSignedOnce() {
     for inParameters in [true, false] {
       let virtual = VirtualNetwork(.json("ok"))
       let signer = NonceSigner(inParameters: inParameters)
@@ -49,7 +49,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
   }
 
-  func test_eachAttemptHasANonceOfItsOwn() {
+  func test_eachAttempt_hasItsOwnNonce() {
     for inParameters in [true, false] {
       let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .failure(.timeout), .json("ok")]))
       let signer = NonceSigner(inParameters: inParameters)
@@ -63,7 +63,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
   }
 
-  func test_theSignerSeesTheTokenAlsoAfterARefresh() throws {
+  func test_signer_receivesTheToken_alsoAfterARefresh() throws {
     for inParameters in [true, false] {
       let virtual = VirtualNetwork {
         $0.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("", status: 401)
@@ -84,7 +84,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
   }
 
-  func test_aURLThatAnInterceptorHasChangedStaysAndHasOneSignature() {
+  func test_urlChangedByAnInterceptor_isKept_withOneSignature() {
     struct Traced: Interceptor {
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
@@ -100,7 +100,7 @@ final class SigningAttemptsTests: XCTestCase {
     XCTAssertEqual(signer.seen.all.last, "a=1 none - a=1&trace=%C3%A9%26")
   }
 
-  func test_aMultipartBodyIsSignedAnewWithItsOwnBoundary() throws {
+  func test_multipartBody_isSignedAgain_withItsOwnBoundary() throws {
     struct Upload: Endpoint {
       var path: String { "/up" }
       var method: HTTPMethod { .put }
@@ -120,7 +120,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
   }
 
-  func test_aStreamedAnswersRequestIsSignedAnewWithItsToken() throws {
+  func test_streamedRequest_isSignedAgain_withTheNewToken() throws {
     let virtual = VirtualNetwork(.chunks([Data("a".utf8), Data("b".utf8)]))
     let signer = NonceSigner(inParameters: false)
     let authentication = AuthenticationInterceptor(
@@ -135,7 +135,7 @@ final class SigningAttemptsTests: XCTestCase {
     XCTAssertEqual(signer.seen.all.last, " Bearer t - -")
   }
 
-  func test_aSignerThatFailsAtASecondAttemptFailsTheCall() throws {
+  func test_signerThatFailsAtTheSecondAttempt_failsTheCall() throws {
     final class Once: Signer {
       let count = Counter()
       func sign(_ content: SignedContent) throws -> Signature {

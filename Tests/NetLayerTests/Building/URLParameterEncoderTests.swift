@@ -16,14 +16,14 @@ final class URLParameterEncoderTests: XCTestCase {
     try encoder.text(of: parameters)
   }
 
-  func test_row_0_7_parametersOfAGetGoIntoTheQueryBehindOneThatIsThere() throws {
+  func test_row_0_7_parametersOfAGet_areAppendedToTheQuery() throws {
     var request = Request(url: try XCTUnwrap(URL(string: "http://h/a?x=1#f")))
     try URLParameterEncoder.url.encode(["b": 2, "a": "c d"], into: &request)
     XCTAssertEqual(request.url.absoluteString, "http://h/a?x=1&a=c%20d&b=2#f")
     XCTAssertNil(request.headers["Content-Type"])
   }
 
-  func test_row_0_8_parametersOfAPostBecomeAForm() throws {
+  func test_row_0_8_parametersOfAPost_becomeAForm() throws {
     var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/a?x=1")))
     try URLParameterEncoder.url.encode(["a": 1], into: &request)
     XCTAssertEqual(request.url.absoluteString, "http://h/a?x=1")
@@ -32,7 +32,7 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(request.headers["Content-Type"], "application/x-www-form-urlencoded; charset=utf-8")
   }
 
-  func test_row_2_9_reservedCharactersAreEncodedAndAContentTypeIsKept() throws {
+  func test_row_2_9_reservedCharacters_areEncoded_andAContentTypeIsKept() throws {
     XCTAssertEqual(
       try text(["q": "a+b c&d=e;f/?é~-._", "k[]&": "x"]),
       "k%5B%5D%26=x&q=a%2Bb%20c%26d%3De%3Bf/?%C3%A9~-._")
@@ -43,7 +43,7 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(request.headers["Content-Type"], "text/x")
   }
 
-  func test_nilDropsItsKeyAndNothingLeavesNoQuestionMark() throws {
+  func test_nil_dropsItsKey_andAnEmptyQueryHasNoQuestionMark() throws {
     let cursor: String? = nil
     var request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
     try URLParameterEncoder.url.encode(["cursor": cursor, "x": nil], into: &request)
@@ -53,7 +53,7 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try text(["cursor": some]), "cursor=c")
   }
 
-  func test_nestedValuesSortAtEveryLevelAndTakeBrackets() throws {
+  func test_nestedValues_areSortedAtEveryLevel_andUseBrackets() throws {
     let parameters: Parameters = [
       "z": 1, "ids": [3, 1], "user": ["name": "n", "age": 3, "tags": ["x"]] as Parameters, "b": true, "f": 1.0,
       "big": UInt64.max, "list": [["k": 1]],
@@ -64,7 +64,7 @@ final class URLParameterEncoderTests: XCTestCase {
         + "&user%5Bage%5D=3&user%5Bname%5D=n&user%5Btags%5D%5B%5D=x&z=1")
   }
 
-  func test_theStylesAreOptions() throws {
+  func test_styles_areOptions() throws {
     let parameters: Parameters = ["a": [true, false], "o": ["myURLPath": "x y"] as Parameters]
     XCTAssertEqual(
       try text(
@@ -74,7 +74,7 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try text(["a": [1]], .init(arrays: .custom { "\($0)_\($1)" })), "a_0=1")
   }
 
-  func test_datesDataDecimalsAndURLsHaveOneText() throws {
+  func test_datesDataDecimalsAndURLs_haveOneText() throws {
     let date = Date(timeIntervalSinceReferenceDate: 1.5)
     XCTAssertEqual(try text(["d": date]), "d=1.5")
     XCTAssertEqual(try text(["d": date], .init(dates: .iso8601)), "d=2001-01-01T00%3A00%3A01Z")
@@ -84,13 +84,13 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try text(["u": URL(string: "http://h/?a=b")]), "u=http%3A//h/?a%3Db")
   }
 
-  func test_anyEncodableValueWillDo() throws {
+  func test_anyEncodableValue_isAccepted() throws {
     XCTAssertEqual(
       try text(Parameters(Query(page: 1, tag: nil, inner: .init(on: true)))), "inner%5Bon%5D=1&page=1")
     XCTAssertEqual(try text(Parameters(["b": 1, "a": 2])), "a=2&b=1")
   }
 
-  func test_whatHasNoTextIsAnErrorThatNamesThePlace() {
+  func test_valueWithoutText_isAnErrorWithItsPath() {
     XCTAssertThrowsError(try text(["a": ["b": Double.nan] as Parameters])) { error in
       let error = error as? NetworkError
       XCTAssertEqual(error?.kind, .encoding)
@@ -102,21 +102,21 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertThrowsError(try text(Parameters([1, 2]))) { XCTAssertEqual(($0 as? NetworkError)?.kind, .encoding) }
   }
 
-  func test_row_0_2_theCallersParametersWinOverCommonOnes() throws {
+  func test_row_0_2_parametersOfTheCaller_overrideCommonOnes() throws {
     let common: Parameters = ["token": "common", "v": 1, "gone": "x"]
     let own: Parameters = ["token": "own", "gone": nil, "page": 2]
     XCTAssertEqual(try text(own.over(common)), "page=2&token=own&v=1")
     XCTAssertEqual(try text(Parameters(["token": "value"]).over(common)), "gone=x&token=value&v=1")
   }
 
-  func test_namesThatBecomeTheSameAreBothSentInTheSameOrderEveryTime() throws {
+  func test_equalEncodedNames_areBothSentInStableOrder() throws {
     for _ in 0..<20 {
       XCTAssertEqual(try text(["foo_bar": 2, "fooBar": 1, "b": 0], .init(keys: .snakeCase)), "b=0&foo_bar=1&foo_bar=2")
     }
     XCTAssertEqual(try text(["b": 1, "a": 2], .init(keys: .custom { $0 == "b" ? "A" : "z" })), "A=1&z=2")
   }
 
-  func test_nilsMayBeSent() throws {
+  func test_nils_canBeSent() throws {
     struct All: Encodable {
       var bool: Bool?
       var int: Int?
@@ -134,21 +134,21 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try text([:], .init(nils: .null)), "")
   }
 
-  func test_whatIsNilLeavesNoGapAmongIndices() throws {
+  func test_nil_leavesNoGapInIndices() throws {
     XCTAssertEqual(try text(["a": [1, nil, 3]], .init(arrays: .indexed)), "a%5B0%5D=1&a%5B1%5D=3")
     XCTAssertEqual(
       try text(["a": [1, nil, 3]], .init(arrays: .indexed, nils: .empty)), "a%5B0%5D=1&a%5B1%5D=&a%5B2%5D=3")
     XCTAssertEqual(try text(["a": [nil, 2]], .init(arrays: .custom { "\($0)\($1)" })), "a0=2")
   }
 
-  func test_theCharactersThatStandAsTheyAreMayBeChosen() throws {
+  func test_unescapedCharacters_areAnOption() throws {
     XCTAssertEqual(try text(["q": "/?"]), "q=/?")
     XCTAssertEqual(try text(["q": "/?"], .init(unescaped: "")), "q=%2F%3F")
     XCTAssertEqual(try text(["a[]": "1:2+,!"], .init(unescaped: "[]:,")), "a[]=1:2%2B,%21")
     XCTAssertEqual(try text(["a=&": " #%é\u{7F}"], .init(unescaped: "&=#% é\u{7F}")), "a%3D%26=%20%23%25%C3%A9%7F")
   }
 
-  func test_aClassAndItsParentEncodeTheirMembersSideBySide() throws {
+  func test_superEncoder_keepsTheMembersOfBothClassesInAForm() throws {
     class Parent: Encodable {
       let one = 1
       let list = [true]

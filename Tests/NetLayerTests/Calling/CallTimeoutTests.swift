@@ -6,14 +6,14 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `Timeouts.call`: the limit over all attempts of a call.
+/// `Timeouts.call`, the time limit for all attempts of a call.
 final class CallTimeoutTests: XCTestCase {
   private func retry(_ virtual: VirtualNetwork, attempts: Int = 5) -> RetryInterceptor {
     RetryInterceptor(
       policy: RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler))
   }
 
-  func test_itCoversAttemptsAndPauses() throws {
+  func test_callTimeout_coversAttemptsAndDelays() throws {
     let virtual = VirtualNetwork(.json("busy", status: 503, after: 1))
     let network = virtual.network(retry(virtual)).with { $0.timeouts.call = 3.2 }
     let errors = Locked<[NetworkError]>([])
@@ -29,7 +29,7 @@ final class CallTimeoutTests: XCTestCase {
     XCTAssertEqual(error.request?.url.path, "/x")
   }
 
-  func test_itCoversTheWaitForAPlaceAndForAToken() throws {
+  func test_callTimeout_coversTheWaitForASlotAndForAToken() throws {
     let virtual = VirtualNetwork(.never)
     let limit = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
     _ = limit.response(.get, "/x").subscribe()
@@ -43,7 +43,7 @@ final class CallTimeoutTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["limit timeout @1000", "token timeout @2000"])
   }
 
-  func test_withoutInterceptorsItHoldsToo() {
+  func test_callTimeout_applies_withoutInterceptors() {
     let virtual = VirtualNetwork(.json("late", after: 5))
     virtual.note("", virtual.network().with { $0.timeouts.call = 1 }.response(.get, "/x"))
     var request = Request(url: URL(filePath: "/"), timeouts: .init(call: 2))
@@ -53,7 +53,7 @@ final class CallTimeoutTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["timeout @1000", "timeout @2000"])
   }
 
-  func test_whatIsInTimeIsNotTouchedAndLeavesNoTimer() {
+  func test_callInTime_isUnchanged_andLeavesNoTimer() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = 1.5 }.response(.get, "/x"))
     virtual.note("", virtual.network(retry(virtual)).response(.get, "/x"))
@@ -62,7 +62,7 @@ final class CallTimeoutTests: XCTestCase {
     XCTAssertEqual(virtual.scheduler.clock, 1000)
   }
 
-  func test_aLimitThatIsNoneIsRefusedOrMeansNone() throws {
+  func test_callTimeout_isRejectedIfInvalid_andDisabledByZeroOrInfinity() throws {
     for limit in [-1, Double.nan] {
       let network = Network(Backend(baseURL: URL(string: "http://127.0.0.1:1"), timeouts: .init(call: limit)))
       let error = try failure(of: network.response(.get, "/x"))

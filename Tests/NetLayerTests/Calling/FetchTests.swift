@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The front door with `await`: `.get(…)`, `.post(…)` and `fetch`.
+/// The `await` API: `.get(…)`, `.post(…)` and `fetch`.
 final class FetchTests: XCTestCase {
   private struct User: Codable, Sendable, Equatable {
     var id: Int
@@ -39,7 +39,7 @@ final class FetchTests: XCTestCase {
     return "\(request.method) \(place) \(request.headers["Content-Type"] ?? "-") \(body)"
   }
 
-  func test_everyKindOfResultIsFetched() async throws {
+  func test_fetch_returnsEveryKindOfResult() async throws {
     let stub = StubTransport([
       .init(.delete, "/v1/users/1", .response(status: 204)), .init(nil, "/v1/users/1", .json(Self.ada)),
     ])
@@ -62,7 +62,7 @@ final class FetchTests: XCTestCase {
       stub.requests.map { $0.headers["Accept"] ?? "-" }.prefix(3), Array(repeating: "application/json", count: 3)[...])
   }
 
-  func test_verbsSayMethodQueryAndBody() async throws {
+  func test_verbs_setMethodQueryAndBody() async throws {
     let stub = StubTransport { _ in .json("{}") }
     let api = network(stub)
     let ada = User(id: 1, firstName: "Ada")
@@ -101,7 +101,7 @@ final class FetchTests: XCTestCase {
 
   private enum Trace: ContextKey { static let defaultValue = "" }
 
-  func test_modifiersChangeOneCall() async throws {
+  func test_modifiers_changeOneCall() async throws {
     let stub = StubTransport { _ in .json("{}") }
     let api = network(stub) { $0.headers = ["A": "backend", "B": "backend"] }
     try await api.fetch(
@@ -119,7 +119,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(stub.requests.last?.timeouts.total, 60)
   }
 
-  func test_aQueryInThePathCantDoHarm() async throws {
+  func test_queryInThePath_isSafe() async throws {
     let stub = StubTransport { _ in .json("{}") }
     let api = network(stub)
     try await api.fetch(.get("/a?q=é&r=%20 x"))
@@ -136,7 +136,7 @@ final class FetchTests: XCTestCase {
     }
   }
 
-  func test_failuresAreTypedAndDecodeThemselves() async throws {
+  func test_failures_areTyped_andDecodeTheirBody() async throws {
     let stub = StubTransport([
       .init(nil, "/v1/users/1", .json(#"{"message":"bad","errors":["name"],"retry_in":7}"#, status: 422)),
       .init(nil, "/v1/users/2", .failure(.timeout)),
@@ -161,7 +161,7 @@ final class FetchTests: XCTestCase {
     }
   }
 
-  func test_errorsAreReportedOnceAndMapped() async throws {
+  func test_errors_areReportedOnce_andMapped() async throws {
     let heard = Locked<[String]>([])
     let stub = StubTransport([.init(nil, "/v1/bad", .json("[]")), .init(nil, "/v1/gone", .json("{}", status: 410))])
     let api = network(stub) { backend in
@@ -183,7 +183,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(heard.withLock { $0 }, ["parse", "status", "invalidRequest"])
   }
 
-  func test_cancellingTheTaskCancelsTheRequest() async throws {
+  func test_cancellingTheTask_cancelsTheRequest() async throws {
     let transport = StubTransport { _ in .never }
     let api = network(StubTransport([])) { $0.transport = transport }
     let task = Task { try await api.fetch(.get("/slow")) }
@@ -202,7 +202,7 @@ final class FetchTests: XCTestCase {
   }
 
   @MainActor
-  func test_itComesBackToTheMainActorAlsoWhereItWouldBeDelivered() async throws {
+  func test_fetch_returnsToTheMainActor_alsoWithMainDelivery() async throws {
     let stub = StubTransport { _ in .json(Self.ada) }
     let api = network(stub) { $0.delivery = MainScheduler.instance }
     let user: User = try await api.fetch(.get("/users/1"))
@@ -211,7 +211,7 @@ final class FetchTests: XCTestCase {
   }
 
   @MainActor
-  func test_aStreamIsReadWhereTheCallerIs() async throws {
+  func test_withStream_runsOnTheCallersActor() async throws {
     let api = network(StubTransport([.init(nil, "/v1/log", .chunks([Data("a".utf8), Data("b".utf8)]))]))
     var text = ""
     try await api.withStream(.get("/log")) { _, chunks in
@@ -223,7 +223,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(text, "ab")
   }
 
-  func test_aStreamEndsWithItsScope() async throws {
+  func test_withStream_cancelsTheRequest_whenTheScopeEnds() async throws {
     let stub = StubTransport([
       .init(nil, "/v1/log", .chunks([Data("a".utf8), Data("b".utf8)])),
       .init(nil, "/v1/gone", .json(#"{"detail":"no log"}"#, status: 404)),
@@ -251,7 +251,7 @@ final class FetchTests: XCTestCase {
     }
   }
 
-  func test_everyVerbTakesACall() throws {
+  func test_everyVerb_takesACall() throws {
     let stub = StubTransport([
       .init(nil, "/v1/lines", .response(body: Data("1\n2\n".utf8))),
       .init(
@@ -284,7 +284,7 @@ final class FetchTests: XCTestCase {
     wait(for: [done], timeout: 10)
   }
 
-  func test_aQueryReplacesWhatTheCallHasOfItsNames() async throws {
+  func test_query_replacesParametersOfTheSameNames() async throws {
     let stub = StubTransport { _ in .json("{}") }
     let api = network(stub) { $0.commonParameters = { ["lang": "en", "v": 1] } }
     let file = URL(filePath: "/nowhere")
@@ -305,7 +305,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(try URLParameterEncoder().text(of: own), "p=2")
   }
 
-  func test_modifiersKeepTheTypeOfAnEndpoint() async throws {
+  func test_modifiers_keepTheTypeOfAnEndpoint() async throws {
     struct Inner: TypedEndpoint {
       let accept: String? = "application/special"
       let path = "/users/1"
@@ -324,13 +324,13 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual([request.context[Trace.self]], ["t"])
   }
 
-  func test_aTimeThatHasRunOutIsShort() async throws {
+  func test_timeoutOfZero_isAMillisecond() async throws {
     let stub = StubTransport { _ in .json("{}") }
     try await network(stub).fetch(.get("/a").timeout(.zero))
     XCTAssertEqual(stub.requests.last?.timeouts.total, 0.001)
   }
 
-  func test_theContextOfACallLeavesTheBackEndsFieldsBoundAndIsSentAlone() async throws {
+  func test_contextOfACall_keepsTheBackendsBoundFields_andPreventsCoalescing() async throws {
     let stub = StubTransport { _ in .json("{}", after: 0.01) }
     let api = network(stub) {
       $0.headers = ["X-Shop": "k"]
@@ -345,7 +345,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(Set(stub.requests.dropFirst().map { $0.context[Trace.self] }), ["a", "b"])
   }
 
-  func test_thePathThatIsKnownIsThePathThatIsMeant() async throws {
+  func test_pathCache_distinguishesEquivalentCharacters() async throws {
     let stub = StubTransport { _ in .json("{}") }
     let api = network(stub)
     for path in ["/K", "/\u{212A}", "/K"] { try await api.fetch(.get(path)) }
@@ -358,7 +358,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(stub.requests.last?.url.lastPathComponent, "199")
   }
 
-  func test_aBodyThatBreaksOffIsReported() async throws {
+  func test_truncatedBody_isReported() async throws {
     let heard = Locked<[NetworkError.Kind]>([])
     let stub = StubTransport { _ in .chunks([Data("a".utf8)], failing: .connection) }
     let api = network(stub) { $0.onError = { error in heard.withLock { $0.append(error.kind) } } }
@@ -371,7 +371,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(heard.withLock { $0 }, [.connection])
   }
 
-  func test_waitingKeepsTheCallsOwnLimit() throws {
+  func test_wait_usesTheTimeoutOfTheCall() throws {
     let stub = StubTransport { _ in .json("{}", after: 1.5) }
     let api = network(stub) { $0.timeouts.total = 0.1 }
     XCTAssertEqual(try api.wait(for: .get("/a").timeout(.seconds(20))).status, 200)

@@ -16,7 +16,7 @@ final class StartTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport, timeouts: .init(total: 5)))
   }
 
-  func test_row_0_13_aRequestIsStartedAndCancelledWithoutStreams() throws {
+  func test_row_0_13_request_isStartedAndCancelledWithoutStreams() throws {
     let request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
     let answered = expectation(description: "answered")
     request.start(on: network(StubTransport { _ in .json("7") })) { result in
@@ -38,7 +38,7 @@ final class StartTests: XCTestCase {
     wait(for: [refused], timeout: 10)
   }
 
-  func test_row_2_21_anEndpointIsStartedForAResult() {
+  func test_row_2_21_endpoint_isStartedForAResult() {
     let done = expectation(description: "done")
     network(StubTransport { _ in .json("7") }).start(Get()) { (result: Result<Int, NetworkError>) in
       if case .success(7) = result { done.fulfill() }
@@ -50,7 +50,7 @@ final class StartTests: XCTestCase {
     wait(for: [done, routed], timeout: 10)
   }
 
-  func test_row_0_12_aSynchronousCallWaitsAlsoWhereItsDeliveryWouldBeBlocked() throws {
+  func test_row_0_12_synchronousCall_completes_whenItsDeliveryWouldBeBlocked() throws {
     let onMain = network(StubTransport { _ in .json("7") }).with {
       $0.delivery = MainScheduler.instance
       $0.mapping = MainScheduler.instance
@@ -68,7 +68,7 @@ final class StartTests: XCTestCase {
     }
   }
 
-  func test_row_0_12_manyCallersOnTheGlobalQueueAllGetTheirResults() throws {
+  func test_row_0_12_synchronousCalls_complete_onManyGlobalQueueThreads() throws {
     let server = try LoopbackServer { _ in LoopbackServer.Response.json("8").delayed(by: 0.05) }
     let transport = DefaultTransport.make()
     let network = Network(Backend(baseURL: server.url, transport: transport, timeouts: .init(total: 10)))
@@ -77,7 +77,7 @@ final class StartTests: XCTestCase {
     let done = expectation(description: "all callers are back")
     done.expectedFulfillmentCount = count
     for _ in 0..<count {
-      // All of them block threads of the pool that mapping on a concurrent queue would need.
+      // All of them block threads of the pool, which a concurrent mapping queue would need.
       DispatchQueue.global().async {
         do {
           let value = try network.wait(for: Get())
@@ -92,8 +92,8 @@ final class StartTests: XCTestCase {
     XCTAssertEqual(failures.withLock { $0 }, [])
   }
 
-  func test_row_0_12_aCallThatWouldWaitForItselfIsAnErrorNotADeadlock() throws {
-    /// Breaks its contract: answers on the main queue, which waits.
+  func test_row_0_12_callThatWouldWaitForItself_failsInsteadOfDeadlocking() throws {
+    /// Breaks the contract of transports: it completes on the main queue, which is blocked.
     struct OnMain: Transport {
       func send(
         _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
@@ -118,14 +118,14 @@ final class StartTests: XCTestCase {
   }
 }
 
-/// Completions and cancellations from many threads at once.
+/// Concurrent completions and cancellations on many threads.
 final class RouterRaceTests: XCTestCase {
   private enum API: Endpoint {
     case a
     var path: String { "/a" }
   }
 
-  func test_row_2_11_cancellingWhileAnswersArriveCallsEachCompletionOnce() {
+  func test_row_2_11_cancellingDuringResponses_callsEachCompletionOnce() {
     let router = Router<API>(
       Network(Backend(baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("1") })))
     let count = 200

@@ -27,7 +27,7 @@ final class StubbedResponseTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h/v1"), transport: transport))
   }
 
-  func test_row_1_9_anEndpointsStubAnswersItBelowAnyBase() throws {
+  func test_row_1_9_stubOfAnEndpoint_respondsBelowAnyBase() throws {
     let stub = StubTransport([.init(API.user(7), .json("7")), .init(API.like, .json("true"))])
     XCTAssertEqual(record(network(stub).request(API.user(7), as: Int.self)).elements, [7])
     XCTAssertEqual(record(network(stub).request(API.like, as: Bool.self)).elements, [true])
@@ -37,7 +37,7 @@ final class StubbedResponseTests: XCTestCase {
   }
 
   #if os(Linux)
-    func testAnExchangeThatCannotBeRecordedFails() throws {
+    func testRequestThatCannotBeRecordedFails() throws {
       let full = URL(filePath: "/dev/full")
       let answers = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
       let transport = try RecordingTransport(answers, to: full)
@@ -50,7 +50,7 @@ final class StubbedResponseTests: XCTestCase {
     }
   #endif
 
-  func testARecordingKeepsWhatWasWrittenBeforeTheDiskWasFull() throws {
+  func testRecordingKeepsEarlierResponsesWhenTheDiskIsFull() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
@@ -64,13 +64,13 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual(record(replayed.request(API.user(1), as: String.self)).elements.map(\.count), [text.count])
   }
 
-  func testAResponseMayHaveRedirectsBehindIt() throws {
+  func testStubbedResponseCanHaveRedirects() throws {
     let redirect = Redirect(url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
     let stub = StubTransport { _ in .response(redirects: [redirect]) }
     XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.redirects, [redirect])
   }
 
-  func test_row_3_15_answersMayFollowOneAnother() throws {
+  func test_row_3_15_stubbedResponses_canFollowOneAnother() throws {
     let stub = StubTransport([
       .init({ $0.url.path == "/v1/user/1" }, .sequence([.failure(.timeout), .json("1"), .json("2")]))
     ])
@@ -79,7 +79,7 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual((1...3).map { _ in record(call).elements }, [[1], [2], [2]])
   }
 
-  func test_row_1_9_delaysPassInVirtualTime() {
+  func test_row_1_9_delays_passInVirtualTime() {
     let scheduler = TestScheduler()
     let stub = StubTransport([.init(API.user(1), .json("1", after: 3600))], on: scheduler)
     let network = network(stub).with { $0.mapping = scheduler }
@@ -92,7 +92,7 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual(observer.events.count, 2)
   }
 
-  func test_row_1_8_progressComesBesideTheResultAlsoFromStubs() {
+  func test_row_1_8_progress_isReportedWithTheResult_alsoByStubs() {
     let reports = [1, 2, 3].map { TransferProgress(received: $0, toReceive: 3) }
     let stub = StubTransport([.init(API.user(1), .json("123").reporting(reports))])
     let transfer = network(stub).transfer(API.user(1).as(Int.self))
@@ -104,7 +104,7 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual(seen.all.count, 3)
   }
 
-  func test_disposingStopsTheReports() {
+  func test_disposing_stopsProgressReports() {
     let scheduler = TestScheduler()
     let reports = (1...10).map { TransferProgress(received: $0) }
     let stub = StubTransport([.init(API.user(1), .json("1").reporting(reports, every: 1))], on: scheduler)
@@ -117,7 +117,7 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual(seen.value, 4)
   }
 
-  func test_row_3_15_realTrafficIsRecordedAndReplayed() throws {
+  func test_row_3_15_realTraffic_isRecordedAndReplayed() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: file) }
     let count = Counter()

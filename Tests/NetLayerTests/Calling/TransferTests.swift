@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Uploads and downloads over a socket, with the default transport.
+/// Uploads and downloads over a real connection, with the default transport.
 class TransferTests: XCTestCase {
   private struct Call: Endpoint {
     var path = "/"
@@ -28,7 +28,7 @@ class TransferTests: XCTestCase {
       Backend(baseURL: server.url, commonParameters: { ["token": "t"] }, transport: try makeTransport()))
   }
 
-  func test_row_0_8_aMultipartFormArrivesWithItsLengthAndCanBeSentAgain() throws {
+  func test_row_0_8_multipartForm_hasALength_andCanBeSentAgain() throws {
     let server = try LoopbackServer { _ in .status(204) }
     let file = try folder().appending(path: "big.bin")
     let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -48,7 +48,7 @@ class TransferTests: XCTestCase {
     XCTAssertEqual(server.requests[0].body, server.requests[1].body)
   }
 
-  func test_row_2_5_aFileIsUploadedWithItsType() throws {
+  func test_row_2_5_file_isUploadedWithItsType() throws {
     let server = try LoopbackServer { _ in .status(204) }
     let file = try folder().appending(path: "a.json")
     try Data("[1]".utf8).write(to: file)
@@ -62,7 +62,7 @@ class TransferTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 1)
   }
 
-  func testABodyIsMadeWhileItIsSentAndMadeAgainForTheNextCall() throws {
+  func testBodyIsCreatedWhileItIsSentAndAgainForTheNextCall() throws {
     let server = try LoopbackServer { _ in .status(204) }
     for count in [Int64(300_000), nil] {
       let stream = Request.BodyStream(count: count) {
@@ -86,7 +86,7 @@ class TransferTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 4)
   }
 
-  func test_row_0_12_aDownloadGoesToItsFileOnlyWhenItIsComplete() throws {
+  func test_row_0_12_download_isMovedToItsFile_whenComplete() throws {
     var routes = LoopbackServer.Routes()
     let bytes = [UInt8](repeating: 7, count: 200_000)
     routes.on("GET", "/big") { _ in .bytes(bytes) }
@@ -128,7 +128,7 @@ class TransferTests: XCTestCase {
 #endif
 
 final class ForeignTransportTransferTests: XCTestCase {
-  func test_row_0_12_aTransportThatKnowsNoFilesDownloadsAllTheSame() throws {
+  func test_row_0_12_download_works_whenTheTransportDoesNotWriteFiles() throws {
     struct Save: Endpoint {
       let file: URL
       var path: String { "/a" }

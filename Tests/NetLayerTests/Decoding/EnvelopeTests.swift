@@ -13,13 +13,13 @@ final class EnvelopeTests: XCTestCase {
     try JSON(parsing: text).accepted(by: envelope)
   }
 
-  func test_row_0_16_acceptsTheCodeThatMeansSuccessAsNumberOrDigits() throws {
+  func test_row_0_16_successCode_isAcceptedAsNumberOrString() throws {
     for code in ["200", "\"200\"", "200.0", "2e2", "\"200.0\""] {
       XCTAssertNoThrow(try accepted("{\"code\":\(code)}"), code)
     }
   }
 
-  func test_row_0_16_everyOtherCodeIsARefusalInTheServersWords() throws {
+  func test_row_0_16_otherCode_isABusinessErrorWithTheServersMessage() throws {
     let error = try failure { try accepted(#"{"code":40301,"message":"请先登录"}"#) }
     XCTAssertEqual(error.kind, .business)
     XCTAssertEqual(error.code, 40301)
@@ -34,7 +34,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertTrue(word.reason.contains("E1"))
   }
 
-  func test_row_0_17_theNamesAndTheRuleBelongToTheBackEnd() throws {
+  func test_row_0_17_namesAndSuccessRule_belongToTheBackend() throws {
     let shop = Envelope(code: "status", success: 0, message: "msg", data: "result")
     XCTAssertEqual(try accepted(#"{"status":0,"result":7}"#, shop).payload(Int.self), 7)
     XCTAssertEqual(try failure { try accepted(#"{"status":1,"msg":"no"}"#, shop) }.message, "no")
@@ -45,7 +45,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertNoThrow(try accepted(#"{"code":299}"#, Envelope(success: .init { $0.int.map { $0 < 300 } ?? false })))
   }
 
-  func test_anAnswerWithoutAnEnvelopeIsAParseErrorThatSaysWhatIsMissing() throws {
+  func test_responseWithoutEnvelope_isAParseErrorWithTheMissingMember() throws {
     for (text, path) in [("[1]", []), ("{}", ["code"]), (#"{"code":null}"#, ["code"]), (#"{"code":[]}"#, ["code"])] {
       let error = try failure { try accepted(text) }
       XCTAssertEqual(error.kind, .parse, text)
@@ -54,12 +54,12 @@ final class EnvelopeTests: XCTestCase {
     }
   }
 
-  func test_aSecondJudgementChangesNothing() throws {
+  func test_acceptedTwice_isUnchanged() throws {
     let once = try accepted(#"{"code":200,"data":1}"#)
     XCTAssertEqual(try once.accepted(by: Envelope(code: "other", success: 0)).payload(Int.self), 1)
   }
 
-  func test_row_0_21_thePayloadMayBeAnyDecodable() throws {
+  func test_row_0_21_payload_canBeAnyDecodable() throws {
     let json = try accepted(#"{"code":200,"data":{"id":1,"name":"n"}}"#)
     XCTAssertEqual(try json.payload(User.self), User(id: 1, name: "n"))
     XCTAssertEqual(try accepted(#"{"code":200,"data":"text"}"#).payload(String.self), "text")
@@ -68,7 +68,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertNil(try accepted(#"{"code":200}"#).payload(User?.self))
   }
 
-  func test_aPayloadThatIsMissingNullOrWrongHasItsPlaceInTheError() throws {
+  func test_missingNullOrInvalidPayload_isAnErrorWithItsPath() throws {
     XCTAssertEqual(try failure { try accepted(#"{"code":200}"#).payload(User.self) }.codingPath, ["data"])
     XCTAssertEqual(try failure { try accepted(#"{"code":200,"data":null}"#).payload(User.self) }.codingPath, ["data"])
     let nested = try failure {
@@ -81,7 +81,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertEqual(absent.codingPath, ["data", "name"])
   }
 
-  func test_row_0_22_aListComesWithItsCursorAsTextNumberOrNothing() throws {
+  func test_row_0_22_list_hasItsCursorAsTextNumberOrNil() throws {
     func page(_ cursor: String) throws -> Page<Int> {
       try accepted("{\"code\":200,\"data\":[1,2]\(cursor)}").page(of: Int.self)
     }
@@ -93,7 +93,7 @@ final class EnvelopeTests: XCTestCase {
       try failure { try accepted(#"{"code":200,"data":{}}"#).page(of: Int.self) }.codingPath, ["data"])
   }
 
-  func test_row_0_23_boolLooksAtThePayload() throws {
+  func test_row_0_23_bool_readsThePayload() throws {
     func flag(_ data: String) throws -> Bool { try accepted("{\"code\":200\(data)}").flag() }
     for yes in ["", "null", "true", "1", "2", "\"\"", "\"true\"", "\"1\"", "{}", "[]"] {
       XCTAssertTrue(try flag(yes.isEmpty ? "" : ",\"data\":\(yes)"), yes)

@@ -5,9 +5,9 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What the envelope's members may hold.
+/// Payloads with invalid items or cursors, and JSON values as parameters.
 final class PayloadTests: XCTestCase {
-  func test_aBadItemOfALossyListIsLeftOut() throws {
+  func test_lossyList_skipsInvalidItems() throws {
     var left: [Int] = []
     let page = try JSON(parsing: #"{"code":200,"data":["a","\ud800","c"]}"#).page(of: String.self) { index, _ in
       left.append(index)
@@ -16,11 +16,11 @@ final class PayloadTests: XCTestCase {
     XCTAssertEqual(left, [1])
   }
 
-  func test_aBadCursorIsNotTheEndOfAList() throws {
+  func test_invalidCursor_isAnError_andNotTheEndOfTheList() throws {
     XCTAssertThrowsError(try JSON(parsing: #"{"code":200,"data":[1],"cursor":"\ud800"}"#).page(of: Int.self))
   }
 
-  func test_aJSONIsAParameterAsItStands() throws {
+  func test_json_isEncodedAsParameterUnchanged() throws {
     var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h")))
     try JSONParameterEncoder().encode(Parameters(["a": JSON(parsing: "[1,2.50]")]), into: &request)
     XCTAssertEqual(request.text, #"{"a":[1,2.5]}"#)

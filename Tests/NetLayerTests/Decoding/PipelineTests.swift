@@ -24,7 +24,7 @@ final class PipelineTests: XCTestCase {
     return Network(backend)
   }
 
-  func test_everyBadAnswerHasAnErrorOfItsOwnAndEndsTheStreamOnce() throws {
+  func test_everyInvalidResponse_hasItsOwnError_andEndsTheStreamOnce() throws {
     let cases: [(body: String, status: Int, kind: NetworkError.Kind, code: Int, path: [String], says: String)] = [
       (#"{"code":200,"#, 200, .parse, -1213, [], "byte 12"),
       ("", 200, .parse, -1213, [], "empty"),
@@ -49,12 +49,12 @@ final class PipelineTests: XCTestCase {
     }
   }
 
-  func test_aCodeAsAStringIsAccepted() throws {
+  func test_codeAsString_isAccepted() throws {
     let network = try network(#"{"code":"200","data":{"id":7,"name":"n"}}"#)
     XCTAssertEqual(record(network.json(.get, "/a").data(User.self)).elements, [User(id: 7, name: "n")])
   }
 
-  func test_transportErrorsPassWithTheBackEndsMessage() throws {
+  func test_transportErrors_haveTheBackendsMessage() throws {
     var messages = Messages.english
     messages.timeout = "too slow"
     let network = Network(
@@ -66,32 +66,32 @@ final class PipelineTests: XCTestCase {
     XCTAssertEqual(error.message, "too slow")
   }
 
-  func test_row_1_1_eachBackEndReadsItsAnswersByItsOwnRules() throws {
+  func test_row_1_1_eachBackend_readsResponsesByItsOwnRules() throws {
     let shop = Envelope(code: "status", success: 0, message: "msg", data: "result", cursor: "next")
     let network = try network(
       #"{"status":0,"msg":"","result":[1,2],"next":3}"#, Backend(envelope: shop, messages: .chinese))
     XCTAssertEqual(record(network.json(.get, "/a").list(Int.self)).elements, [Page(items: [1, 2], cursor: "3")])
-    // The answer carries its back end's envelope past the call.
+    // The response carries the envelope of its backend.
     XCTAssertEqual(record(network.response(.get, "/a").common().data([Int].self)).elements, [[1, 2]])
     XCTAssertEqual(try failure(of: network.json(.get, "/a").data(Int.self)).message, Messages.chinese.parse)
-    // One call may have an envelope of its own.
+    // A call may have its own envelope.
     let odd = Envelope(code: "next", success: 3, data: "status")
     XCTAssertEqual(record(network.response(.get, "/a").common(odd).data(Int.self)).elements, [0])
   }
 
-  func test_commonOnceMoreChangesNothing() throws {
+  func test_secondCommon_changesNothing() throws {
     let network = try network(#"{"code":200,"data":1}"#)
     let twice = network.json(.get, "/a").common().common(Envelope(code: "x", success: 5))
     XCTAssertEqual(record(twice.data(Int.self)).elements, [1])
   }
 
-  func test_anOptionalModelTakesNullAndAnAbsentPayload() throws {
+  func test_optionalModel_acceptsNullAndAMissingPayload() throws {
     for body in [#"{"code":200,"data":null}"#, #"{"code":200}"#] {
       XCTAssertEqual(record(try network(body).json(.get, "/a").data(User?.self)).elements, [User?.none])
     }
   }
 
-  func test_row_3_4_modelsAreMappedAtAKeyPathOfAnySource() throws {
+  func test_row_3_4_models_areMappedAtAKeyPathOfAnySource() throws {
     let body = #"{"data":{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}}"#
     let b = User(id: 2, name: "b")
     XCTAssertEqual(record(try network(body).response(.get, "/a").map(User.self, at: "data.items[1]")).elements, [b])
@@ -106,7 +106,7 @@ final class PipelineTests: XCTestCase {
       ["data", "items", "1", "id", "x"])
   }
 
-  func test_anAnswerOfAMegabyteIsScannedOnceAndItsPayloadDecoded() throws {
+  func test_largeResponse_isScannedOnce_andItsPayloadDecoded() throws {
     let items = (0..<8_000).map { "{\"id\":\($0),\"name\":\"user \($0) 网络 \(String(repeating: "x", count: 90))\"}" }
     let body = "{\"code\":200,\"data\":[\(items.joined(separator: ","))],\"cursor\":null}"
     XCTAssertGreaterThan(body.utf8.count, 1_000_000)

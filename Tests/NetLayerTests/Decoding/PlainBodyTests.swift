@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `Envelope.none`, and what servers say of their failures.
+/// `Envelope.none`, and the error messages of servers.
 final class PlainBodyTests: XCTestCase {
   private struct Item: Codable, Sendable, Equatable { var id: Int }
 
@@ -16,7 +16,7 @@ final class PlainBodyTests: XCTestCase {
         transport: StubTransport { _ in .json(body, status: status) }))
   }
 
-  func test_thePayloadIsTheBody() throws {
+  func test_withoutEnvelope_payloadIsTheBody() throws {
     XCTAssertEqual(record(network(#"{"id":1}"#).json(.get, "/x").data(Item.self)).elements, [Item(id: 1)])
     XCTAssertEqual(record(network(#"{"code":7,"id":1}"#).json(.get, "/x").data(Item.self)).elements, [Item(id: 1)])
     XCTAssertEqual(record(network("3").json(.get, "/x").data(Int.self)).elements, [3])
@@ -34,14 +34,14 @@ final class PlainBodyTests: XCTestCase {
     XCTAssertEqual(error.codingPath, ["result", "items", "1", "id"])
   }
 
-  func test_theStatusSaysYesOrNo() throws {
+  func test_withoutEnvelope_statusDecidesBool() throws {
     XCTAssertEqual(record(network("", status: 204).json(.delete, "/x").bool()).elements, [true])
     XCTAssertEqual(record(network(#"{"liked":false}"#).json(.get, "/x").bool()).elements, [true])
     XCTAssertEqual(record(network("false").json(.get, "/x").bool()).elements, [false])
     XCTAssertEqual(try failure(of: network("{}", status: 404).json(.get, "/x").bool()).kind, .status)
   }
 
-  func test_errorsNameTheRemedy() throws {
+  func test_envelopeErrors_nameTheRemedy() throws {
     let list = try failure(of: network(#"{"items":[]}"#).json(.get, "/x").list(Item.self))
     XCTAssertTrue(list.reason.contains("list(at:"), list.reason)
     let absent = try failure(of: network(#"{"items":[]}"#).json(.get, "/x").list(Item.self, at: "entries"))
@@ -58,7 +58,7 @@ final class PlainBodyTests: XCTestCase {
       [Page(items: [Item(id: 1)], cursor: "c")])
   }
 
-  func test_theServersWordsAreFound() throws {
+  func test_errorMessageOfTheServer_isFound() throws {
     let bodies = [
       (#"{"message":"m","detail":"d"}"#, "m"), (#"{"error":{"message":"em"}}"#, "em"), (#"{"error":"e"}"#, "e"),
       (#"{"error":"invalid_grant","error_description":"expired"}"#, "expired"),

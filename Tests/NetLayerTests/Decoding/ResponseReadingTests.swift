@@ -11,7 +11,7 @@ final class ResponseReadingTests: XCTestCase {
       headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
   }
 
-  func test_malformedJSONNamesTheOffsetAndKeepsTheBody() throws {
+  func test_malformedJSON_isAnErrorWithOffsetAndBody() throws {
     let error = try failure { try response(Data("{\"a\":1,}".utf8)).json() }
     XCTAssertEqual(error.kind, .parse)
     XCTAssertEqual(error.code, -1213)
@@ -21,14 +21,14 @@ final class ResponseReadingTests: XCTestCase {
     XCTAssertNotNil(error.request)
   }
 
-  func test_anEmptyBodyAndHTMLAreNamedAsSuch() throws {
+  func test_emptyBodyAndHTML_areNamedInTheError() throws {
     XCTAssertTrue(try failure { try response(Data(), status: 204).json() }.reason.contains("empty"))
     let html = try failure { try response(Data("\n<!DOCTYPE html>".utf8), type: "text/html").json() }
     XCTAssertTrue(html.reason.contains("HTML"), html.reason)
     XCTAssertTrue(html.reason.contains("text/html"), html.reason)
   }
 
-  func test_row_2_17_only200To299AreSuccess() throws {
+  func test_row_2_17_only200To299_areSuccess() throws {
     for status in [200, 204, 299] { XCTAssertNoThrow(try response(Data(), status: status).validated()) }
     for status in [100, 199, 300, 304, 400, 500] {
       let error = try failure { try response(Data(), status: status).validated() }
@@ -38,7 +38,7 @@ final class ResponseReadingTests: XCTestCase {
     }
   }
 
-  func test_row_2_16_aStatusHasAMessageOfItsOwn() throws {
+  func test_row_2_16_status_hasItsOwnMessage() throws {
     let messages = Messages.localized
     for (status, message) in [
       (401, messages.authentication), (403, messages.forbidden), (404, messages.notFound),
@@ -48,7 +48,7 @@ final class ResponseReadingTests: XCTestCase {
     }
   }
 
-  func test_aFailedStatusKeepsTheServersMessageFromItsEnvelope() throws {
+  func test_errorStatus_keepsTheServersMessageFromTheEnvelope() throws {
     let body = Data(#"{"code":500,"message":"database is down"}"#.utf8)
     let error = try failure { try response(body, status: 503).validated() }
     XCTAssertEqual(error.kind, .status)
@@ -56,7 +56,7 @@ final class ResponseReadingTests: XCTestCase {
     XCTAssertEqual(error.message, "database is down")
   }
 
-  func test_textIsReadInTheDeclaredCharset() throws {
+  func test_text_isDecodedInTheDeclaredCharset() throws {
     XCTAssertEqual(try response(Data("é网".utf8)).text(), "é网")
     XCTAssertEqual(try response(Data([0xE9]), type: "text/plain; charset=\"ISO-8859-1\"").text(), "é")
     XCTAssertEqual(try failure { try response(Data([0xE9])).text() }.kind, .parse)
@@ -64,7 +64,7 @@ final class ResponseReadingTests: XCTestCase {
       try failure { try response(Data([0xE9]), type: "text/plain;charset=x-none").text() }.reason.contains("x-none"))
   }
 
-  func test_theCharsetsOfChineseAndKoreanServersAreRead() throws {
+  func test_chineseAndKoreanCharsets_areDecoded() throws {
     for (charset, bytes, expected) in [
       ("GBK", [0xB1, 0xB1, 0xE9, 0x46], "北镕"), ("gb2312", [0xB1, 0xB1, 0xBE, 0xA9], "北京"),
       ("GB18030", [0xB1, 0xB1, 0x81, 0x30, 0x84, 0x36], "北¥"), ("big5", [0xA5, 0x5F, 0xA8, 0xCA], "北京"),
@@ -75,7 +75,7 @@ final class ResponseReadingTests: XCTestCase {
     }
   }
 
-  func test_theCharsetIsTheParameterAndNotWhatStandsInAQuotedOne() throws {
+  func test_charset_isNotReadFromAQuotedParameter() throws {
     let quoted = "text/plain;a=\";charset=us-ascii\";charset=\"utf-8\""
     XCTAssertEqual(try response(Data("é".utf8), type: quoted).text(), "é")
     XCTAssertEqual(try response(Data([0xE9]), type: "text/plain;charset='iso-8859-1'").text(), "é")
@@ -84,7 +84,7 @@ final class ResponseReadingTests: XCTestCase {
     }
   }
 
-  func test_aByteOrderMarkCountsMoreThanTheDeclaredCharset() throws {
+  func test_byteOrderMark_overridesTheDeclaredCharset() throws {
     for bytes in [
       [0xEF, 0xBB, 0xBF, 0xC3, 0xA9], [0xFE, 0xFF, 0, 0xE9], [0xFF, 0xFE, 0xE9, 0], [0, 0, 0xFE, 0xFF, 0, 0, 0, 0xE9],
       [0xFF, 0xFE, 0, 0, 0xE9, 0, 0, 0],

@@ -42,7 +42,7 @@ final class ResultTests: XCTestCase {
         transport: StubTransport { _ in .response(headers: headers, body: Data(body.utf8)) }))
   }
 
-  func test_row_1_5_oneProtocolAddsAKindOfResult() throws {
+  func test_row_1_5_oneProtocol_addsAResultType() throws {
     let transport = StubTransport { _ in .json("a,b\nc") }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     XCTAssertEqual(record(network.request(Get(), as: CSV.self)).elements, [CSV(rows: [["a", "b"], ["c"]])])
@@ -50,7 +50,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(network.request(Get(), as: NoContent.self)).elements, [NoContent()])
   }
 
-  func test_row_1_5_aPathsResultMayBeAnythingToo() {
+  func test_row_1_5_resultOfAPath_canBeAnyType() {
     let network = network(#"{"id":1}"#)
     XCTAssertEqual(record(network.request(.get("/a", query: ["q": 1]), as: Item.self)).elements, [Item(id: 1)])
     XCTAssertEqual(record(network.request(.get("/a"), as: String.self)).elements, [#"{"id":1}"#])
@@ -58,7 +58,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(json).elements, [["id": 1]])
   }
 
-  func test_whatAReaderThrowsBecomesANetworkError() throws {
+  func test_errorOfAReader_becomesANetworkError() throws {
     struct Picky: ResponseReadable {
       struct No: Error {}
       static func read(_ response: Response) throws -> Picky { throw No() }
@@ -69,7 +69,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(error.response?.status, 200)
   }
 
-  func test_anEndpointMayNameItsResult() throws {
+  func test_endpoint_canSpecifyItsResult() throws {
     struct Texts: TypedEndpoint {
       typealias Response = String
       var path: String { "/a" }
@@ -91,7 +91,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(answer).elements.first?.status, 200)
   }
 
-  func test_row_1_4_aModelMayJudgeItself() throws {
+  func test_row_1_4_model_canReportItsOwnError() throws {
     let call: (String) -> Single<BaseResp<Item>> = { self.network($0).request(Get(), as: BaseResp<Item>.self) }
     XCTAssertEqual(record(call(#"{"code":0,"data":{"id":1}}"#)).elements.first?.data, Item(id: 1))
     let error = try failure(of: call(#"{"code":7}"#))
@@ -101,7 +101,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(error.response?.body, Data(#"{"code":7}"#.utf8))
   }
 
-  func test_row_1_17_aLossyListReportsBadItemsAndKeepsGoodOnes() throws {
+  func test_row_1_17_lossyList_reportsInvalidItems_andKeepsTheOthers() throws {
     let body = #"{"code":200,"data":[{"id":1},{"id":"x"},3,{"id":4}],"cursor":"c"}"#
     let notes = Notes()
     let pages = network(body).json(.get, "/a").list(
@@ -115,7 +115,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(feed.posts.failures.map(\.index), [1, 3])
   }
 
-  func test_row_3_4_emptyDataFailsUnlessToldOtherwise() throws {
+  func test_row_3_4_emptyData_failsByDefault() throws {
     let answer = network("").response(.get, "/a")
     XCTAssertEqual(try failure(of: answer.map([Item].self)).kind, .parse)
     XCTAssertEqual(record(answer.map([Item].self, failsOnEmptyData: false)).elements, [[]])
@@ -124,7 +124,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(network("[]").response(.get, "/a").map([Item].self, failsOnEmptyData: false)).elements, [[]])
   }
 
-  func test_row_3_4_theDecoderMayBeTheCallsOwn() throws {
+  func test_row_3_4_decoder_canBeSetPerCall() throws {
     let network = network(#"{"id":1,"first_name":"A"}"#)
     XCTAssertEqual(
       record(network.request(Get()).map(Item.self, decoder: JSONModelDecoder.snakeCase)).elements,
@@ -134,7 +134,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(own.request(Get(), as: Item.self)).elements, [Item(id: 1, firstName: "A")])
   }
 
-  func test_row_4_6_snakeCaseAndISO8601WithAndWithoutFractions() throws {
+  func test_row_4_6_snakeCaseAndISO8601_areDecodedWithAndWithoutFractions() throws {
     for (text, seconds) in [
       ("2019-12-28T00:00:00Z", 1_577_491_200.0), ("2019-12-28T00:00:00.5Z", 1_577_491_200.5),
       ("2019-12-28T08:00:00.250+08:00", 1_577_491_200.25), ("2019-12-28T08:00:00+08:00", 1_577_491_200),
@@ -151,7 +151,7 @@ final class ResultTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("yesterday"))
   }
 
-  func test_row_4_6_whatIsMoreOrLessThanADateIsAnErrorThatNamesIt() throws {
+  func test_row_4_6_invalidDate_isAnErrorWithTheText() throws {
     for text in [
       "2024-01-01T00:00:00Zgarbage", "2024-01-01T00:00:00Z ", " 2024-01-01T00:00:00Z", "2024-01-01T00:00:00",
       "2024-01-01T00:00:00.Z", "2024-01-01 00:00:00Z", "2024-01-01", "2024-01-01T00:00Z", "2024-01-01T00:00:00+8",
@@ -174,7 +174,7 @@ final class ResultTests: XCTestCase {
     }
   }
 
-  func test_row_1_5_textIsReadInTheDeclaredCharset() throws {
+  func test_row_1_5_text_isDecodedInTheDeclaredCharset() throws {
     for (name, bytes, text) in [
       ("iso-8859-1", [0xE9], "é"), ("utf-16le", [0x51, 0x7F], "网"), ("windows-1252", [0x80], "€"),
       ("UTF-8", [0xC3, 0xA9], "é"),

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What keeps users apart when interceptors change, delay or repeat a request in front of what keeps responses.
+/// Separation of users when interceptors change, delay or retry a request before the cache or coalescing.
 final class AccountTests: XCTestCase {
   private let host = "http://h/"
 
@@ -20,7 +20,7 @@ final class AccountTests: XCTestCase {
     return interceptor
   }
 
-  /// Sends what was asked of an alias to the host that the token is for.
+  /// Sends requests for another host to the host of the token.
   private struct Alias: Interceptor {
     func intercept(_ request: Request, next: Chain) -> Observable<Response> {
       var request = request
@@ -29,7 +29,7 @@ final class AccountTests: XCTestCase {
     }
   }
 
-  /// Runs `action` once, just before the request goes on.
+  /// Runs `action` once, immediately before the request continues.
   private final class Before: Interceptor {
     let action = Box<(@Sendable () -> Void)?>(nil)
 
@@ -46,7 +46,7 @@ final class AccountTests: XCTestCase {
     return .response(headers: ["Cache-Control": "max-age=60"], body: Data(who.utf8))
   }
 
-  func test_aRequestThatIsSentElsewhereIsSharedWithItsOwnUserOnly() throws {
+  func test_requestToAnotherHost_isSharedOnlyWithItsUser() throws {
     let virtual = VirtualNetwork(Self.echo)
     let authentication = try authenticator("ann")
     let coalescing = CoalescingInterceptor(window: .seconds(5), scheduler: virtual.scheduler)
@@ -59,7 +59,7 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(14) }, ["200 Bearer ann", "200 Bearer bob"])
   }
 
-  func test_aRequestThatWaitedGetsTheAnswerOfWhoIsSignedInWhenItGoesOn() throws {
+  func test_delayedRequest_receivesTheResponseOfTheCurrentUser() throws {
     let authentication = try authenticator("ann")
     let gate = Before()
     let fixture = CacheFixture(behind: [authentication], Self.echo)
@@ -69,7 +69,7 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).bodies, ["Bearer bob"])
   }
 
-  func test_twoAuthenticatorsKeepNothingForOneOfThem() throws {
+  func test_twoAuthenticators_separateEntriesByBothTokens() throws {
     let user = try authenticator("ann") { $1.headers["X-Ticket"] = $0.access }
     let app = try authenticator("app")
     let fixture = CacheFixture(behind: [user, app]) { request in
@@ -84,7 +84,7 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 3)
   }
 
-  func test_credentialsThatAreReplacedBehindAnAuthenticatorAreNotItsAccounts() throws {
+  func test_credentialsReplacedAfterAnAuthenticator_areNotCachedForItsAccount() throws {
     struct Impersonate: Interceptor {
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
@@ -97,7 +97,7 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.network])
   }
 
-  func test_whatAnEarlierCallHasNotedOnARequestCountsNoMore() throws {
+  func test_contextOfAnEarlierCall_isReset() throws {
     let virtual = VirtualNetwork(Self.echo)
     let network = virtual.network(CoalescingInterceptor())
     var request = Request(url: try XCTUnwrap(URL(string: host)))
@@ -109,7 +109,7 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.count, 2)
   }
 
-  func test_aWrappedCallGoesWhereItsTargetSays() throws {
+  func test_wrappedCall_usesTheURLOfItsTarget() throws {
     struct Place: URLConvertible {
       func url(below base: URL?) throws -> URL { try "/place".url(below: base) }
     }

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Interceptors, refreshes and signers that are written with `await`.
+/// Interceptors, token refreshes and signers that use `await`.
 final class AsyncInterceptorTests: XCTestCase {
   private let url = URL(string: "http://api.test")
 
@@ -16,7 +16,7 @@ final class AsyncInterceptorTests: XCTestCase {
     return Network(backend)
   }
 
-  func test_itChangesRepeatsAndAnswers() async throws {
+  func test_asyncInterceptor_changesRepeatsAndResponds() async throws {
     let stub = StubTransport([
       .init(nil, "/twice", .sequence([.json("1", status: 503), .json("2")])), .init(nil, "/once", .json("3")),
     ])
@@ -38,7 +38,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.map { $0.headers["X"] }, ["stamp", "stamp", "stamp"])
   }
 
-  func test_itsErrorsAndCancellationAreTheCalls() async throws {
+  func test_asyncInterceptor_passesErrorsAndCancellationToTheCall() async throws {
     struct Own: Error {}
     let transport = StubTransport { _ in .never }
     let failing = network(transport) { $0.interceptors = [AsyncInterceptor { _, _ in throw Own() }] }
@@ -58,7 +58,7 @@ final class AsyncInterceptorTests: XCTestCase {
     while transport.cancelled.count == 0 { await Task.yield() }
   }
 
-  func test_aRefreshMayAwaitAndIsNotIntercepted() async throws {
+  func test_asyncRefresh_isNotIntercepted() async throws {
     let stub = StubTransport { request in
       if request.url.path == "/token" {
         return .json(request.headers["Authorization"] == nil ? #"{"access":"new"}"# : "{}")
@@ -69,7 +69,7 @@ final class AsyncInterceptorTests: XCTestCase {
     let itself = Locked<Network?>(nil)
     let authentication = AuthenticationInterceptor(for: [url], store: MemoryTokenStore(Token(access: "old"))) { old in
       XCTAssertEqual(old?.access, "old")
-      // Later, and through the very network that waits for it.
+      // Asynchronously, and with the same network that waits for the token.
       await Task.yield()
       guard let api = itself.withLock({ $0 }) else { throw CancellationError() }
       let answer: JSON = try await api.fetch(.post("/token", form: ["refresh_token": old?.refresh]))
@@ -85,7 +85,7 @@ final class AsyncInterceptorTests: XCTestCase {
     itself.withLock { $0 = nil }
   }
 
-  func test_aSignerMayAwaitAndSignsEachAttempt() async throws {
+  func test_asyncSigner_signsEachAttempt() async throws {
     let stub = StubTransport([.init(nil, "/x", .sequence([.json("busy", status: 503), .json("1")]))])
     let count = Locked(0)
     let api = network(stub) { backend in
@@ -114,7 +114,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.last?.context[OriginBoundFields.self]["X-Sign"], "2", "no redirect takes it elsewhere")
   }
 
-  func test_aSignerThatFailsSendsNothing() async throws {
+  func test_failingAsyncSigner_sendsNothing() async throws {
     struct Own: Error {}
     let stub = StubTransport { _ in .json("1") }
     let api = network(stub) { $0.signer = AsyncSigner { _ in throw Own() } }
@@ -128,7 +128,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.count, 0)
   }
 
-  func test_aRequestThatIsSentAgainAsItWentOutIsSignedOnce() async throws {
+  func test_resentRequest_isSignedOnce() async throws {
     let stub = StubTransport([.init(nil, "/x", .sequence([.json("busy", status: 503), .json("1")]))])
     let count = Locked(0)
     let api = network(stub) { backend in
@@ -151,7 +151,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.map { $0.headers["S"] }, ["1", "2"])
   }
 
-  func test_aSignersErrorArrivesWhereResultsDoInTheBackEndsWords() throws {
+  func test_errorOfAnAsyncSigner_isDeliveredLikeResults_withTheBackendsMessage() throws {
     struct Own: Error {}
     let queue = DispatchQueue(label: "mapping")
     let mark = QueueMark()
@@ -167,7 +167,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(heard.withLock { $0 }, [true])
   }
 
-  func test_aSignerMayCallThroughTheNetworkWhoseRefreshItSigns() async throws {
+  func test_asyncSigner_canCallTheNetworkWhoseRefreshItSigns() async throws {
     let stub = StubTransport { request in
       switch request.url.path {
       case "/token": .json(#"{"access":"new"}"#)
@@ -197,7 +197,7 @@ final class AsyncInterceptorTests: XCTestCase {
     login.withLock { $0 = nil }
   }
 
-  func test_whatStandsInThePathIsSigned() async throws {
+  func test_queryInThePath_isSigned() async throws {
     let stub = StubTransport { _ in .json("1") }
     let api = network(stub) {
       $0.signer = AsyncSigner { Signature(headers: ["S": $0.text]) }
@@ -206,7 +206,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.last?.headers["S"], "from=a b&n=1&to=7")
   }
 
-  func test_whatIsSignedWhenItIsSentIsCached() async throws {
+  func test_responseToASignedRequest_isCached() async throws {
     let stub = StubTransport { request in
       .response(
         status: request.headers["If-None-Match"] == nil ? 200 : 304,

@@ -6,11 +6,11 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What layers attach to requests and responses.
+/// The contexts of requests and responses.
 final class ContextTests: XCTestCase {
   private enum TraceID: ContextKey { static let defaultValue: String? = nil }
 
-  /// Adds to what the request that comes in says, and notes it.
+  /// Appends a name to the value in the context of the request, and records the value.
   private struct Tracing: Interceptor {
     let notes: Notes
 
@@ -22,7 +22,7 @@ final class ContextTests: XCTestCase {
     }
   }
 
-  func test_aValueIsKnownByItsKeyAndCopiesAreOfTheirOwn() {
+  func test_context_storesValuesByKeyType_andCopiesAreIndependent() {
     enum Other: ContextKey { static let defaultValue = 1 }
     var context = Context()
     XCTAssertTrue(context.isEmpty)
@@ -37,7 +37,7 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(context[TraceID.self], "a")
   }
 
-  func test_interceptorsFurtherInAndRetriesSeeIt() throws {
+  func test_context_isVisibleToInnerInterceptorsAndRetries() throws {
     let virtual = VirtualNetwork { request in
       request.context[Attempt.self] < 3 ? .failure(.connection) : .response(status: 200)
     }
@@ -54,7 +54,7 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(response.request.context[Attempt.self], 3)
   }
 
-  func test_aUsersOwnAuthenticatorTellsUsersApartWhereItSaysWhoAsks() {
+  func test_customAuthenticator_separatesUsers_ifItReturnsTheAccount() {
     final class Login: Interceptor {
       let user = Locked("ann")
       let says: Bool

@@ -39,7 +39,7 @@ final class InterceptorTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: interceptors))
   }
 
-  func test_row_1_2_theFirstInterceptorIsTheOutermost() {
+  func test_row_1_2_firstInterceptor_isTheOutermost() {
     let notes = Notes()
     let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [Tag(name: "a", notes: notes), Tag(name: "b", notes: notes)])
@@ -50,7 +50,7 @@ final class InterceptorTests: XCTestCase {
     XCTAssertEqual(transport.requests[1].headers.values(of: "X-Way"), ["a", "b"], "the call's own was for that call")
   }
 
-  func test_anInterceptorMaySendTwiceAndOnlyTheFailureOfTheCallIsReported() throws {
+  func test_interceptor_canSendTwice_andOnlyTheErrorOfTheCallIsReported() throws {
     let errors = Counter()
     let transport = StubTransport { _ in .failure(.timeout) }
     let network = network(transport, [Twice()]).with { $0.onError = { _ in errors.next() } }
@@ -59,21 +59,21 @@ final class InterceptorTests: XCTestCase {
     XCTAssertEqual(errors.value, 1)
   }
 
-  func test_anInterceptorMayAnswerByItselfUnderTheBackEndsRules() throws {
+  func test_interceptor_canRespond_byTheRulesOfTheBackend() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [Canned()]).with { $0.envelope = Envelope(success: 7) }
     XCTAssertEqual(record(network.json(.get, "/x").bool()).elements, [true])
     XCTAssertEqual(transport.requests.count, 0)
   }
 
-  func test_streamsEmitEveryAnswerOfAnInterceptorAndSinglesTheLast() throws {
+  func test_streams_emitEveryResponseOfAnInterceptor_andSinglesTheLast() throws {
     let network = network(StubTransport { _ in .json("new") }, [Before()])
     XCTAssertEqual(record(network.string(.get, "/x")).elements, ["old", "new"])
     let single: Single<String> = network.request(.get("/x"))
     XCTAssertEqual(record(single.asObservable()).elements, ["new"])
   }
 
-  func test_row_3_16_theIndicatorCountsRequestsInFlight() {
+  func test_row_3_16_requestsInFlight_counts() {
     let scheduler = TestScheduler()
     let transport = StubTransport(on: scheduler) { _ in .never }
     let network = network(transport, [])
@@ -88,7 +88,7 @@ final class InterceptorTests: XCTestCase {
     XCTAssertEqual(counts.all, ["0", "1", "2", "1", "0"])
   }
 
-  func test_row_3_16_aCallMayBeConfiguredOtherwiseThanItsBackEnd() throws {
+  func test_row_3_16_call_canOverrideItsBackend() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [])
     let special = network.with {
@@ -101,14 +101,14 @@ final class InterceptorTests: XCTestCase {
     XCTAssertEqual(transport.requests.map(\.timeouts.total), [300, 60])
   }
 
-  func test_theIndicatorComesBackToZeroUnderLoad() {
+  func test_requestsInFlight_returnsToZeroUnderLoad() {
     let network = network(StubTransport { _ in .json("{}") }, [])
     let all = Observable.range(start: 0, count: 500).flatMap { _ in network.response(.get, "/a") }
     XCTAssertEqual(record(all).elements.count, 500)
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
 
-  func test_row_3_16_eventsTellWhatBecameOfEachRequest() {
+  func test_row_3_16_events_reportTheResultOfEachRequest() {
     let scheduler = TestScheduler(resolution: .milliseconds(1))
     let notes = Notes()
     let stub = StubTransport(on: scheduler) { request in

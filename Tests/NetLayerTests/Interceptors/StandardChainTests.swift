@@ -7,9 +7,9 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The pieces in their documented order: logger, coalescing, waiting for the network, retry, authentication, limits.
+/// All interceptors in their documented order: logger, coalescing, reachability, retry, authentication, limits.
 final class StandardChainTests: XCTestCase {
-  func test_eachPieceDoesItsPartAndNoneSeesWhatIsAnothersAffair() throws {
+  func test_standardChain_interceptorsWorkIndependently() throws {
     let tries = Counter()
     let virtual = VirtualNetwork { request in
       guard request.headers["Authorization"] == "Bearer new" else { return .json("who?", status: 401, after: 0.1) }
@@ -36,8 +36,8 @@ final class StandardChainTests: XCTestCase {
     virtual.note("b ", network.response(.get, "/x"))
     virtual.note("c ", network.response(.get, "/y"))
     scheduler.start()
-    // /x is refused at 100, /y at 200; both wait for the refresh that ends at 1100. /x is busy at 1200 and tried
-    // again 500 ms later; /y has the one place from 1200 to 1300.
+    // /x gets a 401 at 100 and /y at 200. Both wait for the refresh until 1100. /x gets a 503 at 1200 and is retried
+    // after 500 ms. /y occupies the only slot from 1200 to 1300.
     XCTAssertEqual(virtual.notes.all, ["c 200 ok @1300", "a 200 ok @1800", "b 200 ok @1800"])
     XCTAssertEqual(refreshes.value, 1)
     XCTAssertEqual(virtual.paths, ["/x", "/y", "/x", "/y", "/x"])
@@ -51,7 +51,7 @@ final class StandardChainTests: XCTestCase {
       ])
   }
 
-  func test_disposingEndsItAllAtAnyPoint() throws {
+  func test_standardChain_disposing_cancelsAtAnyPoint() throws {
     for time in stride(from: 0, through: 2000, by: 50) {
       let virtual = VirtualNetwork(.json("busy", status: 503, after: 0.1))
       let scheduler = virtual.scheduler

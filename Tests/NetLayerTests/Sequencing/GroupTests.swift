@@ -21,16 +21,16 @@ private struct GetItem: TypedEndpoint {
 }
 
 final class GroupTests: XCTestCase {
-  /// Answers with the path; those of `order` only when all before them in it have been answered.
   private func network(_ stub: StubTransport) -> Network {
     Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
   }
 
+  /// Responds with the path of the request, `delay` seconds later.
   private static func answer(_ request: Request, after delay: Double = 0) -> StubTransport.StubbedResponse {
     .json(#"{"path":"\#(request.url.lastPathComponent)"}"#, after: delay)
   }
 
-  func test_row_1_12_zipKeepsTheOrderOfTheEndpoints() {
+  func test_row_1_12_zip_keepsTheOrderOfTheEndpoints() {
     let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? 0.05 : 0) }
     let typed = network(stub).zip(["a", "b", "c"].map { GetItem(name: $0) })
     XCTAssertEqual(record(typed).elements, [["a", "b", "c"].map { Item(path: $0) }])
@@ -41,14 +41,14 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(record(network(stub).zip([GetItem]())).elements, [[]])
   }
 
-  func test_row_1_12_mergeGivesResultsAsTheyCome() {
+  func test_row_1_12_merge_emitsResultsInOrderOfArrival() {
     let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? 0.1 : 0) }
     let merged = record(network(stub).merge(["a", "b"].map { GetItem(name: $0) })).elements
     XCTAssertEqual(merged.map(\.path), ["b", "a"])
     XCTAssertEqual(record(network(stub).merge([Get(name: "c")], as: Item.self)).elements, [Item(path: "c")])
   }
 
-  func test_row_1_12_theFirstFailureEndsTheGroupAndGivesTheOthersUp() throws {
+  func test_row_1_12_firstFailure_endsTheGroup_andCancelsTheOthers() throws {
     let transport = StubTransport { $0.url.path == "/bad" ? .failure(.timeout) : .never }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let zipped = try failure(of: network.zip(["a", "b", "bad"].map { GetItem(name: $0) }))
@@ -61,7 +61,7 @@ final class GroupTests: XCTestCase {
     wait(for: [givenUp], timeout: 10)
   }
 
-  func test_row_3_13_disposingAGroupOrAChainCancelsWhatIsInFlightAndNothingLaterStarts() {
+  func test_row_3_13_disposingAGroupOrChain_cancelsRequestsInFlight_andStartsNoOthers() {
     let virtual = VirtualNetwork(.json(#"{"path":"x"}"#, after: 1))
     let network = virtual.network()
     let group = network.zip((0..<5).map { GetItem(name: "\($0)") }, maxConcurrent: 2).subscribe()
@@ -76,7 +76,7 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
 
-  func test_row_0_10_noMoreCallsAreInFlightThanAllowed() {
+  func test_row_0_10_group_boundsCallsInFlight() {
     let stub = StubTransport { Self.answer($0, after: 0.005) }
     let network = network(stub)
     let most = Locked(0)
@@ -88,7 +88,7 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(most.withLock { $0 }, 3)
   }
 
-  func test_row_1_15_differentModelsAreZippedIntoATuple() throws {
+  func test_row_1_15_differentModels_areZippedIntoATuple() throws {
     let stub = StubTransport { Self.answer($0) }
     let network = network(stub)
     let zipped = Single.zip(
@@ -101,7 +101,7 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(data.count, 12)
   }
 
-  func test_row_0_15_locateThenSeveralRequestsTogether() throws {
+  func test_row_0_15_severalRequests_runConcurrentlyAfterOne() throws {
     let stub = StubTransport { Self.answer($0) }
     let network = network(stub)
     let location = Observable.just("here")
@@ -116,7 +116,7 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(try failure(of: broken).kind, .invalidRequest)
   }
 
-  func test_row_3_17_aStreamOfEndpointsIsCalledAsTheyCome() {
+  func test_row_3_17_streamOfEndpoints_isCalledInOrderOfArrival() {
     let stub = StubTransport { Self.answer($0) }
     let network = network(stub)
     let taps = PublishSubject<GetItem>()

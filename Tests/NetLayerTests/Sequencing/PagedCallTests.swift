@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// `network.pages`: by link, cursor, number and offset.
+/// `network.pages` with links, cursors, numbers and offsets.
 final class PagedCallTests: XCTestCase {
   private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
     Network, StubTransport
@@ -27,7 +27,7 @@ final class PagedCallTests: XCTestCase {
     stub.requests.map { "\($0.url.path)?\($0.url.query ?? "")" }
   }
 
-  func test_byLink() throws {
+  func test_pages_byLink() throws {
     let (api, stub) = network { url in
       switch url.query ?? "" {
       case "per=2": Self.linked("[1,2]", #"<?per=2&after=2>; rel="next""#)
@@ -44,7 +44,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.total == 3 })
   }
 
-  func test_aFirstPageThatLinksToItselfIsRequestedOnce() throws {
+  func test_firstPageThatLinksToItself_isRequestedOnce() throws {
     let (api, stub) = network { _ in Self.linked("[1]", "</items?per=2>; rel=next") }
     let recorded = record(api.pages(.get("/items", query: ["per": 2]), of: Int.self))
     XCTAssertEqual(recorded.elements.map(\.items), [[1]])
@@ -52,10 +52,10 @@ final class PagedCallTests: XCTestCase {
     let error = try XCTUnwrap(recorded.error)
     XCTAssertEqual(error.kind, .sequence)
     XCTAssertEqual(error.index, 0)
-    XCTAssertTrue(error.reason.contains("came a second time, after 1 page:"), error.reason)
+    XCTAssertTrue(error.reason.contains("was repeated after 1 page,"), error.reason)
   }
 
-  func test_aLinkElsewhereGetsNoCredentials() throws {
+  func test_linkToAnotherOrigin_receivesNoCredentials() throws {
     let (api, stub) = network { url in
       switch url.path {
       case "/items": Self.linked("[1]", "<http://evil.test/x>; rel=next")
@@ -79,7 +79,7 @@ final class PagedCallTests: XCTestCase {
     }
   }
 
-  func test_aRedirectMakesNoOtherOriginTheFirstOne() throws {
+  func test_redirect_doesNotChangeTheTrustedOrigin() throws {
     let stub = StubTransport { _ in nil }
     let moved = AsyncInterceptor { request, _ in
       let elsewhere = URL(string: "http://evil.test/moved")
@@ -93,7 +93,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(record(api.pages(Call.get("/a").header("Authorization", "secret"), of: Int.self)).elements.count, 2)
   }
 
-  func test_aKeyOfTheCacheIsOfOnePage() throws {
+  func test_customCacheKey_isDifferentForEachPage() throws {
     let (api, stub) = network { url in .json(url.query == "page=3" ? "[]" : "[\(url.query?.last ?? "0")]") }
     let cached = api.with {
       $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 60))]
@@ -106,7 +106,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(stub.requests.count, 3, "all of the second walk is stored")
   }
 
-  func test_byCursorAtAPath() throws {
+  func test_pages_byCursorAtAPath() throws {
     let (api, stub) = network { url in
       switch url.query ?? "" {
       case "q=x": .json(#"{"data":[1],"meta":{"next":"c/2"}}"#)
@@ -120,7 +120,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(sent(stub).last, "/x?q=x&after=3")
   }
 
-  func test_aParameterOfTheURLIsReplaced() throws {
+  func test_parameterOfTheURL_isReplaced() throws {
     let (api, stub) = network { url in
       .json(url.query?.contains("after=3") == true ? #"{"data":[3]}"# : #"{"data":[1],"meta":{"next":3}}"#)
     }
@@ -136,7 +136,7 @@ final class PagedCallTests: XCTestCase {
       ])
   }
 
-  func test_byNumberAndByOffset() throws {
+  func test_pages_byNumberAndByOffset() throws {
     let (api, stub) = network { url in
       let query = Dictionary(uniqueKeysWithValues: (url.queryItems ?? []).map { ($0.name, $0.value ?? "") })
       if let page = query["p"].flatMap(Int.init) { return .json(page < 2 ? "[\(page),\(page)]" : "[]") }
@@ -150,7 +150,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(sent(stub), ["/n?p=0", "/n?p=1", "/n?p=2", "/o?skip=0", "/o?skip=2", "/o?skip=4"])
   }
 
-  func test_aRepeatedPageIsAnError() throws {
+  func test_repeatedPage_isAnError() throws {
     for paging in [Paging.number(), .offset(), .link, .cursor(at: "next")] {
       let (api, stub) = network { _ in Self.linked(#"{"items":[1,2],"next":"n"}"#, "<http://api.test/x>; rel=next") }
       let seen = record(api.pages(.get("/x"), of: Int.self, at: "items", by: paging))
@@ -161,7 +161,7 @@ final class PagedCallTests: XCTestCase {
     }
   }
 
-  func test_eachSubscriptionWalksAnew() throws {
+  func test_eachSubscription_startsAtTheFirstPage() throws {
     let (api, stub) = network { url in .json(url.query == "page=1" ? "[1]" : "[]") }
     let pages = api.pages(.get("/x"), of: Int.self, by: .number())
     for _ in 0..<2 { XCTAssertEqual(record(pages).elements.map(\.items), [[1]]) }
@@ -170,7 +170,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(stub.requests.count, 5, "who takes one page asks for one")
   }
 
-  func test_asyncPagesAndFailures() async throws {
+  func test_pages_areAsyncSequences_andFail() async throws {
     let (api, _) = network { url in
       url.path == "/x" ? .json(url.query == "page=1" ? "[1]" : "[]") : .json("{}", status: 500)
     }

@@ -11,13 +11,13 @@ final class PagesTests: XCTestCase {
     return Page(items: [number], cursor: number < 3 ? String(number + 1) : nil)
   }
 
-  func test_row_0_22_cursorsAreFollowedToTheEnd() {
+  func test_row_0_22_cursors_areFollowedToTheEnd() {
     let stream = Observable.pages(startingAt: nil) { .just(Self.page($0)) }
     XCTAssertEqual(record(stream).elements.map(\.items), [[0], [1], [2], [3]])
     XCTAssertEqual(record(Observable.pages(startingAt: "2") { .just(Self.page($0)) }).elements.count, 2)
   }
 
-  func test_row_0_22_nothingMoreIsAskedForThanIsTaken() {
+  func test_row_0_22_pages_areRequestedOnlyWhenTaken() {
     let asked = Counter()
     let stream = Observable.pages(startingAt: nil) { cursor -> Observable<Page<Int>> in
       asked.next()
@@ -28,7 +28,7 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(asked.value, 2)
   }
 
-  func test_aCursorThatComesAgainIsAnError() throws {
+  func test_repeatedCursor_isAnError() throws {
     let recorded = record(
       Observable.pages(startingAt: nil) { cursor in
         .just(Page(items: [1], cursor: cursor == "b" ? "a" : cursor == "a" ? "b" : "a"))
@@ -39,12 +39,12 @@ final class PagesTests: XCTestCase {
     XCTAssertTrue(recorded.error?.reason.contains("\"a\"") == true)
   }
 
-  func test_row_0_28_pagesByNumberEndWithAnEmptyOne() {
+  func test_row_0_28_pagesByNumber_endWithAnEmptyPage() {
     let stream = Observable.pages(startingAt: 1) { .just(Page(items: $0 < 4 ? [$0] : [])) }
     XCTAssertEqual(record(stream).elements.map(\.items), [[1], [2], [3]])
   }
 
-  func test_row_0_28_pagesByNumberEndWhereTheServerRepeatsItsLastOne() {
+  func test_row_0_28_pagesByNumber_endWhenTheServerRepeatsTheLastPage() {
     struct Item: Decodable, Sendable { let id: Int }
     let stub = StubTransport { request in
       let page = request.url.query.flatMap { Int($0.dropFirst("page=".count)) } ?? 0
@@ -63,7 +63,7 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(stub.requests.count, 8)
   }
 
-  func test_row_0_28_pagesThatAnAppMakesAreComparedByTheirItemsWhereThatIsPossible() {
+  func test_row_0_28_pagesOfTheApp_areComparedByTheirItems_ifEquatable() {
     final class Item: Sendable {}
     let equal = Observable.pages(startingAt: 1) { .just(Page(items: [min($0, 2)], cursor: String($0))) }
     XCTAssertEqual(record(equal).elements.map(\.items), [[1], [2]])
@@ -77,14 +77,14 @@ final class PagesTests: XCTestCase {
     XCTAssertFalse(page.repeats(Page(items: [1])))
   }
 
-  func test_aStoredPageInFrontOfTheServersRepeatsNothingByItself() {
+  func test_cachedPageBeforeTheServersPage_isNotARepetition() {
     let stream = Observable.pages(startingAt: 1) { number -> Observable<Page<Int>> in
       number < 3 ? .of(Page(items: [number - 1]), Page(items: [number])) : .just(Page(items: []))
     }
     XCTAssertEqual(record(stream).elements.map(\.items), [[0], [1], [2]])
   }
 
-  func test_anErrorEndsThePagesAndTheSecondSubscriptionBeginsAnew() throws {
+  func test_error_endsThePages_andANewSubscriptionStartsOver() throws {
     let stream = Observable.pages(startingAt: nil) { cursor -> Observable<Page<Int>> in
       if cursor == "2" { throw NetworkError(kind: .timeout, reason: "slow") }
       return .just(Self.page(cursor))
@@ -96,7 +96,7 @@ final class PagesTests: XCTestCase {
     }
   }
 
-  func test_aHundredThousandPagesAtOnceNeedNoStack() {
+  func test_hundredThousandImmediatePages_doNotOverflowTheStack() {
     let count = Counter()
     let stream = Observable.pages(startingAt: 1) { number -> Observable<Page<Int>> in
       .just(Page(items: number <= 100_000 ? [number] : []))
@@ -106,7 +106,7 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(count.value, 100_000)
   }
 
-  func test_disposingCancelsThePageInFlight() throws {
+  func test_disposing_cancelsThePageInFlight() throws {
     let transport = StubTransport { _ in .never }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let subscription = Observable.pages(startingAt: nil) { cursor in

@@ -29,7 +29,7 @@ final class RequestChainTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://\(host)"), transport: transport))
   }
 
-  /// Answers `/user/3` with `{"id":4}`, and fails for the paths of `failing`.
+  /// Responds to `/user/3` with `{"id":4}`, and fails for the paths in `failing`.
   private func transport(failing: Set<String> = []) -> StubTransport {
     StubTransport { request in
       if failing.contains(request.url.path) { return .json(#"{"message":"no"}"#, status: 503) }
@@ -37,7 +37,7 @@ final class RequestChainTests: XCTestCase {
     }
   }
 
-  func test_row_1_13_eachStepSeesTheResultBefore() throws {
+  func test_row_1_13_eachStep_receivesThePreviousResult() throws {
     let transport = transport()
     let chain = RequestChain(on: network(transport)) { GetUser(id: 1) }
       .then { first in GetUser(id: first.id) }
@@ -51,7 +51,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertEqual(transport.requests.map(\.url.path), ["/user/1", "/user/2", "/n/3"])
   }
 
-  func test_row_1_13_failureCarriesItsIndexAndCause() throws {
+  func test_row_1_13_error_hasItsIndexAndCause() throws {
     for (index, path) in ["/user/1", "/user/2", "/n/3"].enumerated() {
       let transport = transport(failing: [path])
       let error = try failure(
@@ -69,7 +69,7 @@ final class RequestChainTests: XCTestCase {
     }
   }
 
-  func test_row_1_13_aFailureKeepsItsKindSoThatARetryKnowsIt() throws {
+  func test_row_1_13_error_keepsItsKindForRetries() throws {
     for kind in [NetworkError.Kind.timeout, .connection, .parse, .authentication] {
       let transport = StubTransport { _ in .failure(kind) }
       let error = try failure(of: RequestChain(on: network(transport)) { GetUser(id: 1) }.run())
@@ -82,7 +82,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertTrue(error.underlying is Cause)
   }
 
-  func test_row_1_14_theWholeResultIsATupleOfUpToSix() throws {
+  func test_row_1_14_result_isATupleOfUpToSix() throws {
     let chain = RequestChain(on: network(transport())) { GetUser(id: 1) }
       .then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }
       .then { GetUser(id: $0.id) }.then { GetUser(id: $0.id) }
@@ -95,7 +95,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertEqual(record(single.run()).elements, [User(id: 2)])
   }
 
-  func test_row_1_18_everyStepHasItsOwnCallbacksProgressAndStub() throws {
+  func test_row_1_18_everyStep_hasItsOwnCallbacksProgressAndStub() throws {
     let notes = Notes()
     let transport = transport()
     let stub = StubTransport.StubbedResponse.json(#"{"id":10}"#)
@@ -112,7 +112,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 1)
   }
 
-  func test_row_1_19_aStepWithoutANextRequestEndsTheChainWithoutAnError() {
+  func test_row_1_19_stepWithoutNextRequest_endsTheChainWithoutError() {
     let transport = transport()
     let notes = Notes()
     let chain = RequestChain(on: network(transport), StepOptions(onSuccess: { notes.add("\($0.id)") })) {
@@ -127,7 +127,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 1)
   }
 
-  func test_row_1_20_stepsMayBelongToDifferentBackEnds() throws {
+  func test_row_1_20_steps_canUseDifferentBackends() throws {
     let (first, second) = (transport(), transport())
     let chain = RequestChain(on: network(first, "a")) { GetUser(id: 1) }
       .then(StepOptions(on: network(second, "b"))) { GetUser(id: $0.id) }
@@ -137,7 +137,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertEqual(second.requests.map(\.url.absoluteString), ["http://b/user/2"])
   }
 
-  func test_row_1_14_aChainCanBeRunAgainAndByTwoAtOnce() {
+  func test_row_1_14_chain_canRunAgainAndConcurrently() {
     let transport = transport()
     let run = RequestChain(on: network(transport)) { GetUser(id: 1) }.then { GetUser(id: $0.id) }.run()
     for _ in 1...2 { XCTAssertEqual(record(run).elements.map(\.1.id), [3]) }
@@ -146,7 +146,7 @@ final class RequestChainTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 8)
   }
 
-  func test_row_1_13_disposingCancelsTheCallInFlight() {
+  func test_row_1_13_disposing_cancelsTheCallInFlight() {
     let transport = StubTransport { $0.url.path == "/user/1" ? .json(#"{"id":2}"#) : .never }
     let reached = expectation(description: "second step")
     let chain = RequestChain(on: network(transport), StepOptions(onSuccess: { _ in })) { GetUser(id: 1) }
@@ -160,13 +160,13 @@ final class RequestChainTests: XCTestCase {
       predicate: NSPredicate { _, _ in transport.requests.count == 2 }, object: nil)
     wait(for: [sent], timeout: 10)
     subscription.dispose()
-    // The transport may still be about to return what the chain disposes of then.
+    // The transport may not have returned the disposable yet; the chain then disposes of it later.
     let cancelled = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in transport.cancelled.count == 1 }, object: nil)
     wait(for: [cancelled], timeout: 10)
   }
 
-  func test_whatAStepThrowsIsItsFailure() throws {
+  func test_errorThrownByAStep_isItsFailure() throws {
     struct NoUser: Error {}
     let error = try failure(
       of: RequestChain(on: network(transport())) { GetUser(id: 1) }
@@ -176,4 +176,4 @@ final class RequestChainTests: XCTestCase {
   }
 }
 
-/// What happened, in order.
+/// The events of a test, in order.

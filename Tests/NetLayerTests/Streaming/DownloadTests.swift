@@ -56,7 +56,7 @@ final class DownloadTests: XCTestCase {
     scheduler.advanceBy(0)
   }
 
-  func test_row_0_12_aDownloadEndsInItsFileAndLeavesNothingElse() throws {
+  func test_row_0_12_download_leavesOnlyItsFile() throws {
     let subscription = subscribe()
     let pending = try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc", "def")
     XCTAssertEqual(pending.request.headers["Accept-Encoding"], "identity")
@@ -69,7 +69,7 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_row_0_12_disposingPausesAndSubscribingAgainGoesOn() throws {
+  func test_row_0_12_disposing_pauses_andSubscribingAgainResumes() throws {
     let first = subscribe()
     _ = try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc")
     first.dispose()
@@ -85,7 +85,7 @@ final class DownloadTests: XCTestCase {
     second.dispose()
   }
 
-  func test_aFailureLeavesWhatHasComeAndLastModifiedServesWithoutATag() throws {
+  func test_failure_keepsReceivedBytes_andLastModifiedResumesWithoutAnEntityTag() throws {
     _ = subscribe()
     let dates: HTTPHeaders = [
       "Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT", "Date": "Mon, 01 Jan 2001 00:00:01 GMT",
@@ -98,7 +98,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(notes.all, ["3/?", "connection", "6/?", "6/6", "file.bin", "|"])
   }
 
-  func test_aResourceThatHasChangedBeginsAnew() throws {
+  func test_changedResource_restartsTheDownload() throws {
     _ = subscribe()
     end(try pending(200, ["ETag": "\"v1\""], "abc"), .timeout)
     _ = subscribe()
@@ -106,7 +106,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: destination), Data("12345".utf8))
   }
 
-  func test_withoutAValidatorNothingIsGoneOnFrom() throws {
+  func test_withoutValidator_downloadRestarts() throws {
     let date = "Mon, 01 Jan 2001 00:00:00 GMT"
     for headers: HTTPHeaders in [
       [:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"], ["Last-Modified": date],
@@ -123,7 +123,7 @@ final class DownloadTests: XCTestCase {
     }
   }
 
-  func test_aRangeBehindTheEndIsTheWholeFileOrANewBeginning() throws {
+  func test_rangeAfterTheEnd_completesOrRestarts() throws {
     _ = subscribe()
     end(try pending(200, ["ETag": "\"v1\""], "abc"), .connection)
     _ = subscribe()
@@ -139,7 +139,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: destination), Data("xy".utf8))
   }
 
-  func test_aRangeOfAnotherVersionOrPlaceIsNotPutBehindWhatThereIs() throws {
+  func test_rangeOfAnotherVersionOrOffset_isNotAppended() throws {
     for headers: HTTPHeaders in [
       ["Content-Range": "bytes 3-5/6", "ETag": "\"v2\""], ["Content-Range": "bytes 4-5/6", "ETag": "\"v1\""],
     ] {
@@ -154,14 +154,14 @@ final class DownloadTests: XCTestCase {
     }
   }
 
-  func test_aBodyThatIsShortOfItsLengthIsNoFile() throws {
+  func test_incompleteBody_isNotAFile() throws {
     _ = subscribe()
     end(try pending(206, ["Content-Range": "bytes 0-9/10", "ETag": "\"1\""], "abc"))
     XCTAssertEqual(notes.all, ["3/10", "connection"])
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
   }
 
-  func test_theDigestDecides() throws {
+  func test_digest_isVerified() throws {
     _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
     end(try pending(200, [:], "abc"))
     XCTAssertEqual(files, ["file.bin"])
@@ -172,7 +172,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(files, [])
   }
 
-  func test_aFailureStatusIsAnErrorAndTouchesNothing() throws {
+  func test_errorStatus_failsAndChangesNoFile() throws {
     _ = subscribe()
     end(try pending(200, ["ETag": "\"1\""], "abc"), .connection)
     _ = subscribe()
@@ -181,23 +181,23 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(files, ["file.bin.part", "file.bin.part.json"])
   }
 
-  func test_aFailureBeforeTheFirstByteLeavesNothingBehind() throws {
+  func test_failureBeforeTheFirstByte_leavesNoFile() throws {
     _ = subscribe()
     end(try pending(404, [:], "gone"))
     XCTAssertEqual(notes.all, ["status"])
     XCTAssertEqual(files, [])
   }
 
-  func test_anEmptyFileIsAFile() throws {
+  func test_emptyFile_isDownloaded() throws {
     _ = subscribe()
     end(try pending(200, ["Content-Length": "0"]))
     XCTAssertEqual(files, ["file.bin"])
   }
 
-  func test_aSecondDownloadToOneDestinationLeavesTheFirstAlone() throws {
+  func test_secondDownloadToOneDestination_doesNotDisturbTheFirst() throws {
     let first = subscribe()
     let pending = try pending(200, ["ETag": "\"1\"", "Content-Length": "6"])
-    // Before its first byte, as well as behind it.
+    // Before its first byte and after it.
     let second = subscribe()
     XCTAssertEqual(notes.all, ["file"])
     second.dispose()
@@ -213,18 +213,18 @@ final class DownloadTests: XCTestCase {
     first.dispose()
   }
 
-  /// Has "abc" of six bytes behind it.
+  /// Starts a download of six bytes that is interrupted after "abc".
   private func begin(_ endpoint: Call = Call(.get, "/file")) throws {
     let subscription = subscribe(endpoint)
     end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
     subscription.dispose()
   }
 
-  func test_anotherResourceIsNotPutBehindTheFirst() throws {
+  func test_anotherResource_isNotAppended() throws {
     try begin()
     let subscription = subscribe(Call(.get, "/other"))
     _ = try pending(206, ["Content-Range": "bytes 3-5/6", "ETag": "\"v1\""])
-    // Asked anew, without a range.
+    // Requested again, without a range.
     let whole = try pending(200, ["Content-Length": "5", "ETag": "\"v1\""], "other")
     XCTAssertNil(whole.request.headers["Range"])
     end(whole)
@@ -232,7 +232,7 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_aRangeThatEndsBeforeTheWholeIsNoFile() throws {
+  func test_incompleteRange_isNotAFile() throws {
     try begin()
     let subscription = subscribe()
     end(try pending(206, ["Content-Range": "bytes 3-3/*", "ETag": "\"v1\""], "d"))
@@ -241,7 +241,7 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_whatCanNotBeGoneOnFromBeginsAnew() throws {
+  func test_unusableRangeResponse_restartsTheDownload() throws {
     for (status, headers) in [
       (416, ["Content-Range": "bytes */3", "ETag": "\"v1\""]), (416, ["Content-Range": "bytes */6", "ETag": "\"v2\""]),
       (206, ["ETag": "\"v1\""]), (206, ["Content-Type": "multipart/byteranges; boundary=x"]),
@@ -259,7 +259,7 @@ final class DownloadTests: XCTestCase {
     }
   }
 
-  func test_noContentInPlaceOfTheRestIsNoFile() throws {
+  func test_noContentInsteadOfTheRest_isNotAFile() throws {
     try begin()
     let subscription = subscribe()
     end(try pending(204, [:]))
@@ -269,7 +269,7 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_whatSomebodyElseHasUnderTheNameOfThePartialFileIsLeftAlone() throws {
+  func test_foreignFileWithTheNameOfThePartialFile_isKept() throws {
     let mine = directory.appendingPathComponent("mine")
     try Data("mine".utf8).write(to: mine)
     let (part, note) = (
@@ -281,7 +281,7 @@ final class DownloadTests: XCTestCase {
         let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
         let error = try failure(of: network.download(to: destination) { Call(.get, "/file") })
         XCTAssertEqual(error.kind, .file)
-        XCTAssertTrue(error.reason.hasPrefix("\(file.path) is not of a download"), error.reason)
+        XCTAssertTrue(error.reason.hasPrefix("\(file.path) does not belong to a download"), error.reason)
         XCTAssertEqual(try Data(contentsOf: file), Data(content.utf8))
         XCTAssertEqual(files, others + ["mine"])
       }
@@ -295,7 +295,7 @@ final class DownloadTests: XCTestCase {
       XCTAssertEqual(files, ["file.bin.part", "mine"])
       try FileManager.default.removeItem(at: part)
     }
-    // The note's link is replaced, not followed.
+    // A symbolic link in place of the note is replaced and not followed.
     try FileManager.default.createSymbolicLink(at: note, withDestinationURL: directory.appendingPathComponent("none"))
     _ = subscribe()
     end(try pending(200, ["Content-Length": "3", "ETag": "\"v1\""], "abc"))
@@ -305,7 +305,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 
-  func test_namesOfUpTo255BytesAreDownloadedAndGoneOnWith() throws {
+  func test_namesOfUpTo255Bytes_areDownloadedAndResumed() throws {
     for name in [
       String(repeating: "n", count: 255), String(repeating: "名", count: 82) + ".tar",
       String(repeating: "x", count: 246),
@@ -328,7 +328,7 @@ final class DownloadTests: XCTestCase {
     }
   }
 
-  func test_aDirectoryIsNoDestination() throws {
+  func test_directory_isNotADestination() throws {
     try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: true)
     let subscription = subscribe()
     XCTAssertEqual(notes.all, ["file"])
@@ -336,7 +336,7 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_aDestinationThatCanNotBeWrittenIsAnErrorThatNamesIt() throws {
+  func test_unwritableDestination_isAnErrorWithItsPath() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let missing = directory.appendingPathComponent("no/file")
     let error = try failure(of: network.download(to: missing) { Call(.get, "/file") })
@@ -347,7 +347,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 0)
   }
 
-  func test_rateAndTimeLeftAreOfTheLastSeconds() {
+  func test_rateAndTimeLeft_useTheLastSeconds() {
     var rate = TransferRate()
     let start = Date(timeIntervalSinceReferenceDate: 0)
     rate.begin(1000, start)
@@ -360,7 +360,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertNil(rate.report(1, of: nil, start + 20).flatMap { _ in rate.report(2, of: nil, start + 20.01) })
   }
 
-  func test_contentRangesAreRead() {
+  func test_contentRanges_areParsed() {
     XCTAssertEqual(ContentRange("bytes 3-5/6")?.first, 3)
     XCTAssertEqual(ContentRange("bytes 3-5/6")?.total, 6)
     XCTAssertEqual(ContentRange("bytes */6")?.total, 6)
@@ -370,7 +370,7 @@ final class DownloadTests: XCTestCase {
     }
   }
 
-  func test_row_0_12_aDownloadOverARealConnectionGoesOnWhereItBroke() throws {
+  func test_row_0_12_downloadOverARealConnection_resumesAfterAFailure() throws {
     let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let ranges = Notes()
     let server = try LoopbackServer(handler: { request in

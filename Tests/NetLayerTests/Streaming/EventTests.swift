@@ -17,7 +17,7 @@ final class EventTests: XCTestCase {
   private let transport = ScriptedStream()
   private let notes = Notes()
 
-  /// Subscribes; pauses are the longest that the policy allows.
+  /// Subscribes with a policy that always uses the longest delay.
   private func subscribe(attempts: Int = .max, lastEventID: String = "") -> any Disposable {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let policy = RetryPolicy(
@@ -36,7 +36,7 @@ final class EventTests: XCTestCase {
     return pending
   }
 
-  func test_eventsComeAndANewConnectionSaysWhichWasTheLast() throws {
+  func test_events_areEmitted_andReconnectionSendsTheLastID() throws {
     let subscription = subscribe()
     let first = try open()
     XCTAssertEqual(first.request.headers["Accept"], "text/event-stream")
@@ -57,7 +57,7 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(second.isOver)
   }
 
-  func test_pausesGrowWithFailuresAndAnEventBeginsThemAnew() throws {
+  func test_delaysIncreaseWithFailures_andAnEventResetsThem() throws {
     let subscription = subscribe()
     for time in [3000, 9000] {
       transport.pendingCalls.last?.end(.connection)
@@ -75,7 +75,7 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_thePauseThatTheServerAskedForIsKept() throws {
+  func test_retryDelayOfTheServer_isUsed() throws {
     let subscription = subscribe()
     let pending = try open()
     pending.send("retry: 10000\n\n")
@@ -88,7 +88,7 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_anIDThatNoHeaderCanCarryIsLeftOut() throws {
+  func test_idThatIsInvalidInAHeader_isNotSent() throws {
     let subscription = subscribe()
     let pending = try open()
     pending.send("id: a\u{1}\ndata: x\n\n")
@@ -100,7 +100,7 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_anExplanationThatNeverEndsIsNotWaitedFor() throws {
+  func test_errorBodyThatNeverEnds_isNotAwaited() throws {
     _ = subscribe()
     let pending = try XCTUnwrap(transport.pendingCalls.last)
     pending.answer(503)
@@ -111,7 +111,7 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
-  func test_attemptsAreLimitedOnRequest() throws {
+  func test_attempts_canBeLimited() throws {
     let subscription = subscribe(attempts: 2, lastEventID: "41")
     XCTAssertEqual(transport.pendingCalls.first?.request.headers["Last-Event-ID"], "41")
     transport.pendingCalls.last?.end(.connection)
@@ -122,7 +122,7 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_noContentEndsTheStreamForGood() throws {
+  func test_noContent_endsTheStream() throws {
     _ = subscribe()
     let pending = try XCTUnwrap(transport.pendingCalls.last)
     pending.answer(204)
@@ -132,7 +132,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 
-  func test_anotherStatusOrTypeIsAnError() throws {
+  func test_otherStatusOrContentType_isAnError() throws {
     _ = subscribe()
     let pending = try XCTUnwrap(transport.pendingCalls.last)
     pending.answer(500)
@@ -145,7 +145,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.map(\.isOver), [true, true])
   }
 
-  func test_anEventWithoutEndIsAnError() throws {
+  func test_endlessEvent_isAnError() throws {
     _ = subscribe()
     let pending = try open()
     for _ in 0..<20 {
@@ -156,7 +156,7 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
-  /// Subscribes with the default policy, whose pauses the test's scheduler does not see.
+  /// Subscribes with the default policy, whose delays do not depend on the scheduler of the test.
   private func subscribe(to feed: Feed, until sentinel: String? = nil) -> any Disposable {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let notes = notes
@@ -165,7 +165,7 @@ final class EventTests: XCTestCase {
       onCompleted: { notes.add("|") })
   }
 
-  func test_aPostIsNotSentAgainWhenItsStreamEnds() throws {
+  func test_post_isNotResent_whenItsStreamEnds() throws {
     for (end, last) in [(NetworkError.Kind?.none, "|"), (.connection, "connection")] {
       let subscription = subscribe(to: Feed(method: .post))
       let pending = try open()
@@ -179,7 +179,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 2)
   }
 
-  func test_aSentinelEndsTheStreamAndIsNotEmitted() throws {
+  func test_sentinel_endsTheStream_andIsNotEmitted() throws {
     for method in [HTTPMethod.get, .post] {
       let subscription = subscribe(to: Feed(method: method), until: "[DONE]")
       let pending = try open()
@@ -191,7 +191,7 @@ final class EventTests: XCTestCase {
     }
   }
 
-  func test_aServerThatRestartsIsWaitedForOnceItHasStreamed() throws {
+  func test_restartingServer_isRetried_afterTheFirstStream() throws {
     let subscription = subscribe()
     try open().end()
     for (time, status) in [(3000, 502), (9000, 503), (21_000, 429)] {
@@ -207,7 +207,7 @@ final class EventTests: XCTestCase {
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all, ["message back # @45000"])
     subscription.dispose()
-    // Before the first stream, the same is an error.
+    // Before the first stream, the same response is an error.
     let first = subscribe()
     let refused = try XCTUnwrap(transport.pendingCalls.last)
     refused.answer(502, [:])
@@ -217,7 +217,7 @@ final class EventTests: XCTestCase {
     first.dispose()
   }
 
-  func test_aPauseOfYearsIsNotKept() throws {
+  func test_excessiveRetryDelay_isLimited() throws {
     let subscription = subscribe()
     let pending = try open()
     pending.send("retry: 9223372036854775807\n\n")
@@ -230,7 +230,7 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_eachReconnectionIsReportedWithItsCauseAndPause() throws {
+  func test_eachReconnection_isReportedWithCauseAndDelay() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let policy = RetryPolicy(
       attempts: 4, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
@@ -261,7 +261,7 @@ final class EventTests: XCTestCase {
       ])
   }
 
-  func test_aStreamThatEndsForGoodReportsNoReconnection() throws {
+  func test_streamThatEnds_reportsNoReconnection() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     for (method, status) in [(HTTPMethod.post, 200), (.get, 204), (.get, 404)] {
       let subscription = network.events(Feed(method: method)) { _, _ in XCTFail("\(method) \(status)") }
@@ -294,7 +294,7 @@ final class EventTests: XCTestCase {
       }, onCompleted: { notes.add("|") })
   }
 
-  func test_eventsAreModelsUntilTheSentinel() throws {
+  func test_events_areDecodedUntilTheSentinel() throws {
     let subscription = deltas()
     let pending = try open()
     pending.send(#"data: {"text":"Hel","token_count":1}"# + "\n\n" + #"data: {"text":"lo"}"# + "\n\ndata: [DONE]\n\n")
@@ -304,7 +304,7 @@ final class EventTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_anEventThatIsNoModelEndsTheStreamAndIsNotAskedForAgain() throws {
+  func test_eventThatCannotBeDecoded_endsTheStreamWithoutReconnection() throws {
     for method in [HTTPMethod.post, .get] {
       let subscription = deltas(Feed(method: method))
       let pending = try open()
@@ -317,7 +317,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 2)
   }
 
-  func test_aPostThatEndsBeforeItsSentinelIsCutOff() throws {
+  func test_postThatEndsBeforeItsSentinel_isIncomplete() throws {
     for ending in ["data: b\n\n", "data: unfinished"] {
       let subscription = subscribe(to: Feed(method: .post), until: "[DONE]")
       let pending = try open()
@@ -337,7 +337,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 3)
   }
 
-  func test_aSentinelWhoseBlankLineIsMissingEndsTheStream() throws {
+  func test_sentinelWithoutBlankLine_endsTheStream() throws {
     for method in [HTTPMethod.get, .post] {
       for ending in ["data: [DONE]\n", "data: [DONE]", "data:[DONE]\r\n"] {
         let subscription = subscribe(to: Feed(method: method), until: "[DONE]")
@@ -352,7 +352,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 6)
   }
 
-  func test_aTypedPostWhoseStreamBreaksOffFailsAndIsNotSentAgain() throws {
+  func test_typedPostWithABrokenStream_failsAndIsNotResent() throws {
     _ = deltas()
     let pending = try open()
     pending.send(#"data: {"text":"a"}"# + "\n\n")

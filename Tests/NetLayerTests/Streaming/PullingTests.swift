@@ -12,10 +12,10 @@ private struct Item: Codable, Equatable, Sendable {
   var id: Int
 }
 
-/// Loops over what a server sends faster than they read: it waits, and nothing is left of a loop that ends.
+/// Loops that read more slowly than a server sends: the server waits, and a loop that ends leaves nothing behind.
 final class PullingTests: XCTestCase {
   private static let chunk = 64 << 10
-  /// What the system keeps between two sockets of this machine, at most.
+  /// The upper limit of the bytes that the system buffers between two sockets of this machine.
   private static let inSockets = 16 << 20
   private static let filler = String(repeating: " ", count: 500)
   private static let lines = [UInt8](String(repeating: "{\"id\":1}\(filler)\n", count: 128).utf8)
@@ -28,13 +28,13 @@ final class PullingTests: XCTestCase {
     before = Hooks.liveSubscriptionCount
   }
 
-  /// A server without end, which sends the same bytes over and over.
+  /// Returns a server with an endless body that repeats `bytes`.
   private func endless(_ bytes: [UInt8], _ headers: [(name: String, value: String)] = []) throws -> LoopbackServer {
     try LoopbackServer { _ in .init(headers: headers, body: .endless(first: [], .init(bytes))) }
   }
 
-  /// Takes three elements, lets the server send what it can, and finds that neither that nor the memory is much; then goes on
-  /// until the server does, unless that takes too many.
+  /// Reads three elements, waits until the server can send no more, and checks the sent bytes and the memory. Then reads on
+  /// until the server continues, for a limited number of elements.
   private func expectWaiting<Element: Sendable>(
     _ server: LoopbackServer, _ stream: Observable<Element>, goesOn: Bool = true, line: UInt = #line
   ) async throws {
@@ -55,38 +55,38 @@ final class PullingTests: XCTestCase {
     try await expectNothingLeft(server, line: line)
   }
 
-  /// No connection, no subscription.
+  /// Checks that all connections are closed and all subscriptions are disposed.
   private func expectNothingLeft(_ server: LoopbackServer, line: UInt = #line) async throws {
     try await eventually("the connection is closed", line: line) { server.openConnectionCount == 0 }
     try await eventually("all is disposed", line: line) { Hooks.liveSubscriptionCount <= before }
   }
 
-  func test_theServerWaitsForALoopOverTheBody() async throws {
+  func test_loopOverTheBody_pausesTheServer() async throws {
     let server = try endless([UInt8](repeating: 7, count: Self.chunk))
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.stream(.get("/")))
   }
 
-  func test_theServerWaitsForALoopOverLines() async throws {
+  func test_loopOverLines_pausesTheServer() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.lines(.get("/"), as: Item.self))
   }
 
-  func test_aChunkOfTheShortestLinesTakesLittleMemory() async throws {
+  func test_chunkOfShortLines_usesLittleMemory() async throws {
     let server = try endless([UInt8](String(repeating: "1\n", count: Self.chunk).utf8))
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.lines(.get("/"), as: Int.self), goesOn: false)
   }
 
-  func test_theServerWaitsForALoopOverEvents() async throws {
+  func test_loopOverEvents_pausesTheServer() async throws {
     let server = try endless(Self.events, [("Content-Type", "text/event-stream")])
     let network = Network(Backend(baseURL: server.url))
     try await expectWaiting(server, network.events(.get("/")))
     try await expectWaiting(server, network.events(.post("/"), as: Item.self))
   }
 
-  func test_theServerWaitsThroughOperators() async throws {
+  func test_loopThroughOperators_pausesTheServer() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     let lines = network.lines(.get("/"), as: Item.self)
@@ -97,7 +97,7 @@ final class PullingTests: XCTestCase {
       server, lines.concatMap { item in Single.from { item.id }.asObservable() })
   }
 
-  func test_bombsReadSlowlyTakeLittleMemory() async throws {
+  func test_compressionBombs_useLittleMemory_whenReadSlowly() async throws {
     guard let memory = residentBytes() else { throw XCTSkip("this system does not say how much memory is in use") }
     for (coding, chunks) in Bomb.bodies where Bomb.isKnown(coding) {
       let server = try LoopbackServer { _ in
@@ -111,7 +111,7 @@ final class PullingTests: XCTestCase {
           size += chunk.count
           guard size >= next else { continue }
           next = size + Bomb.size / 4
-          // Slow: the server sends what it can, and what has come is decoded as far as it may.
+          // Reads slowly: waits until the server can send no more and received bytes are decoded up to the limit.
           try await server.standsStill()
           largest = max(largest, (residentBytes() ?? 0) - memory)
         }
@@ -124,7 +124,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_theNextPageIsRequestedWhenTheLoopAsksForIt() async throws {
+  func test_nextPage_isRequestedByTheLoop() async throws {
     let server = try LoopbackServer(handler: { request in
       let page = Int(request.query("page") ?? "1") ?? 0
       return .json("[\(page)]").header("Link", "</?page=\(page + 1)>; rel=\"next\"")
@@ -143,7 +143,7 @@ final class PullingTests: XCTestCase {
     try await eventually("all is disposed") { Hooks.liveSubscriptionCount <= before }
   }
 
-  func test_pagesThatComeAtOnceAreAskedForByTheLoop() async throws {
+  func test_immediatePages_areRequestedByTheLoop() async throws {
     let asked = Counter()
     let pages = Observable<Page<Int>>.pages(startingAt: 0) { number -> Observable<Page<Int>> in
       asked.next()
@@ -161,7 +161,7 @@ final class PullingTests: XCTestCase {
 
   private static var isMainThread: Bool { Thread.isMainThread }
 
-  /// Ten pages, of which `onMain` counts those that are asked for on the main thread.
+  /// Ten pages. `onMain` counts the pages that are requested on the main thread.
   private func pages(_ onMain: Counter) -> Observable<Page<Int>> {
     Observable<Page<Int>>.pages(startingAt: 0) { number -> Observable<Page<Int>> in
       if Thread.isMainThread { onMain.next() }
@@ -170,7 +170,7 @@ final class PullingTests: XCTestCase {
   }
 
   @MainActor
-  func test_aLoopOnTheMainActorDoesNotAskForPagesThere() async throws {
+  func test_loopOnTheMainActor_requestsPagesOffTheMainThread() async throws {
     let onMain = Counter()
     var seen: [Int] = []
     for try await page in pages(onMain).values() {
@@ -181,7 +181,7 @@ final class PullingTests: XCTestCase {
     XCTAssertEqual(onMain.value, 0)
   }
 
-  func test_aStreamThatEndsOnTheMainThreadDoesNotAskForThePageBehindItThere() async throws {
+  func test_streamThatEndsOnTheMainThread_requestsTheNextPageOffIt() async throws {
     let onMain = Counter()
     let isOver = expectation(description: "all pages are there")
     let subscription = pages(onMain).subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility))
@@ -198,7 +198,7 @@ final class PullingTests: XCTestCase {
 
   // MARK: Cancelling
 
-  /// Runs `loop` in a task, cancels that once `isThere`, and finds that nothing is left.
+  /// Runs `loop` in a task, cancels the task when `isThere` is true, and checks that nothing is left behind.
   private func expectCancelling(
     _ server: LoopbackServer, _ what: String, line: UInt = #line, until isThere: () -> Bool,
     _ loop: @escaping @Sendable () async throws -> Void
@@ -210,7 +210,7 @@ final class PullingTests: XCTestCase {
     try await expectNothingLeft(server, line: line)
   }
 
-  func test_cancellingBeforeTheHeadLeavesNothing() async throws {
+  func test_cancellingBeforeTheHead_leavesNothingBehind() async throws {
     let server = try LoopbackServer { _ in .neverResponding }
     let network = Network(Backend(baseURL: server.url))
     for (round, stream) in [
@@ -223,7 +223,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_cancellingALoopThatWaitsForMoreLeavesNothing() async throws {
+  func test_cancellingAWaitingLoop_leavesNothingBehind() async throws {
     let server = try LoopbackServer { _ in
       .init(
         headers: [("Content-Type", "text/event-stream")],
@@ -241,7 +241,7 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_cancellingALoopAtWorkLeavesNothing() async throws {
+  func test_cancellingARunningLoop_leavesNothingBehind() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     for stream in [
@@ -259,19 +259,19 @@ final class PullingTests: XCTestCase {
     }
   }
 
-  func test_leavingTheLoopLeavesNothing() async throws {
+  func test_leavingTheLoop_leavesNothingBehind() async throws {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     try await withTimeLimit {
       for try await _ in network.lines(.get("/"), as: Item.self).values() { break }
     }
     try await expectNothingLeft(server)
-    // The iterator alone has subscribed.
+    // An iterator subscribes when it is created, before its first element.
     do { _ = network.lines(.get("/"), as: Item.self).values().makeAsyncIterator() }
     try await expectNothingLeft(server)
   }
 
-  func test_cancellingThePauseBetweenConnectionsLeavesNothing() async throws {
+  func test_cancellingTheDelayBetweenConnections_leavesNothingBehind() async throws {
     let server = try LoopbackServer { _ in
       .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: 1\n\n".utf8)), ending: .close)
     }

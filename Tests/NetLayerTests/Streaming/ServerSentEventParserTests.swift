@@ -17,7 +17,7 @@ final class ServerSentEventParserTests: XCTestCase {
     return events
   }
 
-  /// The examples of HTML standard §9.2.6, and what surrounds them.
+  /// The examples of the HTML standard, §9.2.6, and edge cases.
   private let cases: [(String, [ServerSentEvent])] = [
     ("data: YHOO\ndata: +2\ndata: 10\n\n", [.init(data: "YHOO\n+2\n10")]),
     (
@@ -38,11 +38,11 @@ final class ServerSentEventParserTests: XCTestCase {
     ("data: {\"a\": 1}\n\n", [.init(data: "{\"a\": 1}")]),
   ]
 
-  func test_eventsAreReadAsTheStandardSays() throws {
+  func test_events_areParsedAsInTheStandard() throws {
     for (text, expected) in cases { XCTAssertEqual(try events(text), expected, text.debugDescription) }
   }
 
-  func test_itDoesNotMatterWhereTheBytesAreCut() throws {
+  func test_events_areIndependentOfChunkSizes() throws {
     for (text, expected) in cases {
       for size in 1...7 {
         XCTAssertEqual(try events(text, pieces: size), expected, "\(text.debugDescription) by \(size)")
@@ -50,7 +50,7 @@ final class ServerSentEventParserTests: XCTestCase {
     }
   }
 
-  func test_theLastIDIsThatOfTheLastEventThatWasHandedOut() throws {
+  func test_lastID_isThatOfTheLastEmittedEvent() throws {
     var parser = ServerSentEventParser(lastID: "3")
     XCTAssertEqual(parser.lastID, "3")
     try parser.feed(Data("id: 4\ndata: x\n".utf8)) { _ in }
@@ -59,7 +59,7 @@ final class ServerSentEventParserTests: XCTestCase {
     XCTAssertEqual(parser.lastID, "4")
   }
 
-  func test_retryIsMillisecondsInDigitsAlone() throws {
+  func test_retry_isMillisecondsInDigits() throws {
     var parser = ServerSentEventParser()
     for (value, expected) in [
       ("1500", 1500), ("-1", 1500), ("1.5", 1500), ("", 1500), ("0", 0), ("99999999999999999999", 0),
@@ -69,7 +69,7 @@ final class ServerSentEventParserTests: XCTestCase {
     }
   }
 
-  func test_anEventWithoutEndIsAnErrorAndNotAllTheMemory() {
+  func test_endlessEvent_isAnError_withBoundedMemory() {
     var parser = ServerSentEventParser(limit: 1000)
     XCTAssertThrowsError(try parser.feed(Data(("data: " + String(repeating: "x", count: 1000)).utf8)) { _ in })
     parser = ServerSentEventParser(limit: 1000)
@@ -77,7 +77,7 @@ final class ServerSentEventParserTests: XCTestCase {
       try parser.feed(Data(String(repeating: "data: xxxxxxxxx\n", count: 1000).utf8)) { _ in })
   }
 
-  func test_linesOfJSONEndWithLineFeedAndMayLackTheLast() throws {
+  func test_jsonLines_endWithLineFeeds_exceptTheLast() throws {
     var parser = LineParser(.lineFeed, limit: 100)
     var lines: [String] = []
     for piece in ["\u{FEFF}{\"a\"", ":1}\r\n\n", "[2", "]\n3"] {

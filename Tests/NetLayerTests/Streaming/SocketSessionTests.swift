@@ -17,7 +17,7 @@ final class SocketSessionTests: XCTestCase {
       scheduler: virtual.scheduler)
   }
 
-  /// Notes messages, events and ends with their time.
+  /// Records messages, events and terminations with their times.
   private func note(_ session: SocketSession, _ virtual: VirtualNetwork) -> any Disposable {
     let (notes, scheduler) = (virtual.notes, virtual.scheduler)
     let events = session.events.subscribe(onNext: { event in
@@ -49,7 +49,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["opened @500", "a @1500", "b @2500", "completed @3500"])
   }
 
-  func testALostConnectionIsMadeAnewAfterThePausesOfThePolicyAndSubscribesAgain() {
+  func testLostConnectionIsReopenedAfterTheDelaysOfThePolicyAndSubscribesAgain() {
     let virtual = sequence(
       .socket(Script([.message(.text("a")), .failure(.connection, after: 1)]) { [.message($0)] }),
       .failure(.connection), .failure(.timeout),
@@ -67,7 +67,7 @@ final class SocketSessionTests: XCTestCase {
     subscription.dispose()
   }
 
-  func testNothingIsRetriedWithoutAPolicyAndNotWhereItIsOfNoUse() {
+  func testNothingIsRetriedWithoutAPolicyOrAfterPermanentFailures() {
     for (answer, end) in [
       (StubTransport.StubbedResponse.socket(Script([.failure(.connection)])), "connection -1212 @0"),
       (.socket(Script([.close(.policyViolation, reason: "no")])), "closed 1008 @0"),
@@ -83,7 +83,7 @@ final class SocketSessionTests: XCTestCase {
     }
   }
 
-  func testARestartingServersStatusIsRetriedOnceASocketWasOpen() {
+  func testStatusOfARestartingServerIsRetriedAfterTheFirstSocket() {
     let virtual = sequence(
       .socket(Script([.close(.serviceRestart)])),
       .response(status: 503, headers: ["Retry-After": "20"]), .socket(Script([.close(.normal)])))
@@ -97,7 +97,7 @@ final class SocketSessionTests: XCTestCase {
       ])
   }
 
-  func testTheAttemptsOfThePolicyAreTheEndAndALongConnectionBeginsThemAnew() {
+  func testAttemptsAreLimitedByThePolicyAndResetByALongConnection() {
     let short = Script([.failure(.connection, after: 1)])
     let long = Script([.failure(.connection, after: 30)])
     let virtual = sequence(.socket(short), .socket(long), .socket(short), .socket(short), .socket(short))
@@ -107,7 +107,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.last, "connection -1212 @37000")
   }
 
-  func testASendWithoutASocketWaitsForItBehindTheSubscriptions() {
+  func testSendWithoutASocketWaitsUntilTheSubscriptionsAreSent() {
     let received = Notes()
     let script = Script([.failure(.connection, after: 1)]) {
       received.add($0.text ?? ""); return []
@@ -143,7 +143,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(sent.all, ["before", "connecting", "lost", "not after"])
   }
 
-  func testASubscriptionThatIsDisposedWhileItOpensStaysDisposed() {
+  func testSubscriptionDisposedDuringOpeningStaysDisposed() {
     let virtual = sequence(.socket(Script([]), after: 1))
     let subscription = SerialDisposable()
     let session = virtual.network().socket(.get("/")) { _ in
@@ -158,7 +158,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(kinds.all, ["cancelled"], "the late opening must not hide the end")
   }
 
-  func testWhatOldConnectionsAndSubscriptionsSayDoesNotCount() throws {
+  func testEventsOfFormerConnectionsAndSubscriptionsAreIgnored() throws {
     let virtual = sequence(.socket(Script([])))
     let opened = Box<Socket?>(nil)
     _ = virtual.network().openSocket(Call(.get("/")), SocketOptions()).subscribe(onSuccess: { opened.value = $0 })
@@ -194,7 +194,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(now(), "tls")
   }
 
-  func testSendsThatWaitFailWithTheSession() {
+  func testWaitingSendsFailWithTheSession() {
     let virtual = sequence(.failure(.tls, after: 1))
     let session = virtual.network().socket(.get("/"), reconnect: policy(virtual))
     let kinds = Notes()
@@ -220,7 +220,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.paths.count, 2)
   }
 
-  func testAnErrorOfTheSubscriptionHookEndsTheConnection() {
+  func testErrorOfTheSubscriptionHookClosesTheConnection() {
     struct Refused: Error {}
     let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
     _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual)) { _ in .error(Refused()) }, virtual)
@@ -228,7 +228,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["opened @0", "other -1212 @0"])
   }
 
-  func testATokenIsRefreshedAndTheSocketOpenedWithTheNewOne() {
+  func testTokenIsRefreshedAndTheSocketOpenedWithTheNewOne() {
     let virtual = VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer new"
         ? .socket(Script([.message(.text("in")), .close(.normal)])) : .json("{}", status: 401)
@@ -243,7 +243,7 @@ final class SocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] ?? "" }, ["Bearer old", "Bearer new"])
   }
 
-  func testATransportWithoutSocketsSaysWhichOneHasThem() {
+  func testTransportWithoutSocketsIsAnErrorThatNamesAnother() {
     let stub = StubTransport { _ in .json("{}") }
     let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: PlainTransport(stub)))
     let ended = expectation(description: "ended")

@@ -6,7 +6,7 @@ import Streams
 import TestSupport
 import XCTest
 
-/// WebSockets through the whole layer, on the platform's transport and a loopback server.
+/// WebSockets through the whole layer, with the default transport and a loopback server.
 final class SocketTests: XCTestCase {
   private func network(
     _ server: LoopbackServer, interceptors: [any Interceptor] = [], timeouts: Request.Timeouts = Request.Timeouts()
@@ -14,7 +14,7 @@ final class SocketTests: XCTestCase {
     Network(Backend(baseURL: server.url, timeouts: timeouts, interceptors: interceptors))
   }
 
-  func testMessagesComeBackInOrderFromAnEchoingServer() async throws {
+  func testEchoServerReturnsMessagesInOrder() async throws {
     let server = try LoopbackServer { _ in .socket(.echo) }
     let received = try await network(server).withSocket(.get("/chat")) { socket in
       var received: [SocketMessage] = []
@@ -50,7 +50,7 @@ final class SocketTests: XCTestCase {
     XCTAssertEqual(received.value, sizes)
   }
 
-  func testLeavingTheScopeClosesWith1000AndAnErrorLeavesAtOnce() async throws {
+  func testLeavingTheScopeClosesWith1000AndAnErrorLeavesImmediately() async throws {
     let codes = Box<[[UInt8]]>([])
     let script = LoopbackServer.SocketScript(onControl: { opcode, payload in
       if opcode == 8 { codes.update { $0.append(payload) } }
@@ -67,7 +67,7 @@ final class SocketTests: XCTestCase {
     } catch is Own {}
   }
 
-  func testACancelledTaskStopsReadingAndOpening() async throws {
+  func testCancelledTaskStopsReadingAndOpening() async throws {
     let server = try LoopbackServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
     let network = network(server)
     for path in ["/", "/never"] {
@@ -87,7 +87,7 @@ final class SocketTests: XCTestCase {
     }
   }
 
-  func testACancelledTaskDoesNotWaitForAServerThatDoesNotRead() async throws {
+  func testCancelledTaskDoesNotWaitForAServerThatDoesNotRead() async throws {
     let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("go"), .stopReading])) }
     let network = network(server)
     let sent = Counter()
@@ -100,7 +100,7 @@ final class SocketTests: XCTestCase {
         }
       }
     }
-    // The systems of both sides keep some.
+    // The systems of the client and the server buffer some messages.
     var before = 0
     while sent.value == 0 || sent.value != before {
       before = sent.value
@@ -113,7 +113,7 @@ final class SocketTests: XCTestCase {
     } catch { XCTAssertEqual((error as? NetworkError)?.kind, .cancelled) }
   }
 
-  func testACancelledTaskSendsNothingAndLeavesTheSocketOpen() async throws {
+  func testCancelledTaskSendsNothingAndKeepsTheSocketOpen() async throws {
     let server = try LoopbackServer { _ in .socket(.echo) }
     try await network(server).withSocket(.get("/")) { socket in
       let task = Task {
@@ -133,7 +133,7 @@ final class SocketTests: XCTestCase {
     }
   }
 
-  func testTheBackendsErrorHandlerHearsOfARefusalAndOfABrokenSocketOnce() async throws {
+  func testErrorHandlerOfTheBackendReceivesRejectionsAndBrokenSocketsOnce() async throws {
     let server = try LoopbackServer { request in
       request.path == "/no" ? .json(#"{"message":"sign in"}"#, status: 403) : .socket(.init(onOpen: [.end]))
     }
@@ -150,7 +150,7 @@ final class SocketTests: XCTestCase {
     XCTAssertTrue(errors.all.last?.hasPrefix("connection") == true)
   }
 
-  func testHeadersParametersAndInterceptorsAreThoseOfEveryCall() async throws {
+  func testHeadersParametersAndInterceptorsApplyToSockets() async throws {
     struct Stamp: Interceptor {
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
@@ -172,7 +172,7 @@ final class SocketTests: XCTestCase {
     XCTAssertEqual(request.header("X-Stamp"), "1")
   }
 
-  func testASlowReaderMakesTheServerWait() async throws {
+  func testSlowSubscriberPausesTheServer() async throws {
     let message = LoopbackServer.SocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
     let server = try LoopbackServer { _ in
       .socket(.init(onOpen: Array(repeating: message, count: 2000) + [.close(1000, "")]))
@@ -192,7 +192,7 @@ final class SocketTests: XCTestCase {
     }
   }
 
-  func testReleasingASocketEndsIt() async throws {
+  func testReleasingASocketClosesIt() async throws {
     let server = try LoopbackServer { _ in .socket(.echo) }
     let network = network(server)
     let subscription = network.socket(.get("/")).messages.subscribe(onNext: { _ in })
@@ -201,7 +201,7 @@ final class SocketTests: XCTestCase {
     while server.openConnectionCount > 0 { await Task.yield() }
   }
 
-  func testMessagesAreReadOnce() async throws {
+  func testMessagesCanBeReadOnce() async throws {
     let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("a")])) }
     try await network(server).withSocket(.get("/")) { socket in
       var first = socket.messages.makeAsyncIterator()

@@ -25,7 +25,7 @@ final class StreamTests: XCTestCase {
       Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler, interceptors: interceptors))
   }
 
-  /// Runs what is due, and gives the last request that was opened.
+  /// Runs the work that is due, and returns the last request.
   private func pending() throws -> ScriptedStream.PendingCall {
     scheduler.advanceBy(0)
     return try XCTUnwrap(transport.pendingCalls.last)
@@ -40,7 +40,7 @@ final class StreamTests: XCTestCase {
       }, onCompleted: { notes.add("|") })
   }
 
-  func test_piecesComeAsTheServerSendsThem() throws {
+  func test_chunks_areEmittedWhenTheServerSendsThem() throws {
     let notes = Notes()
     let network = network()
     let subscription = note(notes, network.stream(Feed()).map { String(decoding: $0, as: UTF8.self) })
@@ -57,7 +57,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(pending.request.timeouts.total, 0)
   }
 
-  func test_aReaderThatIsBehindMakesTheServerWait() throws {
+  func test_slowSubscriber_pausesTheServer() throws {
     let sizes = Locked(0)
     let subscription = network().stream(Feed()).subscribe(onNext: { data in sizes.withLock { $0 += data.count } })
     let pending = try pending()
@@ -75,7 +75,7 @@ final class StreamTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
-  func test_disposingEndsTheRequestBeforeTheHeadAndInTheBody() throws {
+  func test_disposing_cancelsTheRequest_beforeTheHeadAndInTheBody() throws {
     let network = network()
     let first = network.stream(Feed()).subscribe()
     try pending().dispose()
@@ -89,7 +89,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
 
-  func test_disposingBeforeTheHeadHasArrivedBelowEndsTheRequest() throws {
+  func test_disposingBeforeTheHeadIsDelivered_cancelsTheRequest() throws {
     let network = network()
     let subscription = network.stream(Feed()).subscribe()
     let pending = try pending()
@@ -100,7 +100,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
 
-  func test_aPauseThatEndedBeforeTheTransportGaveItsControlIsNotForgotten() {
+  func test_resumeBeforeTheControlIsAttached_isKept() {
     final class Control: StreamControl {
       let resumed = Locked(0)
       func resume() { resumed.withLock { $0 += 1 } }
@@ -114,7 +114,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(control.resumed.withLock { $0 }, 1)
   }
 
-  func test_aReaderThatLeavesBeforeTheEndSeesNoEnd() {
+  func test_cancelledReader_doesNotSeeACompleteBody() {
     let buffer = BodyBuffer(scheduler)
     _ = buffer.push(Data(count: 3))
     buffer.finish(nil)
@@ -123,7 +123,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(error.kind, .cancelled)
   }
 
-  func test_lettingGoOfAnAnswerThatWasNotReadEndsTheRequest() throws {
+  func test_releasingAnUnreadResponse_cancelsTheRequest() throws {
     let head = Locked<StreamedResponse?>(nil)
     let subscription = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
     let pending = try pending()
@@ -136,7 +136,7 @@ final class StreamTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
-  func test_aBodyCanBeReadOnce() throws {
+  func test_body_canBeReadOnce() throws {
     let head = Locked<StreamedResponse?>(nil)
     _ = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
     let pending = try pending()
@@ -151,7 +151,7 @@ final class StreamTests: XCTestCase {
     first.dispose()
   }
 
-  func test_aFailureStatusIsAnErrorWithTheServersWords() throws {
+  func test_errorStatus_isAnErrorWithTheServersMessage() throws {
     let errors = Locked<NetworkError?>(nil)
     _ = network().stream(Feed()).subscribe(onError: { error in errors.withLock { $0 = NetworkError.wrapping(error) } })
     let pending = try pending()
@@ -166,7 +166,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(error.message, "not yours")
   }
 
-  func test_anErrorInTheBodyComesBehindWhatCameBefore() throws {
+  func test_errorInTheBody_followsTheReceivedChunks() throws {
     let notes = Notes()
     _ = note(notes, network().stream(Feed()).map { $0.count })
     let pending = try pending()
@@ -177,7 +177,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(notes.all, ["3", "connection"])
   }
 
-  func test_retryAndAuthenticationHappenBeforeTheBody() throws {
+  func test_retryAndAuthentication_happenBeforeTheBody() throws {
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
       scheduler: scheduler, refresh: { _ in .just(Token(access: "new")) })
@@ -200,7 +200,7 @@ final class StreamTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_linesOfJSONAreModelsAsTheyCome() throws {
+  func test_jsonLines_areDecodedInOrderOfArrival() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
     let pending = try pending()
@@ -214,7 +214,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(notes.all, ["1", "2", "3", "|"])
   }
 
-  func test_aLineThatIsNoModelEndsTheStreamBehindThoseBeforeIt() throws {
+  func test_lineThatCannotBeDecoded_endsTheStream_afterEarlierLines() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
     let pending = try pending()
@@ -225,7 +225,7 @@ final class StreamTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
-  func test_aLineWithoutEndIsAnError() throws {
+  func test_endlessLine_isAnError() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self, maxLineLength: 10).map(\.id))
     let pending = try pending()
@@ -235,7 +235,7 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(notes.all, ["1", "parse at 1"])
   }
 
-  func test_aLoopReadsChunksAndCancellingItsTaskEndsTheRequest() async throws {
+  func test_loop_readsChunks_andCancellingItsTaskCancelsTheRequest() async throws {
     let server = try LoopbackServer(handler: { _ in .init(body: .bytes([UInt8](repeating: 7, count: 2 << 20))) })
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))

@@ -5,9 +5,9 @@ import StreamsTesting
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// A network with a cache in memory, whose time is virtual: it starts at midnight of 1 January 2001, UTC.
+/// A network with a cache in memory and virtual time, which starts on 1 January 2001, 00:00 UTC.
 struct CacheFixture {
-  /// What a call gave.
+  /// The results of a call.
   struct Seen: Equatable {
     var bodies: [String] = []
     var origins: [Response.Origin] = []
@@ -31,8 +31,8 @@ struct CacheFixture {
         interceptors: [CacheInterceptor(cache, policy: policy, account: account)] + behind))
   }
 
-  /// Answers with `headers` and a body that counts the requests: `1`, `2` …; with 304 where that is asked for with the
-  /// answer's own entity tag.
+  /// Responds with `headers` and the number of the request as the body: `1`, `2` …. Responds with 304 if the request has the
+  /// entity tag of the response.
   static func counting(_ headers: HTTPHeaders, status: Int = 200)
     -> @Sendable (Request) -> StubTransport.StubbedResponse?
   {
@@ -49,7 +49,7 @@ struct CacheFixture {
     }
   }
 
-  /// Calls, and runs everything.
+  /// Calls the endpoint, and runs all scheduled work.
   @discardableResult
   func get(_ endpoint: some Endpoint = Plain()) -> Seen {
     run(network.responses(Call(endpoint)))
@@ -83,7 +83,7 @@ struct CacheFixture {
     return seen
   }
 
-  /// How many requests the server has seen.
+  /// The number of requests that the server has received.
   var requests: Int { stub.requests.count }
 
   struct Plain: Endpoint {

@@ -3,14 +3,14 @@ import HTTPTransport
 import LoopbackServer
 import XCTest
 
-/// Waits for a condition that other threads bring about; fails after 20 s.
+/// Waits until other threads have made `condition` true, and fails after 20 s.
 func eventually(_ what: String, line: UInt = #line, _ condition: () -> Bool) async throws {
   for _ in 0..<10_000 where !condition() { try await Task.sleep(for: .milliseconds(2)) }
   XCTAssertTrue(condition(), "waited in vain until \(what)", line: line)
 }
 
 extension LoopbackServer {
-  /// Waits until nothing has been sent for a while, as its client takes no more.
+  /// Waits until the server has sent nothing for a while, because its client reads no more.
   func standsStill() async throws {
     var (last, unchanged) = (-1, 0)
     while unchanged < 40 {
@@ -21,20 +21,20 @@ extension LoopbackServer {
   }
 }
 
-/// How much memory this process has in use, in bytes; `nil` where the system does not say.
+/// Returns the resident memory of this process in bytes; `nil` if the system does not provide it.
 func residentBytes() -> Int? {
   let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
   return fields.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 * 4096 }
 }
 
-/// Bodies of 1 GB of zeros in each coding.
+/// Compressed bodies of 1 GB of zeros, in each coding.
 enum Bomb {
   static let size = 1 << 30
   static let bodies: [(coding: String, chunks: [[UInt8]])] = [
     ("gzip", Array(repeating: gzipMember, count: size / memberSize)), ("br", [brotli]), ("zstd", [zstd]),
   ]
 
-  /// Whether the default transport decodes `coding` on this machine.
+  /// Returns whether the default transport decodes `coding` on this machine.
   static func isKnown(_ coding: String) -> Bool {
     #if canImport(CCurl)
       guard let found = CurlTransport.capabilities else { return coding == "gzip" }
@@ -46,7 +46,7 @@ enum Bomb {
 
   private static let memberSize = 16 << 20
 
-  /// One member (RFC 1952 §2.2): a zero, then copies of 258 bytes with the fixed codes (RFC 1951 §3.2.6).
+  /// One gzip member (RFC 1952 §2.2): a zero, then copies of 258 bytes with the fixed codes (RFC 1951 §3.2.6).
   private static let gzipMember: [UInt8] = {
     var bytes: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
     var (bits, count) = (UInt64(0), 0)
@@ -60,7 +60,7 @@ enum Bomb {
       }
     }
     put(0b011, 3)  // the last block, with fixed codes
-    let zero: (UInt64, Int) = (0b0000_1100, 8)  // 00110000, its first bit lowest
+    let zero: (UInt64, Int) = (0b0000_1100, 8)  // 00110000, lowest bit first
     var left = memberSize
     put(zero.0, zero.1)
     left -= 1
@@ -79,7 +79,7 @@ enum Bomb {
     return bytes
   }()
 
-  /// As brotli 1.2 writes it with a window of 16 MB, which is repetitive.
+  /// The output of brotli 1.2 with a window of 16 MB, which is repetitive.
   private static let brotli: [UInt8] = {
     let unit = """
       effff9ffff0f8004401c1680eefd3fffffff01900088c302d0bdffe7ffff3f001200715800baf7fffcffff074002200e0b40\

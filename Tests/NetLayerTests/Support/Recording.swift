@@ -2,7 +2,7 @@ import NetLayer
 import Streams
 import XCTest
 
-/// What a subscription has seen.
+/// The events of a subscription.
 struct Recorded<Element: Sendable>: Sendable {
   var elements: [Element] = []
   var errors: [any Error] = []
@@ -10,12 +10,12 @@ struct Recorded<Element: Sendable>: Sendable {
   var onMain: [Bool] = []
 
   var error: NetworkError? { errors.first as? NetworkError }
-  /// How often the stream ended: 1 in a law-abiding one.
+  /// The number of terminal events, which must be 1.
   var ends: Int { errors.count + completions }
 }
 
 extension XCTestCase {
-  /// Subscribes and waits for the end, running the main queue meanwhile.
+  /// Subscribes and waits for the end, while the main queue runs.
   func record<Source: ObservableConvertibleType>(
     _ source: Source, file: StaticString = #filePath, line: UInt = #line
   ) -> Recorded<Source.Element> {
@@ -33,7 +33,7 @@ extension XCTestCase {
     return seen
   }
 
-  /// The error that `source` ends with.
+  /// Returns the error with which `source` fails.
   func failure<Source: ObservableConvertibleType>(
     of source: Source, file: StaticString = #filePath, line: UInt = #line
   ) throws -> NetworkError {
@@ -44,7 +44,7 @@ extension XCTestCase {
 }
 
 extension XCTestCase {
-  /// The error that `work` throws.
+  /// Returns the error that `work` throws.
   func failure(
     _ work: () throws -> some Any, file: StaticString = #filePath, line: UInt = #line
   ) throws -> NetworkError {
@@ -72,7 +72,7 @@ private final class Recorder<Element: Sendable>: Sendable {
   }
 }
 
-/// Under XCTest the main thread serves the main queue, so here the thread can be asked.
+/// The main thread. XCTest runs the main queue on it, so tests can check the thread.
 enum MainThread {
   static var isCurrent: Bool { Thread.isMainThread }
 }

@@ -4,7 +4,7 @@ import Streams
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// A transport whose answers a test hands out piece by piece, and which shows whether it is paused.
+/// A transport whose responses a test delivers in chunks, and whose paused state it can read.
 final class ScriptedStream: Transport {
   final class PendingCall: StreamControl, Sendable {
     let request: Request

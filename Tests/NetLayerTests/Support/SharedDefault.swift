@@ -2,7 +2,7 @@ import Foundation
 import LoopbackServer
 import NetLayer
 
-/// The one default network of the test process, which can be set only once, and the server behind it.
+/// The default network of the test process, which can be set only once, and its server.
 enum SharedDefault {
   static let server = Result {
     var routes = LoopbackServer.Routes()
@@ -17,7 +17,7 @@ enum SharedDefault {
     return server
   }
 
-  /// Sets the default if that has not been done; gives the server.
+  /// Sets the default network, unless it is already set, and returns its server.
   @discardableResult
   static func install() throws -> LoopbackServer { try server.get() }
 }

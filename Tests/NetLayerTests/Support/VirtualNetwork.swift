@@ -6,7 +6,7 @@ import TestSupport
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// A stubbed network whose time is virtual: one unit is a millisecond.
+/// A stubbed network with virtual time, whose unit is a millisecond.
 struct VirtualNetwork {
   let scheduler = TestScheduler(resolution: .milliseconds(1))
   let stub: StubTransport
@@ -23,7 +23,7 @@ struct VirtualNetwork {
       Backend(baseURL: URL(string: "http://h/"), transport: stub, mapping: scheduler, interceptors: interceptors))
   }
 
-  /// Subscribes; each event is noted with its time.
+  /// Subscribes and records each event with its time.
   @discardableResult
   func note(_ name: String = "", _ responses: some ObservableConvertibleType<Response>) -> any Disposable {
     let (notes, scheduler) = (notes, scheduler)

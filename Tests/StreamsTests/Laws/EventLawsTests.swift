@@ -146,7 +146,7 @@ final class EventLawsTests: StreamsTestCase {
     XCTAssertEqual(log.all, ["a1>", "<a1", "b1", "a2>", "<a2", "b2", "a3>", "<a3", "b3"])
   }
 
-  func test_law03_reentrantEventGoesToThoseSubscribedWhenItIsDrained() {
+  func test_law03_reentrantEventReachesTheObserversAtTheTimeOfItsDelivery() {
     let subject = PublishSubject<Int>()
     let late = Log<Int>()
     let bag = DisposeBag()

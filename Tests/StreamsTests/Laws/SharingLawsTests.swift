@@ -112,7 +112,7 @@ final class SharingLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law24_anObserverThatArrivesWhileTheLastOneLeavesGetsANewConnection() {
+  func test_law24_anObserverThatSubscribesWhileTheLastOneIsDisposedGetsANewConnection() {
     let observers = Locked<[AnyObserver<Int>]>([])
     let log = Log<Int>()
     let late = SerialDisposable()

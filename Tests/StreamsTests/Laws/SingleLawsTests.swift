@@ -48,7 +48,7 @@ final class SingleLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law29_asSingleOfNoneOrManyFailsAndTheValueIsDeliveredOnCompletion() {
+  func test_law29_asSingleFailsForNoneOrManyElements_andDeliversOnCompletion() {
     func end(_ source: Observable<Int>) -> Event<Int>? {
       let events = Log<Event<Int>>()
       _ = source.asSingle().asObservable().subscribe { events.add($0) }

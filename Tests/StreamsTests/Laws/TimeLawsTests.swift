@@ -20,7 +20,7 @@ final class TimeLawsTests: StreamsTestCase {
     }
   }
 
-  func test_law20_observeOnDropsWhatIsQueuedAfterDispose() {
+  func test_law20_observeOnDropsQueuedElementsAfterDispose() {
     let time = TestScheduler()
     let log = Log<Int>()
     let subscription = Observable.of(1, 2, 3).observeOn(time).subscribe(onNext: { log.add($0) })

@@ -12,7 +12,7 @@ final class AmbTests: OperatorTestCase {
     XCTAssertEqual(quick.subscriptions, [TestSubscription(0, 5)])
   }
 
-  func test_aTerminalEventWinsToo() {
+  func test_aTerminalEventAlsoWins() {
     check("--a|", "-|", until: 1) { source, time in source.amb(time.cold("-|")) }
     check("--a|", "-#", until: 1) { source, time in source.amb(time.cold("-#")) }
   }

@@ -8,7 +8,7 @@ final class BufferTests: OperatorTestCase {
     return time.record(disposed: until, time.cold(marbles).buffer(timeSpan: .seconds(4), count: 2, scheduler: time))
   }
 
-  func test_byCountAndByTimeAndOnCompletion() {
+  func test_emitsByCountByTimeAndOnCompletion() {
     XCTAssertEqual(
       buffered("-a-b-c----d-|"),
       [.next(3, ["a", "b"]), .next(7, ["c"]), .next(11, ["d"]), .next(12, []), .completed(12)])

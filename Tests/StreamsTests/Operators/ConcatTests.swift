@@ -12,7 +12,7 @@ final class ConcatTests: OperatorTestCase {
     XCTAssertEqual(second.subscriptions, [TestSubscription(2, 4)])
   }
 
-  func test_errorEndsAll() {
+  func test_errorFailsTheResult() {
     let time = TestScheduler()
     let second = time.cold("b|")
     XCTAssertEqual(time.record(time.cold("a-#").concat(second)), Marbles.parse("a-#"))

@@ -110,7 +110,7 @@ extension CreationTests {
 }
 
 extension CreationTests {
-  func test_law27_scheduledElementsNeedNoStackWhereItemsRunInline() throws {
+  func test_law27_scheduledElementsNeedNoStackIfItemsRunInline() throws {
     let immediate = ImmediateScheduler.instance
     let many = Observable.from(0..<1_000_000, scheduler: immediate).reduce(0) { count, _ in count + 1 }
     XCTAssertEqual(try many.toBlocking().single(), 1_000_000)
@@ -118,7 +118,7 @@ extension CreationTests {
     XCTAssertEqual(try repeated.toBlocking().single(), 100_000)
   }
 
-  func test_scheduledElementsAreDeliveredThoughItemsRunBeforeTheyAreHeld() throws {
+  func test_scheduledElementsAreDelivered_ifItemsRunBeforeTheirDisposableIsStored() throws {
     let concurrent = ConcurrentDispatchQueueScheduler(qos: .default)
     let many = Observable.from(0..<100_000, scheduler: concurrent).reduce(0) { count, _ in count + 1 }
     XCTAssertEqual(try many.toBlocking(timeout: .seconds(60)).single(), 100_000)

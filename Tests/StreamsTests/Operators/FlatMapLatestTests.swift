@@ -34,7 +34,7 @@ final class FlatMapLatestTests: OperatorTestCase {
       time.record(time.cold("a----|").flatMapLatest { _ in time.cold("x|") }), [.next(0, "x"), .completed(5)])
   }
 
-  func test_innerErrorEndsAll() {
+  func test_innerErrorFailsTheResult() {
     let time = TestScheduler()
     let outer = time.cold("a---b|")
     XCTAssertEqual(time.record(outer.flatMapLatest { _ in time.cold("-#") }), [.error(1)])

@@ -18,7 +18,7 @@ final class MapTests: OperatorTestCase {
     }
   }
 
-  func test_disposedDuring() {
+  func test_disposeStopsTheStream() {
     check("a-b-c|", "a-b", until: 3, disposed: 3) { source, _ in source.map { $0 } }
   }
 }

@@ -50,7 +50,7 @@ final class SharingTests: StreamsTestCase {
     }
   }
 
-  func test_multicastGoesThroughTheGivenSubject() throws {
+  func test_multicastUsesTheGivenSubject() throws {
     let subject = BehaviorSubject(value: 0)
     let shared = Observable.of(1, 2).multicast(subject)
     let log = Log<Int>()

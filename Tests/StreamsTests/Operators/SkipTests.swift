@@ -13,7 +13,7 @@ final class SkipTests: OperatorTestCase {
     check("ab--c--d|", "-------d|", until: 8) { source, time in source.skip(for: .seconds(5), scheduler: time) }
   }
 
-  func test_forASourceThatCompletesInTimeCompletesThen() {
+  func test_forASourceThatCompletesInTimeAlsoCompletes() {
     check("-a|", "--|", until: 2) { source, time in source.skip(for: .seconds(5), scheduler: time) }
   }
 

@@ -25,7 +25,7 @@ final class WithLatestFromTests: OperatorTestCase {
     }
   }
 
-  func test_threads() {
+  func test_sourcesOnManyThreadsLoseNoElements() {
     for _ in 0..<50 {
       let source = PublishSubject<Int>()
       let other = PublishSubject<Int>()

@@ -2,7 +2,7 @@ import Streams
 import XCTest
 
 final class SubjectRacesTests: StreamsTestCase {
-  /// One subject of each kind; the last two replay all elements, or the last one, before live ones.
+  /// Returns one subject of each kind. The last two replay all elements, or the last one, before live ones.
   private static func subjects() -> [any SubjectType<Int>] {
     [PublishSubject<Int>(), ReplaySubject<Int>.createUnbounded(), BehaviorSubject(value: -1)]
   }

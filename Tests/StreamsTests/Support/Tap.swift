@@ -12,7 +12,7 @@ final class Tap: Sendable {
 
   var elements: Observable<Int> { elements(burst: 1) }
 
-  /// The number of elements per step, like the lines in a chunk of a body.
+  /// Returns a stream that emits `burst` elements per step, like the lines in a chunk of a body.
   func elements(burst: Int) -> Observable<Int> {
     Observable(push: { [self] subscription, next in
       state.withLock { $0.isLeft = false }

@@ -1,6 +1,7 @@
-// What a hit costs, from `network.request(endpoint)` to its `Response`: a URL is built, a key made, the answer found, its
-// age reckoned, and everything hops to the mapping scheduler.
-// options: --rounds N (medians of so many, 5), --only NAME (rows whose names contain it), --json FILE
+// Measures the cost of a cache hit, from `network.request(endpoint)` to its `Response`: building the URL and the key,
+// finding the entry, computing its age, and switching to the mapping scheduler.
+// Options: --rounds N (number of rounds for the medians, default 5), --only NAME (rows whose names contain NAME),
+// --json FILE
 import Dispatch
 import Foundation
 import NetLayer
@@ -21,7 +22,7 @@ while let option = arguments.popFirst() {
   case ("--only", let value?): only = value
   case ("--json", let value?): file = value
   default:
-    print("options: --rounds N, --only NAME, --json FILE")
+    print("options: --rounds N (default 5), --only NAME, --json FILE")
     exit(2)
   }
 }
@@ -42,13 +43,13 @@ func network(_ cache: Cache) -> Network {
       interceptors: [CacheInterceptor(cache, policy: .cacheFirst(seconds: 86400))]))
 }
 
-/// Seconds per call of `count` calls, `inFlight` at once: each answer starts the next call.
+/// Returns the seconds per call of `count` calls, `inFlight` of them concurrent: each response starts the next call.
 func measure(_ network: Network, _ count: Int, inFlight: Int, of items: Int) -> Double {
   let done = DispatchSemaphore(value: 0)
   @Sendable func call(_ number: Int) {
     _ = network.request(Item(id: number % items)).subscribe(
       onSuccess: { (response: Response) in
-        guard response.body.count == 4096 else { fatalError("not the answer that was stored") }
+        guard response.body.count == 4096 else { fatalError("the response differs from the stored one") }
         if number + inFlight < count { call(number + inFlight) } else { done.signal() }
       }, onError: { fatalError("\($0)") })
   }
@@ -58,20 +59,21 @@ func measure(_ network: Network, _ count: Int, inFlight: Int, of items: Int) -> 
   return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 / Double(count)
 }
 
-/// Seconds per call of `count` calls in turn on a network that maps where it is called: what is left without the hop.
+/// Returns the seconds per call of `count` consecutive calls on a network whose mapping scheduler runs inline, so
+/// without the switch to another thread.
 func measureInline(_ network: Network, _ count: Int, of items: Int) -> Double {
   let inline = network.with { $0.mapping = ImmediateScheduler.instance }
   let start = DispatchTime.now().uptimeNanoseconds
   for number in 0..<count {
     _ = inline.request(Item(id: number % items)).subscribe(
       onSuccess: { (response: Response) in
-        guard response.body.count == 4096 else { fatalError("not the answer that was stored") }
+        guard response.body.count == 4096 else { fatalError("the response differs from the stored one") }
       }, onError: { fatalError("\($0)") })
   }
   return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 / Double(count)
 }
 
-/// Seconds per hop to the scheduler that maps by default, one after the other: what no call can do without.
+/// Returns the seconds per switch to the default mapping scheduler, in sequence: the minimum cost of a call.
 func measureHops(_ count: Int) -> Double {
   let scheduler = Backend().mapping
   let done = DispatchSemaphore(value: 0)
@@ -88,19 +90,19 @@ let items = 200
 let inMemory = network(Cache(directory: nil))
 let onDisk = network(Cache(directory: directory, memoryLimit: 0))
 for network in [inMemory, onDisk] { _ = measure(network, items, inFlight: 8, of: items) }
-// What is written is on the disk before it is asked for.
+// Waits until all entries are on disk.
 for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: directory.path).count) ?? 0 < items + 1 {
   usleep(50_000)
 }
 let rows: [(name: String, target: Double?, count: Int, run: () -> Double)] = [
   ("the hop alone", nil, 50_000, { measureHops(50_000) }),
   ("memory hit, without the hop", nil, 50_000, { measureInline(inMemory, 50_000, of: items) }),
-  ("memory hit, 1 in pending", 4, 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
-  ("memory hit, 64 in pending", 4, 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
-  ("disk hit of 4 KB, 1 in pending", 100, 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
-  ("disk hit of 4 KB, 64 in pending", 100, 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
+  ("memory hit, 1 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
+  ("memory hit, 64 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
+  ("disk hit of 4 KB, 1 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),
+  ("disk hit of 4 KB, 64 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 64, of: items) }),
 ].filter { row in only.map { row.0.contains($0) } ?? true }
-/// Seconds of CPU that this process has used.
+/// Returns the seconds of CPU time that this process has used.
 func cpu() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -116,7 +118,7 @@ for _ in 0..<rounds {
   }
 }
 guard stub.requests.count == 2 * items else {
-  fatalError("\(stub.requests.count) requests were sent, not \(2 * items)")
+  fatalError("\(stub.requests.count) requests were sent instead of \(2 * items)")
 }
 var results: [[String: Any]] = []
 for (row, times) in zip(rows, seen) where !times.isEmpty {

@@ -3,9 +3,10 @@ import Foundation
 import NetLayer
 import Streams
 
-// What the interceptors add to a request: the same call without and with them, on a transport that answers at once.
+// Measures the cost that interceptors add to a request: the same call without and with them, on a transport that
+// responds immediately.
 
-/// Answers on the spot: what remains is the way of a call through the library.
+/// A transport that responds immediately, so that only the cost of the library remains.
 struct AtOnce: Transport {
   static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
 
@@ -17,7 +18,7 @@ struct AtOnce: Transport {
   }
 }
 
-/// Runs work where it is.
+/// A scheduler that runs work inline.
 struct Here: ImmediateSchedulerType {
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     action()
@@ -73,12 +74,12 @@ while let option = arguments.popFirst() {
   case ("--json", let value?): file = value
   case ("--rounds", let value?): rounds = max(1, Int(value) ?? rounds)
   default:
-    print("options: --rounds N (medians of so many, 7), --json FILE")
+    print("options: --rounds N (number of rounds for the medians, default 7), --json FILE")
     exit(2)
   }
 }
 var results: [[String: Any]] = []
-/// Prints a row, and notes it for the file.
+/// Prints a row and adds it to the results for the file.
 @MainActor
 func report(_ name: String, _ time: Double, mallocs: Double? = nil, over base: (time: Double, mallocs: Double)? = nil) {
   results.append(["name": name, "unit": "ns", "ours": time])
@@ -116,7 +117,8 @@ let decoded = (0..<rounds).map { _ in measure(networks[0], count, decoding: true
 }
 report("none, decoded", decoded[rounds / 2].nanoseconds, mallocs: decoded[rounds / 2].mallocs)
 
-// The same call as a single whose value is awaited, and by `fetch`. Taking turns, as both vary with the machine.
+// The same call as a single whose value is awaited, and with `fetch`. They alternate, because both vary with the
+// machine.
 struct Payload: Decodable, Sendable { var data: User }
 let plain = networks[0]
 var awaited: [[Double]] = [[], []]

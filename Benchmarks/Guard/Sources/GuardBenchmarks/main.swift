@@ -1,11 +1,13 @@
+import Dispatch
 import Foundation
+import LoopbackServer
 import NetLayer
 import Streams
 
-// Short programs whose instructions are counted: `GuardBenchmarks NAME COUNT` repeats one of them. All run on one thread, so
-// that every run counts the same.
+// Short programs whose instructions are counted. `GuardBenchmarks NAME COUNT` repeats one of them. At most one thread
+// works at any time, so that all runs have nearly the same count.
 
-/// Answers on the spot: what remains is the way of a call through the library.
+/// A transport that responds immediately, so that only the cost of the library remains.
 struct AtOnce: Transport {
   static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
 
@@ -17,7 +19,16 @@ struct AtOnce: Transport {
   }
 }
 
-/// Runs work where it is.
+/// Prints its URL, and serves until the end of standard input. The programs with libcurl read the URL from `SERVER`, so
+/// that only the client's instructions are counted.
+func serve() throws {
+  let server = try LoopbackServer { _ in .json(String(decoding: AtOnce.body, as: UTF8.self)) }
+  try FileHandle.standardOutput.write(contentsOf: Data((server.url.absoluteString + "\n").utf8))
+  _ = FileHandle.standardInput.readDataToEndOfFile()
+  server.stop()
+}
+
+/// A scheduler that runs work inline.
 struct Here: ImmediateSchedulerType {
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     action()
@@ -30,6 +41,8 @@ struct User: Decodable, Sendable {
   var name: String
 }
 
+let arguments = CommandLine.arguments
+let server = URL(string: ProcessInfo.processInfo.environment["SERVER"] ?? "") ?? URL(filePath: "/")
 let network = Network(
   Backend(baseURL: URL(string: "http://127.0.0.1"), transport: AtOnce(), mapping: Here()))
 let busy = network.with {
@@ -41,7 +54,7 @@ let cached = network.with {
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
 
-/// Keeps the optimiser from leaving work out.
+/// Prevents the optimizer from removing work.
 @inline(never)
 func use<Value>(_ value: Value) { withExtendedLifetime(value) {} }
 
@@ -67,13 +80,39 @@ let programs: [String: (Int) throws -> Void] = [
     for _ in 0..<3 { subject.map { $0 &+ 1 }.subscribe(onNext: { use($0) }).disposed(by: bag) }
     for number in 0..<count * 10 { subject.onNext(number) }
   },
+  "transport": { count in
+    let transport = try CurlTransport()
+    let request = Request(url: server)
+    let done = DispatchSemaphore(value: 0)
+    for _ in 0..<count {
+      use(
+        transport.send(request) { result in
+          if case .failure(let error) = result { fatalError("\(error)") }
+          done.signal()
+        })
+      done.wait()
+    }
+  },
+  "call": { count in
+    let network = Network(Backend(baseURL: server, transport: try CurlTransport()))
+    let done = DispatchSemaphore(value: 0)
+    for _ in 0..<count {
+      use(
+        network.json(.get, "/x").data(User.self).subscribe(
+          onNext: { use($0) }, onError: { fatalError("\($0)") }, onCompleted: { done.signal() }))
+      done.wait()
+    }
+  },
   "json": { count in
     struct List: Decodable { var items: [User] }
     for _ in 0..<count { use(try JSON(text).decode(List.self)) }
   },
 ]
 
-let arguments = CommandLine.arguments
+if arguments == [arguments[0], "serve"] {
+  try serve()
+  exit(0)
+}
 guard arguments.count == 3, let program = programs[arguments[1]], let count = Int(arguments[2]) else {
   print("GuardBenchmarks NAME COUNT, of: \(programs.keys.sorted().joined(separator: ", "))")
   exit(2)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is decoded: a user as social APIs have them.
+/// The model to decode: a user, as in the APIs of social networks.
 struct User: Codable, Sendable {
   struct Address: Codable, Sendable {
     var street: String
@@ -27,7 +27,7 @@ struct User: Codable, Sendable {
   var ratings: [Double]
 }
 
-/// Envelope and model in one, for what is decoded in one pass.
+/// An envelope and its model in one type, for decoding in one pass.
 struct Wrapped<Payload: Codable & Sendable>: Codable, Sendable {
   var code: Int
   var message: String
@@ -51,7 +51,7 @@ enum Payloads {
       ratings: [4.5, 3.25, 5, 0.1 + Double(id)])
   }
 
-  /// The members of an envelope in the order in which its model names them, as servers write them.
+  /// Returns an envelope whose members are in the order of its model's properties, as servers write them.
   static func envelope<Payload: Codable & Sendable>(
     _ payload: Payload, dates: JSONEncoder.DateEncodingStrategy = .secondsSince1970
   ) -> Data {

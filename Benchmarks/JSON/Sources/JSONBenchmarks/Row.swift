@@ -1,11 +1,11 @@
 import CountMalloc
 import Foundation
 
-/// Two ways to the same models, taking turns, so that a slow moment hits both.
+/// Two ways to decode the same models. They alternate, so that a slow moment of the machine affects both.
 struct Row {
   let name: String
   let bytes: Int
-  /// How often each runs per round.
+  /// The number of runs per round.
   let times: Int
   let ours: () -> Bool
   let foundation: () -> Bool
@@ -34,7 +34,7 @@ struct Row {
   private func micros(_ work: () -> Bool) -> Double {
     var good = true
     let time = ContinuousClock().measure { for _ in 0..<times { good = work() && good } }
-    if !good { say("\(name): a pass failed") }
+    if !good { say("\(name): decoding failed") }
     return time / Duration.microseconds(1) / Double(times)
   }
 
@@ -49,5 +49,5 @@ extension [Double] {
   var median: Double { isEmpty ? .nan : sorted()[count / 2] }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line without buffering, also to a pipe.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

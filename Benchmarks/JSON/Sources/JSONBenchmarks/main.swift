@@ -2,8 +2,8 @@ import Foundation
 import NetLayer
 import Streams
 
-// options: --rounds N (medians of so many, 7), --only NAME (rows whose names contain it), --json FILE,
-//          --ours (without Foundation, for profilers)
+// Options: --rounds N (number of rounds for the medians, default 7), --only NAME (rows whose names contain NAME),
+// --json FILE, --ours (without Foundation, for profilers)
 var rounds = 7
 var only = ""
 var file: String?
@@ -21,7 +21,7 @@ while let option = arguments.popFirst() {
   }
 }
 
-// Safe: set and read on the one thread that subscribes.
+// Safe: set and read only on the thread that subscribes.
 final class Flag: @unchecked Sendable {
   var value = false
 }

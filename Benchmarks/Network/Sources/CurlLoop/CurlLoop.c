@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-// Options and infos as libcurl's ABI numbers them.
+// The numbers of options and infos in libcurl's ABI.
 enum {
   WRITEDATA = 10001, URL = 10002, PROXY = 10004, WRITEFUNCTION = 20011, HEADERFUNCTION = 20079, HEADERDATA = 10029,
   NOSIGNAL = 99, PRIVATE = 10103, INFO_PRIVATE = 0x100015, INFO_STATUS = 0x200002, MULTI_MAXCONNECTS = 6
@@ -38,7 +38,7 @@ static struct {
 const char *curl_loop_load(void) {
   void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL) return "no libcurl.so.4 was found";
+  if (library == NULL) return "libcurl.so.4 was not found";
   const struct {
     const char *name;
     void **slot;
@@ -58,12 +58,12 @@ const char *curl_loop_load(void) {
   };
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
     *symbols[i].slot = dlsym(library, symbols[i].name);
-    if (*symbols[i].slot == NULL) return "the libcurl found is older than 7.66";
+    if (*symbols[i].slot == NULL) return "this libcurl is older than 7.66";
   }
   return curl.global_init(3) == 0 ? NULL : "curl_global_init failed";
 }
 
-// The body of one transfer, collected as a client would.
+// The body of one transfer, collected in memory as in a client.
 typedef struct {
   void *easy;
   char *bytes;
@@ -97,7 +97,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Kept between runs, with its connections.
+// Kept between runs together with its connections.
 static void *multi;
 
 long curl_loop_run(const char *url, int in_flight, double seconds, long expected_bytes) {

@@ -1,7 +1,7 @@
 import CountMalloc
 import Foundation
 
-/// How many allocations a request takes, of the whole process; one in flight.
+/// The number of allocations per request in the whole process, with one request in flight.
 struct Allocations {
   let clients: [Client]
 

@@ -4,7 +4,7 @@
   import NIOCore
   import NIOPosix
 
-  /// AsyncHTTPClient, through its futures, which cost less than its async functions, on threads of its own choice.
+  /// AsyncHTTPClient with its futures, which cost less than its async functions, on threads that it chooses.
   enum AsyncHTTPClientPeer {
     static func clients(_ url: URL, bytes: Int) -> [Client] {
       var configuration = HTTPClient.Configuration()

@@ -7,22 +7,22 @@ import Streams
   import FoundationNetworking
 #endif
 
-/// One way to fetch the same URL over and over.
+/// One way to fetch the same URL repeatedly.
 struct Client {
   let name: String
-  /// Keeps so many requests in flight for so many seconds, lets those in flight end, and gives how many there were; nil
-  /// if any failed.
+  /// A function that keeps `inFlight` requests in flight for `seconds` and waits for those still in flight. It returns
+  /// the number of requests, or `nil` if any of them failed.
   let run: (_ inFlight: Int, _ seconds: Double) -> Int?
 }
 
 enum Clients {
-  /// How many connections each client may open to the server: never what limits it here.
+  /// The maximum number of connections from each client to the server. It is never reached here.
   static let connections = 256
 
   static func all(_ url: URL, bytes: Int) throws -> [Client] {
     var clients: [Client] = []
     if let reason = curl_loop_load().map({ String(cString: $0) }) {
-      say("no C loop: \(reason)")
+      say("C loop: skipped, \(reason)")
     } else {
       clients.append(
         Client(name: "C loop") { inFlight, seconds in
@@ -89,7 +89,7 @@ enum Clients {
     }
   }
 
-  /// A client that sends the next request from the completion of the one before.
+  /// Returns a client that sends each request from the completion of the previous one.
   static func looping(
     _ name: String, _ send: @escaping @Sendable (_ done: @escaping @Sendable (Bool) -> Void) -> Void
   ) -> Client {

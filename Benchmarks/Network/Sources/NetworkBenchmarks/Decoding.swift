@@ -2,7 +2,7 @@ import Foundation
 import NetLayer
 import Streams
 
-/// `.common().data()` against one `JSONDecoder` pass over the same bytes, without a network.
+/// A comparison of `.common().data()` with one `JSONDecoder` pass over the same bytes, without a network.
 struct Decoding {
   let rounds: Int
 
@@ -26,7 +26,7 @@ struct Decoding {
     func micros(_ work: () -> Bool) -> Double {
       var good = true
       let time = ContinuousClock().measure { for _ in 0..<times { good = work() && good } }
-      if !good { say("\(name): a pass failed") }
+      if !good { say("\(name): decoding failed") }
       return time / Duration.microseconds(1) / Double(times)
     }
     func layer() -> Bool {
@@ -49,7 +49,7 @@ struct Decoding {
     return ["name": name, "unit": "µs", "bytes": bytes.count, "ours": mine, "jsonDecoder": other, "scan": scanning]
   }
 
-  // Safe: set and read on the one thread that subscribes.
+  // Safe: set and read only on the thread that subscribes.
   private final class Flag: @unchecked Sendable {
     var value = false
   }

@@ -4,7 +4,7 @@ import Streams
 import Synchronization
 
 #if os(Linux)
-  /// One gigabyte to a file, and as a stream, beside the tool `curl`.
+  /// A download of one gigabyte to a file and as a stream, compared with the `curl` tool.
   struct Download {
     let nginx: Nginx
     let rounds: Int
@@ -14,12 +14,12 @@ import Synchronization
     func run() throws -> [[String: Any]] {
       let name = "large"
       guard nginx.addSparseFile(name, size: Self.size) else {
-        say("download: there is no room for a file of 1 GB")
+        say("download: skipped, there is no space for a file of 1 GB")
         return []
       }
       guard let curl = ["/usr/bin/curl", "/usr/local/bin/curl"].first(where: FileManager.default.isExecutableFile)
       else {
-        say("download: skipped, there is no curl to compare with (Debian: apt-get install curl)")
+        say("download: skipped, curl is not installed (Debian: apt-get install curl)")
         return []
       }
       let url = nginx.url.appending(path: name)
@@ -67,7 +67,7 @@ import Synchronization
       return process.terminationStatus == 0
     }
 
-    /// Waits until the disk has it, as a download does.
+    /// Waits until the file is on disk, as a download does.
     private static func save(_ file: URL) -> Bool {
       let descriptor = open(file.path, O_WRONLY)
       defer { close(descriptor) }

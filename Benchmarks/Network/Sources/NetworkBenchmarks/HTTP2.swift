@@ -4,7 +4,7 @@ import Streams
 import Synchronization
 
 #if os(Linux)
-  /// A thousand requests at once to a server that speaks HTTP/2: over one connection.
+  /// A measurement of a thousand concurrent requests over one HTTP/2 connection.
   struct HTTP2 {
     let nginx: Nginx
     let rounds: Int
@@ -13,7 +13,7 @@ import Synchronization
 
     func run() throws -> [[String: Any]] {
       guard let secure = nginx.secureURL, let certificate = nginx.certificate else {
-        say("http2: skipped, there is no openssl to make a certificate with (Debian: apt-get install openssl)")
+        say("http2: skipped, openssl is not installed (Debian: apt-get install openssl)")
         return []
       }
       var times: [Double] = []
@@ -27,7 +27,7 @@ import Synchronization
         costs.append((Usage.cpuMicros - cpu) / Double(Self.count))
         transport.shutdown()
         guard answers == Self.count, connections == 1 else {
-          say("http2: FAILED, \(answers) of \(Self.count) came over HTTP/2, on \(connections) connections")
+          say("http2: FAILED, \(answers) of \(Self.count) responses over HTTP/2, on \(connections) connections")
           exit(1)
         }
       }
@@ -35,12 +35,12 @@ import Synchronization
       say(
         String(
           format:
-            "HTTP/2, 1,000 requests at once over one connection, TLS handshake included: %.3f s, %.1f µs of CPU each",
+            "HTTP/2, 1,000 concurrent requests over one connection, with the TLS handshake: %.3f s, %.1f µs of CPU each",
           time, cost))
       return [["name": "HTTP/2, 1,000 requests", "unit": "s", "ours": time, "cpuMicros": cost]]
     }
 
-    /// How many came over HTTP/2, and the connections that the server counted.
+    /// Returns the number of responses over HTTP/2, and the number of connections that the server counted.
     private static func fetch(_ url: URL, _ transport: CurlTransport) -> (Int, Int) {
       let seen = Mutex<(answers: Int, connections: Set<String>)>((0, []))
       let group = DispatchGroup()

@@ -2,14 +2,14 @@ import Foundation
 import LoopbackServer
 import NetLayer
 
-/// A server that answers after 10 to 50 ms, as one does that is not on the same machine; in a process of its own, since
-/// CPU is counted by process.
+/// A server that responds after 10 to 50 ms, like a server on another machine. It runs in a separate process, because
+/// CPU time is counted per process.
 struct LateServer {
   private let url: URL
   private let process = Process()
   private let input = Pipe()
 
-  /// Serves until standard input ends, and says where.
+  /// Prints the server's URL, and serves until the end of standard input.
   static func serve() throws {
     let content = [UInt8](Payloads.small)
     let server = try LoopbackServer(logLimit: 0) { _ in
@@ -20,7 +20,7 @@ struct LateServer {
     server.stop()
   }
 
-  /// Every client against it, 64 in flight.
+  /// Measures every client against the server, with 64 requests in flight.
   static func measure(_ options: Options) throws -> [[String: Any]] {
     let server = try LateServer()
     defer { server.stop() }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Sockets on 127.0.0.1, as far as the benchmark needs them.
+/// The socket functions on 127.0.0.1 that the benchmark uses.
 enum Loopback {
-  /// A port that is free at this moment.
+  /// Returns a port that is currently free.
   static func freePort() -> UInt16? {
     let descriptor = makeSocket()
     defer { close(descriptor) }
     return bound(descriptor)
   }
 
-  /// Whether something listens there.
+  /// Returns whether a server listens on the port.
   static func accepts(_ port: UInt16) -> Bool {
     let descriptor = makeSocket()
     defer { close(descriptor) }
@@ -29,7 +29,7 @@ enum Loopback {
     #endif
   }
 
-  /// Binds to a port that the system chooses, and gives it.
+  /// Binds to a port that the system chooses, and returns the port.
   static func bound(_ descriptor: Int32) -> UInt16? {
     var address = address(0)
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -50,7 +50,7 @@ enum Loopback {
   }
 }
 
-/// Listens and never answers: the kernel takes the connections, nobody accepts them.
+/// A server that listens and never responds: the kernel accepts the connections, but the process does not.
 final class SilentServer {
   let url: URL
   private let descriptor: Int32

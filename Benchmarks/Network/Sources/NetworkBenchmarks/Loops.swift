@@ -4,7 +4,8 @@ import Streams
 import Synchronization
 
 #if os(Linux)
-  /// What a second loop would give: one transport beside two that take turns, over TLS, where the client has most to do.
+  /// A measurement of the benefit of a second loop: one transport compared with two that alternate, over TLS, where the
+  /// client has the most work.
   struct Loops {
     let nginx: Nginx
     let rounds: Int
@@ -21,7 +22,7 @@ import Synchronization
 
     func run() throws -> [[String: Any]] {
       guard let secure = nginx.secureURL, let certificate = nginx.certificate else {
-        say("loops: skipped, there is no openssl to make a certificate with (Debian: apt-get install openssl)")
+        say("loops: skipped, openssl is not installed (Debian: apt-get install openssl)")
         return []
       }
       var rows: [[String: Any]] = []
@@ -79,7 +80,7 @@ import Synchronization
       )
     }
 
-    /// CPU that nginx has used so far; clock ticks are 10 ms.
+    /// The CPU time that nginx has used so far, in microseconds. A clock tick is 10 ms.
     private var serverMicros: Double {
       nginx.processes.reduce(0) { sum, process in
         let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""

@@ -2,16 +2,16 @@ import Foundation
 import NetLayer
 import Streams
 
-/// What each request in flight holds, and whether many requests leave more behind than few.
+/// A measurement of the memory per request in flight, and of the memory that remains after few and after many requests.
 struct Memory {
   let clients: [Client]
 
   func run() throws -> [[String: Any]] {
     guard Self.resident != nil else { return [] }
-    // First, while no earlier work has left freed memory behind, which would hide what is asked for now.
+    // Runs first, because memory that earlier work has freed would hide new allocations.
     var rows = [
-      try inFlight("10,000 in pending, 256 on connections", 10_000, connections: 256),
-      try inFlight("4,000 in pending, each on a connection", 4_000, connections: 4_000),
+      try inFlight("10,000 in flight, 256 on connections", 10_000, connections: 256),
+      try inFlight("4,000 in flight, each on a connection", 4_000, connections: 4_000),
     ].compactMap { $0 }
     guard let netLayer = clients.first(where: { $0.name == "NetLayer" }),
       let few = repeated(netLayer, 1_000), let many = repeated(netLayer, 100_000)
@@ -25,7 +25,7 @@ struct Memory {
     return rows
   }
 
-  /// Runs until there have been at least so many requests.
+  /// Runs at least `least` requests.
   private func repeated(_ client: Client, _ least: Int) -> (count: Int, bytes: Double)? {
     var count = 0
     while count < least {
@@ -35,11 +35,11 @@ struct Memory {
     return Self.resident.map { (count, $0) }
   }
 
-  /// How much each of `count` requests adds, handed over at once to a server that never answers.
+  /// Returns the memory that each of `count` concurrent requests adds, sent to a server that never responds.
   private func inFlight(_ name: String, _ count: Int, connections: Int) throws -> [String: Any]? {
     #if os(Linux)
       guard Self.allowDescriptors(connections + 100), let server = SilentServer() else {
-        say("memory: \(name): too few file descriptors are allowed")
+        say("memory: \(name): skipped, the limit of file descriptors is too low")
         return nil
       }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: connections, maxConnections: connections))
@@ -49,10 +49,10 @@ struct Memory {
       for _ in 0..<count {
         _ = bag.insert(network.json(.get, "/user.json").data(User.self).subscribe(onNext: { _ in }))
       }
-      // Time to connect; what grows with the number of connections is libcurl's.
+      // Waits for the connections. The memory that grows with the number of connections belongs to libcurl.
       Thread.sleep(forTimeInterval: 3)
       let each = ((Self.resident ?? before) - before) / Double(count)
-      say(String(format: "memory: %.1f KB each for \(name)", each / 1024))
+      say(String(format: "memory: %.1f KB per request for \(name)", each / 1024))
       bag.dispose()
       transport.shutdown()
       Thread.sleep(forTimeInterval: 0.5)
@@ -62,7 +62,7 @@ struct Memory {
     #endif
   }
 
-  /// Bytes in memory, as the kernel counts them.
+  /// The resident memory in bytes, as reported by the kernel.
   static var resident: Double? {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
     let fields = text.split(separator: " ")

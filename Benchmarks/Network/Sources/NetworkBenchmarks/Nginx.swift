@@ -1,14 +1,14 @@
 import Foundation
 
-/// The server that is fetched from: one nginx worker on 127.0.0.1, keeping connections for ever, logging nothing.
+/// The server for the measurements: one nginx worker on 127.0.0.1, which keeps connections forever and logs nothing.
 final class Nginx {
   let url: URL
-  /// The same over TLS, with HTTP/2; `nil` where no certificate can be made.
+  /// The same server over TLS, with HTTP/2; `nil` if no certificate could be created.
   private(set) var secureURL: URL?
-  /// The certificate of `secureURL`, its own CA.
+  /// The certificate of `secureURL`, which is self-signed.
   private(set) var certificate: URL?
   private let process = Process()
-  /// nginx's processes.
+  /// The process IDs of nginx.
   var processes: [pid_t] {
     let children = try? String(
       contentsOfFile: "/proc/\(process.processIdentifier)/task/\(process.processIdentifier)/children", encoding: .utf8)
@@ -16,7 +16,7 @@ final class Nginx {
   }
   private let folder: URL
 
-  /// nil, and why on standard error, if there is none.
+  /// Starts nginx. Returns `nil` if that fails, and writes the reason to standard error.
   init?(serving files: [String: Data]) {
     let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
     guard
@@ -28,17 +28,17 @@ final class Nginx {
     }
     folder = URL(filePath: NSTemporaryDirectory()).appending(path: "network-benchmarks-\(getpid())")
     do {
-      // Readable for the worker, which gives up its rights when nginx is started by root.
+      // Readable for the worker, which drops its privileges if root starts nginx.
       try FileManager.default.createDirectory(
         at: folder.appending(path: "root"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
       for (name, data) in files { try data.write(to: folder.appending(path: "root/\(name)")) }
     } catch {
-      Self.complain("\(folder.path) can't be written: \(error)")
+      Self.complain("cannot write \(folder.path): \(error)")
       return nil
     }
-    // A free port may be taken by someone else before nginx has it; that is rare, and then nginx says so.
+    // Another process may take the free port before nginx does. That is rare, and nginx then reports it.
     guard let port = Loopback.freePort() else {
-      Self.complain("there is no free port on 127.0.0.1")
+      Self.complain("no free port on 127.0.0.1")
       return nil
     }
     url = URL(string: "http://127.0.0.1:\(port)") ?? folder
@@ -56,11 +56,11 @@ final class Nginx {
       process.standardError = FileHandle.nullDevice
       try process.run()
     } catch {
-      Self.complain("\(program) can't be started: \(error)")
+      Self.complain("cannot start \(program): \(error)")
       return nil
     }
     running = process.processIdentifier
-    // Without it, an interrupted benchmark would leave its nginx behind.
+    // Without this handler, an interrupted benchmark would leave nginx running.
     for number in [SIGINT, SIGTERM] {
       signal(number) { _ in
         if running > 0 { kill(running, SIGTERM) }
@@ -77,7 +77,7 @@ final class Nginx {
     return nil
   }
 
-  /// One more file to serve, of `size` zeros that take no room; `false` when it can't be made.
+  /// Adds a sparse file of `size` zeros to the served files, and returns `false` if that fails.
   func addSparseFile(_ name: String, size: Int) -> Bool {
     let file = folder.appending(path: "root/\(name)")
     return FileManager.default.createFile(atPath: file.path, contents: nil) && truncate(file.path, off_t(size)) == 0
@@ -93,10 +93,10 @@ final class Nginx {
   }
 
   private static func complain(_ reason: String) {
-    FileHandle.standardError.write(Data("skipped, there is no server to measure against: \(reason)\n".utf8))
+    FileHandle.standardError.write(Data("skipped, the server is not available: \(reason)\n".utf8))
   }
 
-  /// `false` where there is no openssl.
+  /// Returns `false` if openssl is missing.
   private static func makeCertificate(in folder: String) -> Bool {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/openssl")
@@ -146,5 +146,5 @@ final class Nginx {
   }
 }
 
-/// nginx's process, for the signal handler, which can reach globals only.
+/// The process ID of nginx, for the signal handler, which can access only globals.
 nonisolated(unsafe) private var running: pid_t = 0

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The command line.
+/// The command-line options.
 struct Options {
   static let usage = """
-    options: --only NAMES   rows, separated by commas: 1, 64, 256 (in pending), late (a server
-                            that takes its time), decode, memory, allocations, download, http2, loops,
-                            or a client's name
-             --json FILE    writes the rows there, too
-             --rounds N     takes medians of so many (5)
-             --seconds S    how long each client runs in each round (1)
+    options: --only NAMES   rows, separated by commas: 1, 64, 256 (requests in flight), late (a server
+                            that responds late), decode, memory, allocations, download, http2, loops,
+                            or the name of a client
+             --json FILE    also writes the rows to FILE
+             --rounds N     number of rounds for the medians (default 5)
+             --seconds S    time per client and round (default 1)
     """
 
   var only: Set<String> = []
@@ -21,22 +21,27 @@ struct Options {
   init(_ arguments: [String]) {
     var arguments = arguments[...]
     while let option = arguments.popFirst() {
-      guard let value = arguments.popFirst() else { Self.refuse("\(option) needs a value") }
+      guard let value = arguments.popFirst() else { Self.refuse("\(option) requires a value") }
       switch option {
       case "--only": only = Set(value.split(separator: ",").map(String.init))
       case "--json": file = value
       case "--rounds":
-        guard let number = Int(value), number > 0 else { Self.refuse("--rounds takes a number, not \(value)") }
+        guard let number = Int(value), number > 0 else {
+          Self.refuse("invalid value '\(value)' of --rounds: pass a number above 0")
+        }
         rounds = number
       case "--seconds":
-        guard let number = Double(value), number > 0 else { Self.refuse("--seconds takes seconds, not \(value)") }
+        guard let number = Double(value), number > 0 else {
+          Self.refuse("invalid value '\(value)' of --seconds: pass a number above 0")
+        }
         seconds = number
-      default: Self.refuse("unknown option \(option)")
+      default: Self.refuse("unknown option '\(option)'")
       }
     }
   }
 
-  /// Whether a row with these names was asked for: each kind of name restricts only if one of it was given.
+  /// Returns whether a row with this number and this client is selected. Each kind of name restricts the rows only if
+  /// at least one name of that kind was given.
   func wants(inFlight count: Int, client: String, among clients: [String]) -> Bool {
     let numbers = only.intersection(Self.inFlight.map(String.init))
     let names = only.intersection(clients)
@@ -52,5 +57,5 @@ struct Options {
   }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line without buffering, also to a pipe.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is served and decoded: an envelope around one user of about 1 KB, or around a thousand of them.
+/// The content to serve and decode: an envelope with one user of about 1 KB, or with a thousand users.
 struct User: Codable, Sendable {
   struct Address: Codable, Sendable {
     var street: String
@@ -20,7 +20,7 @@ struct User: Codable, Sendable {
   var followers: [Int]
 }
 
-/// What is decoded in one pass where there is no layer that knows envelopes.
+/// An envelope and its model in one type, for decoding in one pass by clients that have no envelopes.
 struct Wrapped<Payload: Codable & Sendable>: Codable, Sendable {
   var code: Int
   var message: String

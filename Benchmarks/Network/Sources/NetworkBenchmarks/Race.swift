@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Synchronization
 
-/// Keeps a number of requests in flight until the time is over.
+/// A run that keeps a number of requests in flight until the time is over.
 final class Race: Sendable {
   typealias Send = @Sendable (_ done: @escaping @Sendable (Bool) -> Void) -> Void
 
@@ -21,7 +21,7 @@ final class Race: Sendable {
     running = Atomic(inFlight)
   }
 
-  /// How many succeeded; nil if any failed.
+  /// Returns the number of requests that succeeded, or `nil` if any failed.
   func run() -> Int? {
     for _ in 0..<inFlight { next() }
     finished.wait()

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What was asked of a ratio between two clients, and whether it is there; from figures that are not rounded.
+/// A target for the ratio between two clients, evaluated with unrounded values.
 struct Target {
   let name: String
   var inFlight = 64
   let ours: String
   let other: String
-  /// Of CPU per request, where less is better; else of requests per second.
+  /// Whether the ratio is of CPU time per request, where less is better, instead of requests per second.
   var isOfCPU = false
   let asked: Double
 
@@ -27,7 +27,7 @@ struct Target {
     Target(name: "NetLayer / URLSession, decoded", ours: "NetLayer", other: "URLSession+JSONDecoder", asked: 8),
   ]
 
-  /// Prints a line for each target whose clients were measured; gives them for the file.
+  /// Prints a line for each target whose clients were measured, and returns the targets for the file.
   static func report(_ rows: [Throughput.Row], inFlight: Int) -> [[String: Any]] {
     var results: [[String: Any]] = []
     for target in all where target.inFlight == inFlight {
@@ -43,7 +43,7 @@ struct Target {
         "targets": [["target": "\(sign) \(target.asked)", "met": isMet]],
       ])
       say(
-        target.name.padded(38) + String(format: "%6.3f   asked: \(sign) %g   ", ratio, target.asked)
+        target.name.padded(38) + String(format: "%6.3f   target: \(sign) %g   ", ratio, target.asked)
           + (isMet ? "met" : "MISSED"))
     }
     if !results.isEmpty { say("") }

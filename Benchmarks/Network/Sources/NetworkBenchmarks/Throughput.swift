@@ -1,6 +1,7 @@
 import Foundation
 
-/// Requests per second and CPU per request of every client, in turn, so that a slow moment of the machine hits all.
+/// A measurement of requests per second and CPU time per request. All clients alternate, so that a slow moment of the
+/// machine affects all of them.
 struct Throughput {
   struct Row {
     let client: String
@@ -19,10 +20,10 @@ struct Throughput {
 
   let options: Options
   let clients: [Client]
-  /// What is fetched from.
+  /// The name of the server.
   var server = "nginx"
 
-  /// Measures and prints, a table for each number in flight; gives the rows and the targets.
+  /// Measures and prints a table for each number of requests in flight, and returns the rows and the targets.
   func run() -> [[String: Any]] {
     let names = clients.map(\.name)
     var rows: [[String: Any]] = []
@@ -36,7 +37,7 @@ struct Throughput {
     return rows
   }
 
-  /// Measures so many in flight, and prints the table.
+  /// Measures with `inFlight` requests in flight, and prints the table.
   func run(inFlight: Int) -> [Row] {
     let measured = measure(clients, inFlight)
     Self.show(measured)
@@ -52,7 +53,7 @@ struct Throughput {
         let cpu = Usage.cpuMicros
         let start = ContinuousClock.now
         guard let count = client.run(inFlight, options.seconds), count > 0 else {
-          say("\(client.name) failed at \(inFlight) in pending")
+          say("\(client.name) failed with \(inFlight) in flight")
           continue
         }
         rates[client.name, default: []].append(Double(count) / ((ContinuousClock.now - start) / Duration.seconds(1)))
@@ -73,7 +74,7 @@ struct Throughput {
     let peer = rows.first { $0.client == "AsyncHTTPClient" }
     let peerDecoding = rows.first { $0.client == "AsyncHTTPClient+JSONDecoder" }
     say(
-      "\(inFlight) in pending, \(rows[0].server)".padded(28)
+      "\(inFlight) in flight, \(rows[0].server)".padded(28)
         + "     req/s   CPU µs   × C loop   × URLSession   × the same, decoded"
         + "   × AHC   × AHC, decoded")
     for row in rows {
@@ -90,7 +91,7 @@ struct Throughput {
 }
 
 enum Usage {
-  /// User and system time of the whole process so far.
+  /// The user and system time of the whole process so far.
   static var cpuMicros: Double {
     var usage = rusage()
     #if os(Linux)
@@ -104,7 +105,7 @@ enum Usage {
 }
 
 extension [Double] {
-  /// The middle one; nil of none.
+  /// The median, or `nil` if the array is empty.
   var median: Double? { isEmpty ? nil : sorted()[count / 2] }
 }
 

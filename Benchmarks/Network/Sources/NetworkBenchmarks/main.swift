@@ -6,7 +6,7 @@ if CommandLine.arguments.dropFirst() == ["serve"] {
 }
 let options = Options(Array(CommandLine.arguments.dropFirst()))
 let path = "user.json"
-// Exits with success where there is no nginx: nothing has failed, and nothing was measured.
+// Exits with success if nginx is missing: nothing failed, and nothing was measured.
 guard let nginx = Nginx(serving: [path: Payloads.small, Loops.largeName: Loops.large]) else { exit(0) }
 do {
   let url = nginx.url.appending(path: path)
@@ -17,11 +17,11 @@ do {
   let unknown = options.only.subtracting(known)
   guard unknown.isEmpty else {
     nginx.stop()
-    say("no row \(unknown.sorted().joined(separator: ", ")); there are \(known.joined(separator: ", "))")
+    say("unknown rows: \(unknown.sorted().joined(separator: ", ")); use \(known.joined(separator: ", "))")
     exit(2)
   }
   var rows: [[String: Any]] = []
-  // The order matters for memory only: see there.
+  // The order matters only for memory: see `Memory.run()`.
   if options.wants("memory") { rows += try Memory(clients: clients).run() }
   rows += Throughput(options: options, clients: clients).run()
   if options.wants("allocations") { rows += Allocations(clients: clients).run() }

@@ -4,18 +4,18 @@
   import Streams
   import Synchronization
 
-  /// Very many requests at once to an endpoint that does not answer, each on a connection of its own; then all are
-  /// cancelled, which must take less than a second.
+  /// A test with very many concurrent requests to an endpoint that does not respond, each over a separate connection.
+  /// Cancelling all of them must take less than a second.
   struct Crowd {
     let server: URL
 
     func run(_ count: Int) throws -> Bool {
       guard Limits.allowDescriptors(count + 200) else {
-        say("crowd: skipped, the system allows too few descriptors (ulimit -Hn) for \(count) connections")
+        say("crowd: skipped, the limit of descriptors (ulimit -Hn) is too low for \(count) connections")
         return true
       }
       let observer = try CurlTransport()
-      // Its own connection stands from here on.
+      // Opens the observer's own connection.
       _ = Self.open(observer, server)
       let start = Limits.held
       let transport = try CurlTransport(.init(maxConnectionsPerHost: count, maxConnections: count))
@@ -37,7 +37,7 @@
       }
       while Self.open(observer, server) <= count {
         guard ContinuousClock.now - begin < .seconds(120), ended.load(ordering: .relaxed) == 0 else {
-          say("FAILED: only \(Self.open(observer, server)) of \(count) connections stand")
+          say("FAILED: only \(Self.open(observer, server)) of \(count) connections are open")
           return false
         }
         Thread.sleep(forTimeInterval: 0.1)
@@ -52,16 +52,16 @@
       say(
         String(
           format:
-            "crowd: %d in pending after %.1f s, all cancelled in %.2f s; descriptors and threads \(start), then \(left)",
+            "crowd: %d in flight after %.1f s, all cancelled in %.2f s; descriptors and threads \(start), then \(left)",
           count, connected, seconds))
       if let fault = ledger.fault { say("FAILED: \(fault)") }
       let isGood =
         isOver && wrong.load(ordering: .relaxed) == 0 && seconds < 1 && left == start && ledger.fault == nil
-      if !isGood { say("FAILED: all must end as cancelled within 1 s, and leave nothing") }
+      if !isGood { say("FAILED: all requests must be cancelled within 1 s and release their resources") }
       return isGood
     }
 
-    /// How many connections the server has open.
+    /// Returns the number of connections that the server has open.
     private static func open(_ transport: CurlTransport, _ server: URL) -> Int {
       let answer = Mutex(0)
       let done = DispatchSemaphore(value: 0)

@@ -1,20 +1,21 @@
 #if os(Linux)
   import Synchronization
 
-  /// How often each of many requests has ended: once is right.
+  /// A count of the completions of many requests: each must complete once.
   final class Ledger: Sendable {
     private let ends: Mutex<[UInt8]>
 
     init(_ count: Int) { ends = Mutex([UInt8](repeating: 0, count: count)) }
 
-    /// Notes an end of the request `id`.
+    /// Records a completion of the request `id`.
     func note(_ id: Int) { ends.withLock { $0[id] &+= 1 } }
 
-    /// What is wrong, for the first of them; `nil` where each has ended once. A second end may come late: ask last.
+    /// A description of the first error, or `nil` if each request has completed once. Read it last, because a second
+    /// completion may arrive late.
     var fault: String? {
       ends.withLock { ends in
         ends.firstIndex { $0 != 1 }.map {
-          "request \($0) has ended \(ends[$0]) times, and \(ends.count { $0 != 1 }) wrongly"
+          "request \($0) has ended \(ends[$0]) times; \(ends.count { $0 != 1 }) requests have not ended exactly once"
         }
       }
     }

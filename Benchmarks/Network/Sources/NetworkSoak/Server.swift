@@ -3,9 +3,9 @@
   import LoopbackServer
   import Synchronization
 
-  /// The server, in a process of its own: what it holds must not count as the client's.
+  /// The server, in a separate process, so that its resources do not count as the client's.
   enum Server {
-    /// Says where it listens, and serves until its standard input ends.
+    /// Prints the server's URL, and serves until the end of standard input.
     static func run() throws {
       Limits.allowDescriptors(11_000)
       let open = Box()
@@ -27,7 +27,7 @@
       server.stop()
     }
 
-    /// The 1000 bytes that are the answer to the request `id`, and to no other.
+    /// Returns the 1000 bytes of the response to the request `id`, which differ from those of any other request.
     static func content(of id: Int) -> Data {
       let name = Data("\(id) ".utf8)
       return name + filler.prefix(1000 - name.count)
@@ -35,7 +35,7 @@
 
     private static let filler = Data((0..<1000).map { UInt8(97 + $0 % 26) })
 
-    /// Lets the handler ask the server that it belongs to.
+    /// A reference through which the handler accesses its server.
     private final class Box: Sendable {
       private let kept = Mutex<LoopbackServer?>(nil)
       var server: LoopbackServer? {
@@ -72,7 +72,7 @@
   }
 
   enum Limits {
-    /// Whether so many descriptors may be open.
+    /// Raises the limit of open descriptors to `count`, and returns whether that is allowed.
     @discardableResult
     static func allowDescriptors(_ count: Int) -> Bool {
       var limit = rlimit()
@@ -85,7 +85,7 @@
 
     static var openDescriptors: Int { list("/proc/self/fd").count }
 
-    /// Tried again, as an entry that vanishes meanwhile ends the listing.
+    /// Returns the names in a folder. Retries, because an entry that disappears during the listing makes it fail.
     private static func list(_ folder: String) -> [String] {
       for _ in 0..<10 {
         if let names = try? FileManager.default.contentsOfDirectory(atPath: folder) { return names }
@@ -93,7 +93,7 @@
       return []
     }
 
-    /// Descriptors, and threads of transports.
+    /// The numbers of open descriptors and of transport threads.
     static var held: [Int] {
       let names = list("/proc/self/task").compactMap {
         try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
@@ -101,7 +101,7 @@
       return [openDescriptors, names.count { $0.hasPrefix("NetLayer") }]
     }
 
-    /// What is held when it is no more than `goal`, or after ten seconds.
+    /// Waits up to ten seconds until at most `goal` is held, and returns the numbers at that time.
     static func wait(until goal: [Int]) -> [Int] {
       for _ in 0..<100 {
         if zip(held, goal).allSatisfy({ $0 <= $1 }) { break }
@@ -110,7 +110,8 @@
       return held
     }
 
-    /// What the system's libraries open once is no leak: Dispatch has descriptors of its own for timers.
+    /// Opens the resources that system libraries open once, such as Dispatch's descriptors for timers, so that they do
+    /// not count as leaks.
     static func warmUp() {
       let done = DispatchSemaphore(value: 0)
       DispatchQueue.global().asyncAfter(deadline: .now() + 0.001) { done.signal() }

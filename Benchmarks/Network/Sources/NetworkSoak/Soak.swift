@@ -5,8 +5,8 @@
   import Streams
   import Synchronization
 
-  /// Many requests, 64 in flight, of which 5 % meet a fault and 10 % are cancelled: every one ends once and as it must,
-  /// and what the process holds stays as it was.
+  /// A test with many requests, 64 in flight, of which 5 % encounter a fault and 10 % are cancelled. Each must complete
+  /// once with the expected outcome, and the process must hold the same resources afterwards.
   struct Soak {
     let server: URL
 
@@ -17,31 +17,31 @@
       Limits.warmUp()
       let start = Limits.held
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 64, maxConnections: 64))
-      // Until the allocator has seen the worst that comes at once; then it stays where it is.
+      // Runs until the allocator has reached its peak, after which memory stays constant.
       let warmUp = 2 * count
       let rounds = [Round(transport, server, folder, warmUp), Round(transport, server, folder, count)]
       var isGood = rounds[0].run()
-      // Else the look at what is left would be worth nothing.
+      // Otherwise the check for leaked threads would be meaningless.
       guard Limits.held[1] == start[1] + 1 else {
-        say("FAILED: the transport's thread is not seen")
+        say("FAILED: the transport's thread was not found")
         return false
       }
       let descriptors = Limits.openDescriptors
       let begin = ContinuousClock.now
       isGood = rounds[1].run() && isGood
       let seconds = (ContinuousClock.now - begin) / Duration.seconds(1)
-      // The most of one series against the most of the other: at a moment of rest it depends on which handles served
-      // streams last, whose buffers are eight times as large.
+      // Compares the peak of one round with the peak of the other. Memory at rest depends on which handles served the
+      // last streams, whose buffers are eight times as large.
       let bytes = rounds.map(\.peakBytes)
       let growth = bytes[1] / bytes[0] - 1
       say(
         String(
           format:
-            "soak: %d requests in %.1f s; memory %.1f MB at most in the %d before, %+.1f %% in these; descriptors %d, then %d",
+            "soak: %d requests in %.1f s; peak memory %.1f MB in the %d before, %+.1f %% in these; descriptors %d, then %d",
           count, seconds, bytes[0] / 1e6, warmUp, growth * 100, descriptors, Limits.openDescriptors))
-      // Kept connections may be more or fewer, by as many as there may be.
+      // The number of kept connections may change, up to the limit.
       let isFlat = growth <= 0.05 && Limits.openDescriptors <= descriptors + 64
-      if !isFlat { say("FAILED: memory grew by more than 5 %, or descriptors were lost") }
+      if !isFlat { say("FAILED: memory grew by more than 5 %, or descriptors leaked") }
       transport.shutdown()
       let left = Limits.wait(until: start)
       let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -49,7 +49,7 @@
         "soak: descriptors and threads of the transport at the start \(start), at the end \(left); \(files.count) files left"
       )
       for fault in rounds.compactMap(\.ledger.fault) { say("FAILED: \(fault)") }
-      if left != start || !files.isEmpty { say("FAILED: something is left over") }
+      if left != start || !files.isEmpty { say("FAILED: descriptors, threads or files leaked") }
       return isGood && isFlat && left == start && files.isEmpty && rounds.allSatisfy { $0.ledger.fault == nil }
     }
 
@@ -65,13 +65,14 @@
         var random = SystemRandomNumberGenerator()
       }
 
-      /// One request of them.
+      /// One request of the series.
       private struct Item {
         let id: Int
         let fault: LoopbackServer.Fault?
         let cancels: Bool
 
-        /// One in ten is a stream, one in fifty a download: each of these is a call of the system that waits for the disk.
+        /// One request in ten is a stream, and one in fifty a download, because each download makes a system call that
+        /// waits for the disk.
         var isStream: Bool { id % 10 == 1 }
         var isFile: Bool { id % 50 == 0 }
       }
@@ -85,7 +86,7 @@
       private let finished = DispatchSemaphore(value: 0)
       private static let faults = LoopbackServer.Fault.allCases
 
-      /// The most memory that it held, looked at every thousand requests.
+      /// The peak of the resident memory, sampled every thousand requests.
       var peakBytes: Double { tally.withLock { $0.peakBytes } }
 
       init(_ transport: CurlTransport, _ server: URL, _ folder: URL, _ count: Int) {
@@ -98,13 +99,15 @@
 
       func run() -> Bool {
         for _ in 0..<64 { next() }
-        // One semaphore signal ends it; ten minutes are beyond any machine's slowness.
+        // The semaphore is signaled once at the end. Ten minutes are enough for any machine.
         guard finished.wait(timeout: .now() + 600) == .success else {
-          say("FAILED: \(tally.withLock { $0.started - $0.answered - $0.failed - $0.cancelled }) requests did not end")
+          say(
+            "FAILED: \(tally.withLock { $0.started - $0.answered - $0.failed - $0.cancelled }) requests did not complete"
+          )
           return false
         }
         let (answered, failed, cancelled, wrong) = tally.withLock { ($0.answered, $0.failed, $0.cancelled, $0.wrong) }
-        say("soak: \(count) requests: \(answered) answered, \(failed) failed as they must, \(cancelled) cancelled")
+        say("soak: \(count) requests: \(answered) succeeded, \(failed) failed as expected, \(cancelled) cancelled")
         for line in wrong.prefix(10) { say("FAILED: \(line)") }
         return wrong.isEmpty && answered + failed + cancelled == count
       }
@@ -122,7 +125,7 @@
         guard let item else { return }
         var request = Request(url: server.appending(path: item.fault.map { "fault/\($0.rawValue)" } ?? "ok/\(item.id)"))
         request.options.maxBodySize = 1 << 20
-        // Only those may run into a limit of which it is expected.
+        // Only requests that are expected to time out have short limits.
         if item.fault?.kind == .timeout { request.timeouts = .init(connect: 5, idle: 0.2, total: 0.5) }
         let control = Control(item.cancels)
         if item.isStream {
@@ -163,11 +166,13 @@
           case .success(let response):
             tally.answered += 1
             let expected = item.fault == nil ? Server.content(of: item.id) : Data("ok".utf8)
-            if item.fault.map({ $0.kind != nil }) ?? false { wrong("answered, with \(response.status)") }
-            if body != expected { wrong("\(body.count) bytes, which are not its own") }
+            if item.fault.map({ $0.kind != nil }) ?? false {
+              wrong("unexpected response with status \(response.status)")
+            }
+            if body != expected { wrong("\(body.count) bytes of another response") }
           case .failure(let error) where error.kind == .cancelled:
             tally.cancelled += 1
-            if !item.cancels { wrong("cancelled by nobody") }
+            if !item.cancels { wrong("cancelled unexpectedly") }
           case .failure(let error):
             tally.failed += 1
             if item.fault?.kind != error.kind { wrong("\(error)") }
@@ -178,13 +183,13 @@
       }
     }
 
-    /// Whether a request is to be cancelled.
+    /// The decision whether and when to cancel a request.
     private struct Control: Sendable {
       let isCancelled: Bool
 
       init(_ isCancelled: Bool) { self.isCancelled = isCancelled }
 
-      /// At once, or when it has got some way.
+      /// Cancels immediately or after up to 3 ms.
       func cancel(_ pending: any Disposable) {
         guard isCancelled else { return }
         let delay = Double.random(in: 0..<0.003)
@@ -198,7 +203,7 @@
   }
 
   extension LoopbackServer.Fault {
-    /// How a request that meets it must fail; `nil` where it is answered with "ok".
+    /// The expected kind of error of a request with this fault; `nil` if the response is "ok".
     fileprivate var kind: NetworkError.Kind? {
       switch self {
       case .neverResponding, .headStalled, .dripping, .stalledBody: .timeout

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Whether the transport stays what it is under load: see docs/reliability.md.
+/// Checks that the transport stays stable under load. See docs/reliability.md.
 ///
-/// `NetworkSoak [REQUESTS]` starts itself a second time as the server (`NetworkSoak serve`), and exits with 1 if
-/// anything was not as it must be.
+/// `NetworkSoak [REQUESTS]` starts itself a second time as the server (`NetworkSoak serve`), and exits with 1 if a
+/// check fails.
 let arguments = Array(CommandLine.arguments.dropFirst())
 #if os(Linux)
   if arguments.first == "serve" {
@@ -20,8 +20,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
     exit(isGood ? 0 : 1)
   }
 #else
-  say("NetworkSoak reads /proc, so it runs on Linux only")
+  say("NetworkSoak runs only on Linux, because it reads /proc")
 #endif
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line without buffering, also to a pipe.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -1,7 +1,7 @@
-// WebSockets: SocketBenchmarks [--url ws://127.0.0.1:…] [--messages N] [--only NAME] [--c | --soak]
-// Echo round trips and throughput against the server at the URL, or a loopback server in this process; with --c, those of a
-// plain C loop instead; with --soak, memory over many messages. `sockets.py` in this folder measures PyPI's `websockets` in
-// the same way, and compares the three.
+// Measures WebSockets: SocketBenchmarks [--url ws://127.0.0.1:…] [--messages N] [--only NAME] [--c | --soak]
+// Echo round trips and throughput with the server at the URL, or with a loopback server in this process. --c measures a plain
+// C loop instead. --soak reports memory over many messages. `sockets.py` in this folder measures PyPI's `websockets` in the
+// same way, and compares the three.
 import Dispatch
 import Foundation
 import LoopbackServer
@@ -37,7 +37,7 @@ let network = Network()
 
 typealias Taken = (seconds: Double, cpu: Double)
 
-/// One message after the other: each is sent when the one before has come back.
+/// Sends messages one at a time: each after the echo of the previous one.
 func roundTrips(_ bytes: Int, _ count: Int) async throws -> Taken {
   if isC { return try loop(isText: true, bytes, count, inFlight: 1) }
   return try await network.withSocket(.get(url)) { socket in
@@ -52,7 +52,7 @@ func roundTrips(_ bytes: Int, _ count: Int) async throws -> Taken {
   }
 }
 
-/// Sends as fast as the socket takes messages, and reads the echoes beside it.
+/// Sends as fast as the socket accepts messages, and reads the echoes concurrently.
 func throughput(_ bytes: Int, _ count: Int) async throws -> Taken {
   if isC { return try loop(isText: false, bytes, count, inFlight: 0) }
   return try await network.withSocket(.get(url)) { socket in

@@ -1,9 +1,9 @@
-"""Echo server and client of PyPI's `websockets`, to compare.
+"""Echo server and client with PyPI's `websockets`, for comparison.
 
 sockets.py serve                                 echoes, and prints its URL
 sockets.py URL [MESSAGES]                        measures this client
-sockets.py compare PROGRAM [ROUNDS [MESSAGES]]   SocketBenchmarks, its C loop and this client in turn, with a server of
-                                                 this file; prints a table of medians"""
+sockets.py compare PROGRAM [ROUNDS [MESSAGES]]   measures SocketBenchmarks, its C loop and this client in turn, with a server
+                                                 of this file, and prints a table of medians"""
 import asyncio
 import re
 import resource

@@ -3,7 +3,7 @@ import OpenCombine
 import OpenCombineDispatch
 import Streams
 
-/// A source as an app writes it, which the compiler cannot see into: `create` for us, a fed subject for OpenCombine.
+/// Returns a source as apps write it, opaque to the compiler: `create` here, a subject for OpenCombine.
 func created(_ count: Int) -> Observable<Int> {
   opaque(
     Observable.create { observer in
@@ -13,7 +13,7 @@ func created(_ count: Int) -> Observable<Int> {
     })
 }
 
-/// Feeds 1 to `count` to `subject` while three observers are subscribed to `stream`.
+/// Sends 1 to `count` to `subject` while three observers are subscribed to `stream`.
 func toThree(_ stream: Observable<Int>, _ count: Int, _ add: @escaping @Sendable (Int) -> Void, _ send: (Int) -> Void) {
   let all = (0..<3).map { _ in opaque(stream).subscribe(onNext: add) }
   for value in 1...count { send(value) }
@@ -28,7 +28,7 @@ func toThree(
   for one in all { one.cancel() }
 }
 
-/// The rows that apps use most: an opaque chain over `create` or a subject.
+/// Returns the rows for the most frequent uses in apps: an opaque chain over `create` or a subject.
 func makeAppRows() -> [Row] {
   let total = Total()
   let add: @Sendable (Int) -> Void = opaque { total.value &+= $0 }

@@ -1,7 +1,7 @@
 import Streams
 
-// Closures that pass through these are opaque to the optimiser, and so to both libraries. Each type has its own, since a
-// generic one would wrap the closure in a thunk.
+// Closures passed through these functions are opaque to the optimizer, for both libraries. Each type has a separate
+// overload, because a generic one would wrap the closure in a thunk.
 @inline(never) @_optimize(none)
 func opaque(_ closure: @escaping @Sendable (Int) -> Void) -> @Sendable (Int) -> Void { closure }
 @inline(never) @_optimize(none)
@@ -20,7 +20,8 @@ func opaque(_ closure: @escaping @Sendable (Person) -> Bool) -> @Sendable (Perso
 func opaque(_ closure: @escaping @Sendable (Person) -> Void) -> @Sendable (Person) -> Void { closure }
 @inline(never) @_optimize(none)
 func opaque(_ value: Int) -> Int { value }
-// A chain that passes through here is built in one place and subscribed in another: nothing collapses into a loop.
+// A chain passed through these functions is built in one place and subscribed in another, so that it cannot be
+// optimized into a loop.
 @inline(never) @_optimize(none)
 func opaque(_ chain: Observable<Int>) -> Observable<Int> { chain }
 @inline(never) @_optimize(none)
@@ -30,7 +31,7 @@ func opaque(_ chain: Observable<[Int]>) -> Observable<[Int]> { chain }
 @inline(never) @_optimize(none)
 func opaque(_ chain: Single<Int>) -> Single<Int> { chain }
 
-/// A client that is generic itself and is not specialised.
+/// A generic client that is not specialized.
 @inline(never) @_semantics("optimize.sil.specialize.generic.never")
 func generic<Value: FixedWidthInteger & Sendable>(
   _ count: Value, _ transform: @escaping @Sendable (Value) -> Value, _ sink: @escaping @Sendable (Value) -> Void
@@ -38,7 +39,7 @@ func generic<Value: FixedWidthInteger & Sendable>(
   _ = Observable<Value>.range(start: 1, count: count).map(transform).subscribe(onNext: sink)
 }
 
-/// A client that is generic over something else and is not specialised.
+/// A client that is generic over another type and is not specialized.
 @inline(never) @_semantics("optimize.sil.specialize.generic.never")
 func genericClient<Context: Sendable>(
   _ context: Context, _ count: Int, _ transform: @escaping @Sendable (Int) -> Int,
@@ -48,7 +49,7 @@ func genericClient<Context: Sendable>(
     .subscribe(onNext: sink)
 }
 
-/// The plain loop there.
+/// The plain loop for comparison.
 @inline(never) @_semantics("optimize.sil.specialize.generic.never")
 func genericLoop<Value: FixedWidthInteger & Sendable>(
   _ count: Value, _ transform: @escaping @Sendable (Value) -> Value, _ sink: @escaping @Sendable (Value) -> Void

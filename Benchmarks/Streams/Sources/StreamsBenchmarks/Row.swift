@@ -1,11 +1,11 @@
 import CountMalloc
 import Foundation
 
-/// One line of the table: the same work in three ways.
+/// One line of the table: the same work done in three ways.
 struct Row {
   let name: String
   let title: String
-  /// How many elements (or whatever the unit names) one run handles.
+  /// The number of elements (or of the given unit) per run.
   let count: Int
   var unit = "ns/element"
   let ours: () -> Void
@@ -15,15 +15,15 @@ struct Row {
   var targets: [Target] = []
 }
 
-/// A limit that a row is to keep.
+/// A target for a row.
 enum Target {
-  /// At most so many nanoseconds.
+  /// The maximum time in nanoseconds.
   case time(Double)
-  /// At most so many times the loop's time.
+  /// The maximum time as a multiple of the loop's time.
   case loop(Double)
-  /// At least so many times as fast as OpenCombine.
+  /// The minimum speed as a multiple of OpenCombine's.
   case openCombine(Double)
-  /// At most so many allocations for each element, with room for those of the whole run.
+  /// The maximum number of allocations per element, with a margin for those of the whole run.
   case mallocs(Double)
 
   var text: String {
@@ -35,7 +35,7 @@ enum Target {
     }
   }
 
-  /// Whether `measurement` keeps it; a comparison with something that did not run is not judged.
+  /// Returns whether `measurement` meets the target, or `nil` if the other library did not run.
   func isMet(by measurement: Measurement) -> Bool? {
     switch self {
     case .time(let limit): measurement.ours <= limit
@@ -54,7 +54,8 @@ struct Measurement {
   let mallocs: Double
   let bytes: Double
 
-  /// Runs the ways in turn, so that a slow moment of the machine hits all of them; medians of `rounds`.
+  /// Runs the ways alternately, so that a slow moment of the machine affects all of them, and takes the medians of
+  /// `rounds`.
   init(_ row: Row, rounds: Int) {
     self.row = row
     let ways = [row.ours, row.openCombine, row.loop]
@@ -80,7 +81,7 @@ struct Measurement {
     bytes = Double(count_bytes() - asked) / Double(row.count)
   }
 
-  /// Each target, and whether it is met.
+  /// A description of the targets and their results.
   var verdict: String {
     row.targets.map { target in
       let met = target.isMet(by: self).map { $0 ? "met" : "MISSED" }

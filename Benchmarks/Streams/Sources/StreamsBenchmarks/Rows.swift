@@ -13,7 +13,7 @@ struct Person: Sendable {
   var name: String
 }
 
-/// OpenCombine's counterpart of a concrete loop: a subject that is fed.
+/// Sends values to a subject, OpenCombine's counterpart of a concrete loop.
 func feed(
   _ count: Int, _ chain: (PassthroughSubject<Int, Never>) -> AnyCancellable, finally: () -> Void = {}
 ) {
@@ -25,7 +25,8 @@ func feed(
   cancellable.cancel()
 }
 
-/// The rows whose source is a concrete loop or a subject; a function, so that what the closures use is local and costs no access check.
+/// Returns the rows whose source is a concrete loop or a subject. It is a function so that the closures capture local
+/// variables, which cost no access check.
 func makeLoopRows() -> [Row] {
   let total = Total()
   let add: @Sendable (Int) -> Void = opaque { total.value &+= $0 }
@@ -124,7 +125,7 @@ func makeLoopRows() -> [Row] {
         _ = Observable.zip(Observable.range(start: 1, count: million), Observable.range(start: 1, count: million))
           .subscribe(onNext: { addPair($0.0, $0.1) })
       },
-      // Linear only up to some thousand queued values, so it gets blocks of 2,000.
+      // The time is linear only up to some thousand queued values, so the work is split into blocks of 2,000.
       openCombine: {
         for _ in 0..<(million / 2000) {
           (1...2000).publisher.zip((1...2000).publisher).sink { addPair($0.0, $0.1) }.cancel()

@@ -1,6 +1,7 @@
 import Streams
 
-/// The pipelines of RxSwift's own benchmark, as it writes them: `create` pumps, or the chain is created and run once.
+/// Returns the pipelines of RxSwift's own benchmark: `create` emits many elements, or the chain is created and run
+/// once.
 func makeRxSwiftRows() -> [Row] {
   let total = Total()
   let add: @Sendable (Int) -> Void = opaque { total.value &+= $0 }
@@ -9,7 +10,7 @@ func makeRxSwiftRows() -> [Row] {
   let elements = opaque(100_000)
   let times = opaque(10_000)
 
-  /// A row that pumps many elements through a chain, and one that creates the chain for each.
+  /// Returns a row that sends many elements through a chain, and a row that creates the chain for each element.
   func rows(_ name: String, _ title: String, _ chain: @escaping (Observable<Int>) -> Observable<Int>) -> [Row] {
     [
       Row(
@@ -21,7 +22,7 @@ func makeRxSwiftRows() -> [Row] {
     ]
   }
 
-  /// `stage` six times.
+  /// Returns a function that applies `stage` six times.
   func sixTimes(_ stage: @escaping (Observable<Int>) -> Observable<Int>) -> (Observable<Int>) -> Observable<Int> {
     { source in (0..<6).reduce(source) { chain, _ in opaque(stage(chain)) } }
   }

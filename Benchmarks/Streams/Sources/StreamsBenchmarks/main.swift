@@ -13,7 +13,7 @@ while !arguments.isEmpty {
     continue
   }
   guard !arguments.isEmpty else {
-    print("\(option) needs a value; \(usage)")
+    print("\(option) requires a value; \(usage)")
     exit(2)
   }
   let value = arguments.removeFirst()
@@ -30,7 +30,7 @@ while !arguments.isEmpty {
 let rows = makeLoopRows() + makeAppRows() + makeRxSwiftRows()
 let chosen = rows.filter { only?.contains($0.name) ?? true }
 guard !chosen.isEmpty else {
-  print("no such row; rows are \(rows.map(\.name).joined(separator: ", "))")
+  print("unknown row; use \(rows.map(\.name).joined(separator: ", "))")
   exit(2)
 }
 print(Measurement.header)

@@ -1,6 +1,6 @@
 import LoopbackServer
 
-/// A room with one other guest, who repeats what is said and shows what a lost connection looks like.
+/// A room with one other guest, who echoes each line and can simulate a lost connection.
 final class Room {
   private let server: LoopbackServer
 

@@ -1,4 +1,4 @@
-// A chat in the terminal, over a WebSocket that reconnects: swift run Chat [wss://…]
+// A terminal chat over a WebSocket that reconnects: swift run Chat [wss://…]
 import Foundation
 import NetLayer
 import Streams
@@ -9,7 +9,7 @@ let url = CommandLine.arguments.dropFirst().first ?? room.url
 let chat = Network()
 
 let session = chat.socket(.get(url), reconnect: RetryPolicy(attempts: 20, maximumDelay: .seconds(10))) { socket in
-  // Called for each connection, so that the room knows us again after a loss.
+  // Called for each connection, so that the user joins the room again after a reconnect.
   socket.send("/join \(NSUserName())")
 }
 let bag = DisposeBag()
@@ -39,11 +39,11 @@ session.messages
 
 while let line = readLine() {
   do {
-    // Returns when the line has been sent; while the session reconnects, it waits.
+    // Returns after the line was sent. Waits while the session reconnects.
     try await session.send(line).value
   } catch {
     print("* not sent: \(error.localizedDescription)")
   }
 }
-// Behind the last line, a moment for the replies.
+// Waits a moment for the replies to the last line.
 try await Task.sleep(for: .seconds(1))

@@ -18,7 +18,7 @@ nonisolated struct Refusal: Decodable, Sendable {
   var errors: [String]
 }
 
-// The functions have the code of the repository's README and of its guide "Getting started"; a test compares them.
+// These functions contain the code of README.md and of the guide "Getting started". A test compares them.
 
 func readme(githubURL: URL, show: ([Repo]) -> Void) async throws {
   let github = Network(Backend(baseURL: githubURL, envelope: .none, decoder: .snakeCase, encoder: .snakeCase))

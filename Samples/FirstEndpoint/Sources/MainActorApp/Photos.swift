@@ -25,7 +25,7 @@ func readme(photosURL: URL, bag: DisposeBag) {
     .disposed(by: bag)
 }
 
-/// A body in chunks, whose reader is on the main actor.
+/// Reads a body in chunks on the main actor, and returns its size.
 func size(of photo: Int, on photos: Network) async throws -> Int {
   var size = 0
   try await photos.withStream(.get("/photos/\(photo)")) { _, chunks in

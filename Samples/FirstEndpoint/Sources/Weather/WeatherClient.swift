@@ -1,19 +1,19 @@
 import NetLayer
 
-/// What the server answers.
+/// The model of the response.
 struct City: Decodable, Sendable, Equatable {
   var name: String
   var degrees: Double
 }
 
-/// What is called.
+/// The endpoint.
 struct Weather: Endpoint {
   let city: String
   var path: String { "/weather" }
   var task: HTTPTask { .parameters(["city": city]) }
 }
 
-/// Calls it. The network is a parameter, so that a test can give it another one.
+/// A client for the endpoint. The network is a parameter, so that a test can replace it.
 struct WeatherClient: Sendable {
   let network: Network
 

@@ -6,8 +6,8 @@ import XCTest
 @testable import Weather
 
 final class WeatherClientTests: XCTestCase {
-  func test_aBusyServerIsAskedAgainAfterPauses() {
-    // One unit is a millisecond, and no time passes while the test runs.
+  func test_aBusyServerIsRetriedWithDelays() {
+    // One unit is a millisecond. The test runs in virtual time.
     let time = TestScheduler(resolution: .milliseconds(1))
     let busy = StubTransport.StubbedResponse.json("", status: 503)
     let stub = StubTransport(

@@ -149,8 +149,8 @@ final class TokenRefresh: Sendable {
     case .wait(let subject): return Self.result(of: subject, for: old)
     case .refuse:
       let reason =
-        "the server refuses the token, and \(maxRefreshes) refreshes within \(Int(window)) s were of no help; "
-        + "sign in again, or allow more with maxRefreshes"
+        "the server still rejects the token after \(maxRefreshes) refreshes within \(Int(window)) s; "
+        + "sign in again, or raise maxRefreshes"
       return .error(NetworkError(kind: .authentication, reason: reason))
     case .begin(let subject):
       let lock = SerialDisposable()

@@ -85,7 +85,7 @@ public struct CacheInterceptor: Interceptor {
   /// Emits the error of a `cacheOnly` miss, off the caller's thread.
   static func notCached(_ request: Request, _ next: Chain) -> Observable<Response> {
     let error = NetworkError(
-      kind: .notCached, reason: "nothing is stored for \(request), and its policy does not ask the server",
+      kind: .notCached, reason: "the cache has no response for \(request), and its policy sends no request",
       request: request)
     return Observable.error(error).observeOn(next.mapping)
   }
@@ -143,7 +143,7 @@ extension CacheInterceptor {
     if Self.credentials(sent) == Self.credentials(expected) {
       return (true, Authentication.joined(authentications.map(\.account)))
     }
-    cache.tell("an interceptor behind the cache adds credentials, so nothing is kept; give CacheInterceptor an account")
+    cache.tell("an interceptor after the cache adds credentials, so nothing is stored; set CacheInterceptor.account")
     return (false, nil)
   }
 

@@ -38,7 +38,8 @@ extension DiskStore {
     let lock = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard lock >= 0, fchmod(directory, 0o700) == 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       if lock >= 0, errno == EWOULDBLOCK {
-        tell("another cache uses the directory \(path), so answers are kept in memory only; give each a directory")
+        tell(
+          "another cache uses the directory \(path), so responses are kept in memory only; use one directory per cache")
       } else {
         tellUnusable(errno)
       }
@@ -51,7 +52,7 @@ extension DiskStore {
 
   func tellUnusable(_ reason: Int32) {
     tell(
-      "the cache directory \(path) can't be used now, so answers are kept in memory only: "
+      "the cache directory \(path) can't be used now, so responses are kept in memory only: "
         + String(cString: strerror(reason)))
   }
 

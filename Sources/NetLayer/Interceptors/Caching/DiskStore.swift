@@ -118,7 +118,8 @@ final class DiskStore: @unchecked Sendable {  // safe: one serial queue touches 
     guard let directory else { return }
     _ = unlinkat(directory.descriptor, name.text, 0)
     tell(
-      "the cache in \(path) can't be written, so answers are kept in memory only: \(String(cString: strerror(reason)))")
+      "the cache in \(path) can't be written, so responses are kept in memory only: \(String(cString: strerror(reason)))"
+    )
   }
 
   /// Reports a problem, once.

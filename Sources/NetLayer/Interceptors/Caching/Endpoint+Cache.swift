@@ -41,7 +41,7 @@ extension Network {
 
   var hasNoCache: NetworkError {
     reading.error(
-      .invalidRequest, "this network has no cache: put a CacheInterceptor among its back end's interceptors")
+      .invalidRequest, "this network has no cache: add a CacheInterceptor to the backend's interceptors")
   }
 
   /// Returns the same network with another cache policy for calls and endpoints that set none.

@@ -33,7 +33,7 @@ extension Endpoint {
     let (cache, key, request) = try place(on: network)
     guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {
       throw network.reading.error(
-        .invalidRequest, "\(response) can't be stored: give a whole body in memory, and no Vary: *"
+        .invalidRequest, "\(response) can't be stored: it needs a complete body in memory, and no Vary: *"
       ).about(request)
     }
     let now = cache.now
@@ -72,7 +72,7 @@ extension Endpoint {
     else {
       throw network.reading.error(
         .invalidRequest,
-        "\(request) can't be cached: use GET without a body, or includesBody with a cache policy other than http"
+        "\(request) can't be cached: use GET without a body, or set includesBody and a cache policy other than http"
       ).about(request)
     }
     return (interceptor.cache, key, request)

@@ -130,7 +130,7 @@ extension NetworkLogger {
     case .data(let data): content(data, headers)
     case .file(let file): ["", "<the file \(file.path)>"]
     case .stream(let stream): ["", "<a stream of \(stream.count.map(String.init) ?? "unknown") bytes>"]
-    case .parts(let parts): ["", "<\(parts.count) pieces, files among them>"]
+    case .parts(let parts): ["", "<\(parts.count) parts, including files>"]
     }
   }
 

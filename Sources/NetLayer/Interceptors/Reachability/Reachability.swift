@@ -84,7 +84,7 @@ public struct WaitForNetwork: Interceptor {
   /// Sends `request` when a network is available.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard !request.url.isLoopback else { return next(request) }
-    let reason = "there has been no network for \(limit); check the connection"
+    let reason = "no network was available for \(limit); check the connection"
     let offline = NetworkError(kind: .connection, reason: reason, request: request)
     return networked(offline).flatMap { _ in
       next(request).catchError { error in

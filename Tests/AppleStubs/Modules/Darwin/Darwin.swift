@@ -1,10 +1,10 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// What Apple's Foundation has itself.
+// Apple's Foundation includes these modules.
 @_exported import FoundationNetworking
 @_exported import Glibc
 
-// What Glibc spells differently.
+// Names that differ in Glibc.
 public typealias clockid_t = Int32
 public let CLOCK_UPTIME_RAW: clockid_t = 8
 public func clock_gettime_nsec_np(_ clock: clockid_t) -> UInt64 { UInt64(clock) }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What can be fuzzed: a function that takes any bytes, and must neither crash, nor read what is not its own, nor take long.
-/// A wrong result ends the process, too: `check`.
+/// The fuzz targets. Each is a function of arbitrary bytes that must not crash, read out of bounds or take long. A wrong
+/// result also ends the process: see `check`.
 ///
-/// A new one is a line here and, if it likes, a folder with examples in `Seeds`.
+/// To add a target, add a line here and, optionally, a folder with examples in `Seeds`.
 let targets: [String: @Sendable (Data) -> Void] = [
   "cache": fuzzCache,
   "events": fuzzEvents,
@@ -29,21 +29,21 @@ enum Fuzz {
     var arguments = CommandLine.unsafeArgv
     exit(
       runDriver(&count, &arguments) { bytes, count in
-        // A copy, so that a read beyond its end is one beyond an allocation of this size.
+        // A copy of exactly this size, so that the sanitizer detects reads beyond its end.
         chosen(bytes.map { Data(bytes: $0, count: count) } ?? Data())
         return 0
       })
   }
 }
 
-/// libFuzzer's loop: calls the function with input after input.
+/// Runs the loop of libFuzzer, which calls the function with one input after the other.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
   _ count: inout CInt, _ arguments: inout UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
   _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// Ends the process where a result is not what it must be; libFuzzer then keeps the input.
+/// Ends the process if `condition` is false. libFuzzer then stores the input.
 func check(_ condition: Bool, _ complaint: @autoclosure () -> String) {
   if !condition { fatalError(complaint()) }
 }

@@ -3,7 +3,7 @@ import Foundation
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// A file of the cache: as it is, and with its own key and right checksums, so that the reader behind them is reached.
+/// Reads the bytes as a file of the cache: unchanged, and with the right key and checksums, to reach the code after the checks.
 func fuzzCache(_ data: Data) {
   var file = Array(data)
   func read() {

@@ -3,7 +3,7 @@ import Foundation
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// URLs, methods and header fields from outside: what passes the checks holds nothing that could begin another request.
+/// Checks URLs, methods and header fields from outside. Accepted ones must not contain anything that starts another request.
 func fuzzRequests(_ data: Data) {
   let fields = data.split(separator: 0xFF, maxSplits: 3, omittingEmptySubsequences: false)
     .map { String(decoding: $0, as: UTF8.self) }
@@ -20,7 +20,7 @@ func fuzzRequests(_ data: Data) {
   check(url.host?.isEmpty == false, "a URL without host got through: \(url)")
 }
 
-/// Multipart forms: what is written is read again, whatever the names and the content.
+/// Encodes multipart forms and reads them again, with arbitrary names and contents.
 func fuzzMultipart(_ data: Data) {
   let fields = data.split(separator: 0xFF, maxSplits: 7, omittingEmptySubsequences: false)
   var parts: [MultipartForm.Part] = []
@@ -38,7 +38,7 @@ func fuzzMultipart(_ data: Data) {
   check(read == sent, "\(sent.count) parts were sent, \(read.count) read")
 }
 
-/// A reader that knows nothing of the writer: RFC 2046 §5.1.1.
+/// Reads the parts of a body by RFC 2046 §5.1.1, independently of the encoder.
 private func contents(of body: Data, _ boundary: String) -> [Data] {
   let delimiter = Data("\r\n--\(boundary)".utf8)
   var rest = Data("\r\n".utf8) + body

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import HTTPTransport
 
-/// Frames of a server, whole and in pieces: the events are the same, and messages have no more bytes than came in.
+/// Reads frames of a server, complete and in chunks. The events must be equal, and messages at most as long as the input.
 ///
-/// The first byte says how the rest is cut, the second how large a message may be.
+/// The first byte is the size of the chunks, the second the maximum size of a message in units of 16 bytes.
 func fuzzSockets(_ data: Data) {
   guard data.count > 2 else { return }
   let bytes = [UInt8](data.dropFirst(2))
@@ -40,7 +40,7 @@ private func events(_ pieces: [ArraySlice<UInt8>], _ options: SocketOptions) -> 
   return events
 }
 
-/// The response to an opening request, whole and in pieces.
+/// Reads the response to an opening request in chunks.
 private func fuzzOpening(_ bytes: [UInt8], _ size: Int) {
   var opening = SocketOpening()
   for start in stride(from: 0, to: bytes.count, by: size) {

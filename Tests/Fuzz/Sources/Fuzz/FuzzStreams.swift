@@ -3,7 +3,7 @@ import Foundation
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Server-sent events: wherever the bytes are cut, the events are the same, and their limit holds.
+/// Parses server-sent events. They must not depend on the sizes of the chunks, nor exceed their limit.
 func fuzzEvents(_ data: Data) {
   guard let cut = data.first else { return }
   let bytes = data.dropFirst()
@@ -16,7 +16,7 @@ func fuzzEvents(_ data: Data) {
   for event in expected where event.data.utf8.count > 3 * 4096 { check(false, "an event beyond its limit") }
 }
 
-/// Lines, with both kinds of endings.
+/// Parses lines, with both kinds of line endings.
 func fuzzLines(_ data: Data) {
   guard let cut = data.first else { return }
   for ending in [LineParser.Ending.lineFeed, .any] {

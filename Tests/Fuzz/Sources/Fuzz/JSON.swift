@@ -1,12 +1,12 @@
 import Foundation
 import NetLayer
 
-/// Scans the bytes, reads every value through its getters and decoders, and compares what must be the same.
+/// Parses the bytes, reads each value with its getters and decoders, and compares the results.
 func fuzzJSON(_ data: Data) {
   guard let json = try? JSON(data) else { return }
   walk(json)
   check((try? JSON(json.data)) == json, "the text of a value is another value")
-  // Bytes that are not UTF-8, in a string that nobody reads, are lost in the printed text.
+  // Invalid UTF-8 in a string that is never read is lost in the printed text.
   let isUnicode = String(validating: json.data, as: UTF8.self) != nil
   check(!isUnicode || (try? JSON(parsing: json.pretty())) == json, "pretty-printed, it is another value")
   for decoder in decoders {
@@ -38,7 +38,7 @@ private func walk(_ json: JSON) {
     array.forEach(walk)
   }
   for (key, value) in json.members ?? [] {
-    // It may stand for a key that is not Unicode, which nobody finds.
+    // The key may replace one that is not Unicode, which cannot be looked up.
     check(key.contains("\u{FFFD}") || json[key].offset == value.offset, "a key leads elsewhere")
     walk(value)
   }
@@ -62,7 +62,7 @@ private struct Everything: Decodable {
   var firstName: String?
 }
 
-/// How many values there are, counted by containers and failing tries.
+/// The number of values, counted with containers and failed attempts to decode.
 private enum Tree: Decodable {
   case value(Int)
 

@@ -14,7 +14,7 @@ extension VirtualNetwork {
   }
 }
 
-/// A store that tells what it is about to save.
+/// A token store that reports each token before it saves it.
 private final class HookedStore: TokenStore {
   private let memory: MemoryTokenStore
   let hook = Locked<(@Sendable (Token?) -> Void)?>(nil)
@@ -32,7 +32,7 @@ private final class HookedStore: TokenStore {
 final class AuthenticationInterceptorTests: XCTestCase {
   private let refreshes = Notes()
 
-  /// A server that takes only the token that `good` says.
+  /// A server that accepts only the token returned by `good`.
   private func server(_ good: @escaping @Sendable () -> String, after delay: Double = 0) -> VirtualNetwork {
     VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer \(good())"
@@ -54,7 +54,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     }
   }
 
-  func test_manyRefusalsMakeOneRefreshAndEachRequestIsSentOnceMore() throws {
+  func test_concurrent401s_causeOneRefresh_andOneRetryEach() throws {
     let virtual = server({ "new" }, after: 0.1)
     let network = virtual.network(
       try interceptor(virtual) { _ in virtual.after(.seconds(1), Token(access: "new")) })
@@ -65,7 +65,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 200)
   }
 
-  func test_aRequestSentWithAReplacedTokenIsRepeatedWithoutARefresh() throws {
+  func test_requestWithAReplacedToken_isRetriedWithoutRefresh() throws {
     let virtual = VirtualNetwork { request in
       let isNew = request.headers["Authorization"] == "Bearer new"
       return isNew ? .json("ok") : .json("who?", status: 401, after: request.url.path == "/slow" ? 5 : 1)
@@ -78,7 +78,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(refreshes.all, ["old"])
   }
 
-  func test_aSecondRefusalIsTheAnswer() throws {
+  func test_second401_isReturned() throws {
     let virtual = server { "another" }
     let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
     virtual.note("", network.response(.get, "/x"))
@@ -87,7 +87,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2)
   }
 
-  func test_aRefreshThatFailsFailsAllThatWaitWithItsCauseAndPoisonsNoLaterOne() throws {
+  func test_failedRefresh_failsAllWaitingRequests_butNotLaterOnes() throws {
     let virtual = server { "new" }
     let isDown = Locked(true)
     let network = virtual.network(
@@ -114,7 +114,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
   }
 
-  func test_theRefreshsOwnRequestsAreNotInterceptedEvenWhenTheyAreRetried() throws {
+  func test_requestsOfTheRefresh_areNotIntercepted_evenWhenRetried() throws {
     let tokenCalls = Counter()
     let virtual = VirtualNetwork { request in
       if request.url.path == "/token" {
@@ -137,7 +137,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       virtual.stub.requests.map { $0.headers["Authorization"] }, ["Bearer old", nil, nil, "Bearer new"])
   }
 
-  func test_refreshesAreLimitedInAWindow() throws {
+  func test_refreshes_areLimitedInAWindow() throws {
     let virtual = server { "never" }
     let number = Counter()
     let network = virtual.network(
@@ -153,7 +153,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(refreshes.all.count, 3, "the window is over")
   }
 
-  func test_signingInBeginsTheWindowOfRefreshesAnew() throws {
+  func test_signingIn_resetsTheWindowOfRefreshes() throws {
     let virtual = server { "never" }
     let authentication = try interceptor(virtual, max: 1) { _ in .just(Token(access: "useless")) }
     let network = virtual.network(authentication)
@@ -166,7 +166,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0"])
   }
 
-  func test_aBodyThatExistsOnceIsNotSentAgainAfterARefusal() throws {
+  func test_oneTimeBody_isNotSentAgainAfterA401() throws {
     struct Recording: Endpoint {
       let body: Request.BodyStream
       var path: String { "/x" }
@@ -185,7 +185,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     }
   }
 
-  func test_aTokenThatIsAboutToExpireIsReplacedBeforeItIsSent() throws {
+  func test_expiringToken_isRefreshedBeforeSending() throws {
     let virtual = server { "new" }
     let expiry = virtual.scheduler.now.addingTimeInterval(100)
     let network = virtual.network(
@@ -205,7 +205,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 3)
   }
 
-  func test_aProactiveRefreshThatFailsIsNoFailureAsLongAsTheTokenIsGood() throws {
+  func test_failedProactiveRefresh_isIgnored_whileTheTokenIsValid() throws {
     let virtual = server { "old" }
     let expiry = virtual.scheduler.now.addingTimeInterval(10)
     let network = virtual.network(
@@ -218,7 +218,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "authentication @10000"])
   }
 
-  func test_credentialsGoOnlyToTheOriginsTheyAreFor() throws {
+  func test_credentials_areSentOnlyToTheirOrigins() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(try interceptor(virtual) { _ in throw TestError() })
     for url in ["http://h/a", "http://H:80/a", "https://h/a", "http://h:81/a", "http://h.evil/a", "http://evil/h"] {
@@ -231,7 +231,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       ["Bearer old", "Bearer old", nil, nil, nil, nil, "Basic mine"])
   }
 
-  func test_aTokenUnderAnyNameIsLeftBehindByARedirectToAnotherOrigin() throws {
+  func test_redirectToAnotherOrigin_removesTheToken_whateverItsField() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let interceptor = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "s")),
@@ -247,7 +247,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertNil(next.headers["X-Ticket"])
   }
 
-  func test_withoutATokenARequestIsSentBareAndARefusalAsksForTheFirst() throws {
+  func test_withoutToken_requestIsSentUnauthenticated_andA401RequestsAToken() throws {
     let virtual = server { "new" }
     let network = virtual.network(try interceptor(virtual, nil) { _ in .just(Token(access: "new")) })
     virtual.note("", network.response(.get, "/x"))
@@ -256,7 +256,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, [nil, "Bearer new"])
   }
 
-  func test_aRefreshGoesOnWhenThoseWhoWaitAreCancelled() throws {
+  func test_refresh_continues_whenWaitingCallsAreCancelled() throws {
     let virtual = server { "new" }
     let store = MemoryTokenStore(Token(access: "old"))
     let network = virtual.network(
@@ -269,7 +269,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 1, "what was cancelled is not sent again")
   }
 
-  func test_signingOutDuringARefreshIsNotUndoneByIt() throws {
+  func test_signingOutDuringARefresh_isKept() throws {
     let virtual = server { "new" }
     let store = MemoryTokenStore(Token(access: "old"))
     let authentication = try interceptor(virtual, store: store) { _ in
@@ -284,7 +284,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
   }
 
-  func test_signingOutWhileTheNewTokenIsSavedEndsWithNothingSaved() throws {
+  func test_signingOutWhileATokenIsSaved_leavesNoTokenSaved() throws {
     let virtual = server { "new" }
     let store = HookedStore(Token(access: "old"))
     let authentication = try interceptor(virtual, store: store) { _ in .just(Token(access: "new")) }
@@ -295,7 +295,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertNil(store.load())
   }
 
-  func test_whatOneUserAskedForIsNotRepeatedAsAnother() throws {
+  func test_requestOfOneUser_isNotRetriedAsAnother() throws {
     let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
     let authentication = try interceptor(virtual, Token(access: "anna")) { _ in throw TestError() }
     virtual.note("", virtual.network(authentication).response(.post, "/x"))
@@ -306,7 +306,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }
 
-  func test_signingInDuringARefreshMakesItOfNoAccount() throws {
+  func test_signingInDuringARefresh_discardsTheRefresh() throws {
     let virtual = server { "bert" }
     let authentication = try interceptor(virtual, Token(access: "anna")) { _ in
       virtual.after(.seconds(1), Token(access: "")).map { _ in throw TestError() }
@@ -320,7 +320,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["bert 200 ok @500", "anna 401 who? @1000"])
   }
 
-  func test_aRefusalByAnotherOriginBehindARedirectIsNoReasonToRefresh() throws {
+  func test_redirected401OfAnotherOrigin_causesNoRefresh() throws {
     struct Redirected: Interceptor {
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         next(request).map { response in
@@ -338,14 +338,14 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(refreshes.all, [])
   }
 
-  func test_aRefreshThatNeverEndsIsGivenUp() throws {
+  func test_refreshThatNeverEnds_timesOut() throws {
     let virtual = server { "new" }
     virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
   }
 
-  func test_anUploadIsSentAgainByteForByteAfterARefresh() throws {
+  func test_upload_isResentUnchangedAfterARefresh() throws {
     let bodies = Locked<[[UInt8]]>([])
     let server = try LoopbackServer(handler: { request in
       bodies.withLock { $0.append(request.body) }
@@ -374,7 +374,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertGreaterThan(sent.last?.count ?? 0, 200_000)
   }
 
-  func test_aHundredParallelRefusalsOnThreadsMakeOneRefresh() throws {
+  func test_hundredConcurrent401sOnThreads_causeOneRefresh() throws {
     let transport = StubTransport { request in
       request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401)
     }

@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Tokens whose time the clocks disagree about, that live shortly, or that several processes share.
+/// Tokens with clock differences, with short lifetimes, and shared by several processes.
 final class TokenSharingTests: XCTestCase {
   private let refreshes = Notes()
 
@@ -34,7 +34,7 @@ final class TokenSharingTests: XCTestCase {
 
   // MARK: Clocks
 
-  func test_aClockThatIsAheadMakesNoRefreshesOfTokensThatAreGood() throws {
+  func test_clockAhead_causesNoRefreshOfValidTokens() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let past = virtual.scheduler.now.addingTimeInterval(-600)
     let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old", expiry: past))) { _ in
@@ -45,7 +45,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(refreshes.all, ["old"], "the first, as nobody knows when it was got; then the server decides")
   }
 
-  func test_tokensThatLiveShorterThanTheLeewayAreReplacedAtHalfTheirTime() throws {
+  func test_tokensShorterThanTheLeeway_areRefreshedAtHalfTheirLifetime() throws {
     let virtual = VirtualNetwork { request in
       .json(request.headers["Authorization"] ?? "none", status: request.headers["Authorization"] == nil ? 401 : 200)
     }
@@ -63,7 +63,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertGreaterThan(number.value, 5, "more than maxRefreshes, as each was of help")
   }
 
-  func test_aNewTokenOfAnHourIsReplacedTheLeewayBeforeItsEnd() throws {
+  func test_newTokenOfAnHour_isRefreshedOneLeewayBeforeItsExpiry() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let (network, authentication) = try network(virtual, MemoryTokenStore()) { _ in .just(Token(access: "new")) }
     try authentication.setToken(Token(access: "hour", expiry: virtual.scheduler.now.addingTimeInterval(3600)))
@@ -75,10 +75,10 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(refreshes.all, ["hour"])
   }
 
-  // MARK: What counts as of no help
+  // MARK: Refreshes without success
 
-  func test_refreshesThatHelpAreNotCounted() throws {
-    // Each token is good for one request.
+  func test_successfulRefreshes_areNotCounted() throws {
+    // Each token is valid for one request.
     let used = Locked<Set<String>>([])
     let virtual = VirtualNetwork { request in
       let token = request.headers["Authorization"] ?? ""
@@ -93,7 +93,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 10, "\(virtual.notes.all)")
   }
 
-  func test_refreshesThatTheServerRefusesAreCountedAndThoseWithoutANetworkAreNot() throws {
+  func test_rejectedRefreshes_areCounted_butNotThoseWithoutNetwork() throws {
     for (kind, expected) in [(NetworkError.Kind.status, 2), (.connection, 6), (.timeout, 6)] {
       let virtual = VirtualNetwork(.json("who?", status: 401))
       let count = Counter()
@@ -107,7 +107,7 @@ final class TokenSharingTests: XCTestCase {
     }
   }
 
-  func test_manyWhoAreRefusedWithOneNewTokenCountAsOne() throws {
+  func test_many401sWithOneNewToken_countAsOneRefresh() throws {
     let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
     let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old")), max: 2) { _ in
       .just(Token(access: "new"))
@@ -119,9 +119,9 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(Set(virtual.notes.all.map { $0.prefix(3) }), ["401"], "the second refresh is within the limit")
   }
 
-  // MARK: One store, several processes
+  // MARK: A store shared by several processes
 
-  /// A server with rotating refresh tokens (RFC 9700 §4.14.2): each may be used once.
+  /// A server with rotating refresh tokens (RFC 9700 §4.14.2), each of which can be used once.
   private final class RotatingServer: Sendable {
     private let state = Locked((number: 0, used: Set<String>()))
 
@@ -149,7 +149,7 @@ final class TokenSharingTests: XCTestCase {
     return directory.appendingPathComponent("token")
   }
 
-  func test_twoProgramsOnOneFileUseEachOthersTokens() throws {
+  func test_twoProcessesWithOneFile_useEachOthersTokens() throws {
     let server = RotatingServer()
     let virtual = VirtualNetwork {
       server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
@@ -161,14 +161,14 @@ final class TokenSharingTests: XCTestCase {
     for round in 0..<6 {
       calls(1, every: 1, virtual, one)
       calls(1, every: 1, virtual, two)
-      // What both have is refused from now on.
+      // From here on, the server rejects the token that both have.
       if round % 2 == 0 { try FileTokenStore(file).save(try server.refresh(FileTokenStore(file).load())) }
     }
     XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 12, "\(virtual.notes.all)")
     XCTAssertEqual(refreshes.all, [], "the file always had the newest")
   }
 
-  func test_twoProgramsThatAreRefusedAtOnceMakeOneRefresh() throws {
+  func test_twoProcessesWithConcurrent401s_causeOneRefresh() throws {
     let server = RotatingServer()
     let virtual = VirtualNetwork {
       server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
@@ -186,7 +186,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["0 200 ok @1000", "1 200 ok @1000"])
   }
 
-  func test_aProgramThatHoldsTheLockForEverIsNotWaitedForForEver() throws {
+  func test_lockHeldForeverByAnotherProcess_isNotAwaitedForever() throws {
     let virtual = VirtualNetwork(.json("who?", status: 401))
     let store = FileTokenStore(try sharedFile())
     let lock = try XCTUnwrap(try store.lockForRefresh())
@@ -201,7 +201,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertNotNil(try store.lockForRefresh())
   }
 
-  func test_aStoreThatCanNotSaveDoesNotGiveTheDeadTokenBack() throws {
+  func test_storeThatCannotSave_doesNotRestoreTheOldToken() throws {
     final class FullDisk: TokenStore {
       func load() -> Token? { Token(access: "dead", refresh: "r0") }
       func save(_ token: Token?) throws { throw TestError("full") }
@@ -218,7 +218,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @1"])
   }
 
-  func test_whatAnotherProgramHasSavedAndIsOverIsRefreshedInItsTurn() throws {
+  func test_expiredTokenOfAnotherProcess_isRefreshed() throws {
     let server = RotatingServer()
     let virtual = VirtualNetwork {
       server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
@@ -232,7 +232,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(refreshes.all, ["dead", "over"])
   }
 
-  func test_theFileStoreKeepsATokenForItsOwnerAlone() throws {
+  func test_fileStore_isReadableOnlyByItsOwner() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     let store = FileTokenStore(file)
@@ -254,7 +254,7 @@ final class TokenSharingTests: XCTestCase {
 
   // MARK: A new token of the same user
 
-  func test_aTokenThatIsReplacedForTheSameUserRepeatsWhatTheFormerWasRefusedFor() throws {
+  func test_tokenReplacedForTheSameUser_retriesTheRejectedRequest() throws {
     let virtual = VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401, after: 1)
     }
@@ -271,7 +271,7 @@ final class TokenSharingTests: XCTestCase {
 }
 
 extension TestScheduler {
-  /// What `work` gives, run after `delay`.
+  /// Runs `work` after `delay` and emits its result.
   fileprivate func runs<Element: Sendable>(
     after delay: Duration, _ work: @escaping @Sendable () throws -> Element
   ) -> Single<Element> {

@@ -5,11 +5,11 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// A user never sees another's answer, in virtual time.
+/// Separation of users: no user receives a cached response of another, in virtual time.
 final class CacheAccountTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
-  func test_everyFieldThatLogsHideTellsAccountsApart() {
+  func test_everyRedactedField_separatesAccounts() {
     for name in [
       "accessToken", "access_token", "apikey", "id-token", "X-AuthToken", "Private-Token", "X-Session-Id", "X-Token",
       "COOKIE", "X-User-Token", "X-Vault-Token", "X-Goog-Api-Key", "x-shop-user",
@@ -21,14 +21,14 @@ final class CacheAccountTests: XCTestCase {
     }
   }
 
-  func test_signaturesTellNothingApart() {
+  func test_signatures_doNotSeparateAccounts() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     for name in ["sign", "Signature", "X-Signature", "X-Amz-Signature", "DPoP"] {
       for value in ["1", "2"] { XCTAssertEqual(fixture.get([name: value]).bodies, ["1"]) }
     }
   }
 
-  func test_underAKeyOfTheEndpointsOwnSecretsInURLAndBodyStillTellAccountsApart() {
+  func test_customKey_stillSeparatesAccountsBySecretsInURLAndBody() {
     let tasks: [(String) -> (HTTPMethod, HTTPTask)] = [
       { (.get, .parameters(["token": $0, "t": 1])) }, { (.post, .parameters(["token": $0])) },
       { (.post, .json(["access_token": $0])) },
@@ -45,7 +45,7 @@ final class CacheAccountTests: XCTestCase {
     }
   }
 
-  func test_whoSignsInDoesNotGetTheAnswerOfWhoWasSignedOut() throws {
+  func test_signingIn_doesNotReturnTheResponseOfTheSignedOutState() throws {
     let authentication = AuthenticationInterceptor(for: [try XCTUnwrap(URL(string: "http://h"))]) {
       _ in .error(NetworkError(kind: .authentication, reason: "none"))
     }
@@ -61,7 +61,7 @@ final class CacheAccountTests: XCTestCase {
     }
   }
 
-  func test_whatWasKeptBeforeAnInterceptorAddedCredentialsIsForgotten() {
+  func test_entryStoredBeforeCredentialsWereAdded_isRemoved() {
     final class Signs: Interceptor {
       let isSignedIn = Locked(false)
 
@@ -79,7 +79,7 @@ final class CacheAccountTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
 
-  func test_anAnswerThatCameWhenSomeoneElseHadSignedInIsNobodys() {
+  func test_responseAfterAChangeOfUser_isNotStored() {
     let user = Locked("ada")
     let fixture = CacheFixture(account: { _ in user.withLock { $0 } }) { _ in .response(after: 2) }
     let call = Plain(caching: CacheOptions(policy: .cacheThenNetwork())).cache.request(on: fixture.network)
@@ -94,7 +94,7 @@ final class CacheAccountTests: XCTestCase {
     }
   }
 
-  func test_anAnswerAndAConfirmationThatBringACookieAreNotKeptForWhoHasNone() {
+  func test_responseOr304WithACookie_isNotStoredForUsersWithoutIt() {
     let jar = CookieJar()
     let fixture = CacheFixture { request in
       jar.store(["Set-Cookie": "session=\(jar.cookies.isEmpty ? "ada" : "bob")"], from: request.url)
@@ -106,7 +106,7 @@ final class CacheAccountTests: XCTestCase {
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
   }
 
-  func test_anAnswerChosenByAFieldThatALaterInterceptorSetsIsNotKept() {
+  func test_responseThatVariesByALaterInterceptorsField_isNotStored() {
     struct Adds: Interceptor {
       let name: String
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {

@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache in front of an authenticator, without an `account`: the token tells users apart.
+/// The cache before an authenticator, without an `account`: users are identified by their tokens.
 final class CacheAuthenticationTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
@@ -19,7 +19,7 @@ final class CacheAuthenticationTests: XCTestCase {
     ) { _ in .just(Token(access: next)) }
   }
 
-  func test_eachTokenHasItsOwnAnswers() throws {
+  func test_eachToken_hasItsOwnEntries() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(behind: [authentication], CacheFixture.counting(["Cache-Control": "max-age=60"]))
     XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["1"], ["1"]])
@@ -32,7 +32,7 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertEqual(fixture.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann", "Bearer bob", nil])
   }
 
-  func test_whatCameWithARefreshedTokenIsKeptForThat() throws {
+  func test_responseToARefreshedToken_isStoredForThatToken() throws {
     let authentication = try authenticator(Token(access: "old"))
     let fixture = CacheFixture(behind: [authentication]) { request in
       request.headers["Authorization"] == "Bearer new"
@@ -44,7 +44,7 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
 
-  func test_anAnswerToOneUserIsNotKeptForWhoHasSignedInMeanwhile() throws {
+  func test_responseOfOneUser_isNotStoredForAUserWhoHasSignedInMeanwhile() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(behind: [authentication]) { _ in
       .response(headers: ["Cache-Control": "max-age=60"], after: 2)
@@ -59,7 +59,7 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertNil(fixture.get(.cacheOnly).failure, "it was sent as her, so it is hers")
   }
 
-  func test_aConfirmationWithAnotherTokenGivesNobodyTheFormersAnswer() throws {
+  func test_a304WithAnotherToken_doesNotReuseTheOldEntry() throws {
     let authentication = try authenticator(Token(access: "ann"), next: "bob")
     let fixture = CacheFixture(behind: [authentication]) { request in
       switch (request.headers["Authorization"], request.headers["If-None-Match"]) {
@@ -76,7 +76,7 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertEqual(fixture.get().bodies, ["bob's"])
   }
 
-  func test_aNewCookieKeepsAnAnswerOutAlsoBehindAnAuthenticator() throws {
+  func test_newCookie_preventsStoring_alsoWithAnAuthenticator() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let jar = CookieJar()
     let fixture = CacheFixture(behind: [authentication]) { request in
@@ -89,7 +89,7 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: 0, isStale: false)])
   }
 
-  func test_endpointsFindWhatIsStoredForTheToken() throws {
+  func test_endpoints_findTheEntriesOfTheToken() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(
       policy: .cacheFirst(seconds: 60), behind: [authentication], CacheFixture.counting([:]))

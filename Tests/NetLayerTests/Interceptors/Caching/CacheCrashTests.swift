@@ -6,15 +6,15 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Processes that write entries are killed at random moments; afterwards each entry is whole or not there.
+/// Processes that write entries are killed at random moments. Afterwards, each entry is complete or missing.
 ///
-/// `Tests/Reliability/cache` does it a thousand times.
+/// `Tests/Reliability/cache` repeats this a thousand times.
 final class CacheCrashTests: XCTestCase {
   private static let keys = 40
   private static let mark: UInt8 = 1
   private static let environment = ProcessInfo.processInfo.environment
 
-  func test_killedAtAnyMomentEveryEntryIsWholeOrMissingAndNothingIsLeftOver() throws {
+  func test_killedProcess_leavesOnlyCompleteEntries() throws {
     guard Self.environment["NETLAYER_CACHE_CHILD"] == nil else { throw XCTSkip("this is the process that is killed") }
     let kills = Self.environment["NETLAYER_CACHE_KILLS"].flatMap(Int.init) ?? 20
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "crash-\(UUID().uuidString)")
@@ -30,13 +30,13 @@ final class CacheCrashTests: XCTestCase {
     XCTAssertGreaterThan(found, kills, "the children have written nothing")
   }
 
-  /// Writes entries until it is killed: only in a process of its own.
+  /// Writes entries until the process is killed. Runs only in a child process.
   func test_child() throws {
     guard let path = Self.environment["NETLAYER_CACHE_CHILD"] else { return }
     let cache = Cache(directory: URL(filePath: path), memoryLimit: 1 << 20)
     _ = cache.settle()
     for round in 0..<1_000_000 {
-      // The parent counts what was done, as time alone says little about it on a busy machine.
+      // The parent counts the rounds, because the elapsed time is not reliable on a busy machine.
       try FileHandle.standardOutput.write(contentsOf: Data([Self.mark]))
       let key = Int.random(in: 0..<Self.keys)
       if round % 7 == 6 { cache.remove("\(key)") } else { cache.store(Self.entry(key), for: "\(key)", headers: [:]) }
@@ -44,7 +44,7 @@ final class CacheCrashTests: XCTestCase {
     }
   }
 
-  /// An entry whose body follows from its first bytes: the key, and a number that differs each time.
+  /// Returns an entry whose body is computed from its first bytes: the key and a random number.
   private static func entry(_ key: Int) -> CacheEntry {
     let seed = UInt32.random(in: 0..<UInt32.max)
     return CacheEntry(
@@ -77,14 +77,14 @@ final class CacheCrashTests: XCTestCase {
       guard !more.isEmpty else { return XCTFail("the child ended by itself: \(String(decoding: seen, as: UTF8.self))") }
       seen += more
     }
-    // The moment within a round.
+    // A random moment within a round.
     usleep(UInt32.random(in: 0..<2000))
     kill(child.processIdentifier, SIGKILL)
     child.waitUntilExit()
     XCTAssertEqual(child.terminationReason, .uncaughtSignal)
   }
 
-  /// Opens the directory again; the number of entries in it, all of which are whole.
+  /// Opens the directory again, checks that all entries are complete, and returns their number.
   private func check(_ directory: URL) throws -> Int {
     let problems = Problems()
     let cache = Cache(directory: directory) { problems.note($0) }

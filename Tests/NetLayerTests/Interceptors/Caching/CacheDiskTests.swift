@@ -7,8 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What the cache does while files are written and while another has the directory; the queue that writes stands still
-/// where a test says so.
+/// The cache while it writes files, and while another cache uses the directory. Some tests suspend the writing queue.
 final class CacheDiskTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "disk-\(UUID().uuidString)")
@@ -37,7 +36,7 @@ final class CacheDiskTests: XCTestCase {
 
   private var files: Int { ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).count - 1 }
 
-  func test_noSearchWaitsForWhatIsBeingWritten() {
+  func test_lookup_doesNotWaitForWrites() {
     let cache = open()
     cache.store(entry("1"), for: "a", headers: [:])
     _ = cache.settle()
@@ -59,7 +58,7 @@ final class CacheDiskTests: XCTestCase {
     XCTAssertEqual(body(cache, "b"), "2")
   }
 
-  func test_whatIsRemovedWhileItIsWrittenStaysAwayButWhatIsStoredAfterwardsIsThere() {
+  func test_entryRemovedWhileWritten_staysRemoved_untilStoredAgain() {
     for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(Cache) -> Void] {
       for replaces in [false, true] {
         let cache = open()
@@ -88,7 +87,7 @@ final class CacheDiskTests: XCTestCase {
     }
   }
 
-  func test_aCacheUsesTheDirectoryOnceTheOneBeforeHasGone() {
+  func test_cache_usesTheDirectory_whenTheFormerCacheIsReleased() {
     for removesAll in [false, true] {
       var first: Cache? = open()
       for key in ["a", "b", "c"] { first?.store(entry(key), for: key, headers: [:]) }
@@ -112,7 +111,7 @@ final class CacheDiskTests: XCTestCase {
     XCTAssertEqual(problems.told.count, 2, "once by each")
   }
 
-  func test_whatIsFoundInMemoryAllTheTimeIsNotTheFirstToLeaveTheDisk() {
+  func test_entryReadFromMemory_isNotEvictedFirstFromDisk() {
     let cache = open(memory: 1 << 20, disk: 2 * 4096)
     for key in ["hot", "cold"] {
       cache.store(entry(key), for: key, headers: [:])
@@ -126,7 +125,7 @@ final class CacheDiskTests: XCTestCase {
     XCTAssertFalse(names.contains(DiskStore.Name(key: "cold").text))
   }
 
-  func test_theLimitCountsBlocks() {
+  func test_diskLimit_countsBlocks() {
     let cache = open(disk: 3 * 4096)
     for number in 0..<5 { cache.store(entry("x"), for: "\(number)", headers: [:]) }
     XCTAssertEqual(cache.settle().count, 3)

@@ -16,7 +16,7 @@ final class CacheEntryTests: XCTestCase {
     file.withUnsafeBytes { CacheEntry.decoded($0, digest: digest ?? self.digest) }
   }
 
-  func test_whatIsWrittenIsReadAgain() throws {
+  func test_entry_survivesWritingAndReading() throws {
     let again = try XCTUnwrap(decode(entry.encoded(digest: digest)))
     XCTAssertEqual(again.status, 203)
     XCTAssertEqual(again.url, entry.url)
@@ -28,13 +28,13 @@ final class CacheEntryTests: XCTestCase {
     XCTAssertEqual(decode(empty.encoded(digest: digest))?.expiresAt, .infinity)
   }
 
-  func test_aFileThatWasCutIsNoEntry() {
+  func test_truncatedFile_isNotAnEntry() {
     let file = entry.encoded(digest: digest)
     for count in 0..<file.count { XCTAssertNil(decode(file.prefix(count)), "\(count) bytes") }
     XCTAssertNil(decode(file + Data([0])))
   }
 
-  func test_aFileOfWhichAnyBitWasChangedIsNoEntry() {
+  func test_fileWithAnyBitChanged_isNotAnEntry() {
     let file = entry.encoded(digest: digest)
     for place in 0..<file.count {
       var changed = file
@@ -43,18 +43,18 @@ final class CacheEntryTests: XCTestCase {
     }
   }
 
-  func test_theFileOfAnotherKeyIsNoEntry() {
+  func test_fileOfAnotherKey_isNotAnEntry() {
     XCTAssertNil(decode(entry.encoded(digest: digest), digest: Digest.sha256(Data("other".utf8))))
   }
 
-  func test_checksumsAreThoseOfCRC32() {
+  func test_checksums_matchCRC32() {
     XCTAssertEqual(Data("123456789".utf8).withUnsafeBytes(Checksum.crc32), 0xCBF4_3926)
     XCTAssertEqual(Data().withUnsafeBytes(Checksum.crc32), 0)
     XCTAssertEqual(
       Data("The quick brown fox jumps over the lazy dog".utf8).withUnsafeBytes(Checksum.crc32), 0x414F_A339)
   }
 
-  func test_anyBytesAreReadWithoutATrap() {
+  func test_arbitraryBytes_areReadWithoutTrap() {
     let file = entry.encoded(digest: digest)
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<3000 {

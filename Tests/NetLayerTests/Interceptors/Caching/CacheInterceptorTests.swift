@@ -5,11 +5,11 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache as RFC 9111 has it, in virtual time.
+/// The cache by the rules of RFC 9111, in virtual time.
 final class CacheInterceptorTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
-  func test_aFreshAnswerIsGivenWithoutAskingAndSaysItsAge() throws {
+  func test_freshEntry_isReturnedWithItsAge_withoutARequest() throws {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     XCTAssertEqual(fixture.get().origins, [.network])
     fixture.scheduler.advanceBy(59)
@@ -19,7 +19,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 2)
   }
 
-  func test_anAnswerOfTheCacheHasTheFieldsAndTheAgeOfTheStoredOne() throws {
+  func test_cachedResponse_hasFieldsAndAgeOfTheEntry() throws {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Age": "7", "X": "1"]))
     fixture.get()
     fixture.scheduler.advanceBy(3)
@@ -34,7 +34,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 1)
   }
 
-  func test_aStaleAnswerIsConfirmedByItsEntityTag() {
+  func test_staleEntry_isRevalidatedWithItsEntityTag() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10", "ETag": "\"a\""]))
     fixture.get()
     fixture.scheduler.advanceBy(11)
@@ -44,14 +44,14 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.cache(age: 9, isStale: false)], "it is as new as its confirmation")
   }
 
-  func test_noCacheIsConfirmedEachTime() {
+  func test_noCache_isRevalidatedEachTime() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "no-cache, max-age=99", "ETag": "\"a\""]))
     for origin in [Response.Origin.network, .revalidated, .revalidated] {
       XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [origin]))
     }
   }
 
-  func test_aConfirmationOfAnotherAnswerIsNotTaken() {
+  func test_a304WithAnotherEntityTag_isIgnored() {
     let fixture = CacheFixture { request in
       request.headers["If-None-Match"] == nil
         ? .response(headers: ["ETag": "\"a\""], body: Data("a".utf8))
@@ -62,7 +62,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 3)
   }
 
-  func test_theAnswerToAQuestionReplacesTheStoredOne() {
+  func test_responseToARevalidation_replacesTheEntry() {
     let fixture = CacheFixture { request in
       request.headers["If-None-Match"] == nil
         ? .response(headers: ["ETag": "\"1\"", "Cache-Control": "max-age=5"], body: Data("old".utf8))
@@ -74,7 +74,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(), .init(bodies: ["new"], origins: [.cache(age: 0, isStale: false)]))
   }
 
-  func test_noStoreKeepsNothingAndRemovesWhatWasKept() {
+  func test_noStore_storesNothing_andRemovesTheEntry() {
     let isSecret = Locked(false)
     let fixture = CacheFixture { _ in
       .response(headers: ["Cache-Control": isSecret.withLock { $0 } ? "no-store" : "max-age=10"])
@@ -86,7 +86,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["504 "])
   }
 
-  func test_onlyIfCachedIs504WithoutAStoredAnswer() {
+  func test_onlyIfCached_is504WithoutAnEntry() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10"]))
     XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["504 "])
     XCTAssertEqual(fixture.requests, 0)
@@ -100,7 +100,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 1)
   }
 
-  func test_answersThatHeaderFieldsChooseStandSideBySide() {
+  func test_variants_areStoredTogether() {
     let fixture = CacheFixture { request in
       .response(
         headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-Theme"],
@@ -117,20 +117,20 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(["Accept-Language": "de", "X-Theme": "dark"]).origins, [.network])
   }
 
-  func test_varyOfAnythingIsNeverKept() {
+  func test_varyStar_isNotStored() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "*"]))
     fixture.get()
     XCTAssertEqual(fixture.get().bodies, ["2"])
   }
 
-  func test_whatTheTransportNegotiatesByItselfDoesNotChoose() {
+  func test_varyOnAFieldOfTheTransport_isIgnored() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "Accept-Encoding"]))
     fixture.get()
     XCTAssertEqual(fixture.get().bodies, ["1"])
     XCTAssertEqual(fixture.get(["Accept-Encoding": "identity"]).bodies, ["2"], "unless the caller does")
   }
 
-  func test_methodsThatChangeSomethingRemoveAllAnswersOfTheURL() {
+  func test_unsafeMethods_invalidateAllEntriesOfTheURL() {
     for method in [HTTPMethod.post, .put, .patch, .delete] {
       let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": "Accept-Language"]))
       fixture.get(["Accept-Language": "de"])
@@ -141,7 +141,7 @@ final class CacheInterceptorTests: XCTestCase {
     }
   }
 
-  func test_aFailedOrSafeMethodRemovesNothing() {
+  func test_failedOrSafeMethod_invalidatesNothing() {
     let fixture = CacheFixture { request in
       request.method == .get
         ? .response(headers: ["Cache-Control": "max-age=60"]) : .response(status: request.method == .put ? 500 : 200)
@@ -152,7 +152,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
   }
 
-  func test_locationsOfTheSameOriginAreRemovedToo() {
+  func test_locationsOfTheSameOrigin_areInvalidated() {
     let fixture = CacheFixture { request in
       request.method == .get
         ? .response(headers: ["Cache-Control": "max-age=60"])
@@ -166,7 +166,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(path: "http://other/c").origins, [.cache(age: 0, isStale: false)])
   }
 
-  func test_staleWhileRevalidateGivesTheOldAnswerAndAsksOnceInTheBackground() {
+  func test_staleWhileRevalidate_returnsTheStaleEntry_andRevalidatesOnce() {
     let fixture = CacheFixture(
       CacheFixture.counting(["Cache-Control": "max-age=10, stale-while-revalidate=20"]))
     fixture.get()
@@ -179,7 +179,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: 0, isStale: false)]))
   }
 
-  func test_whoeverGivesUpAStaleAnswerDoesNotStopItsRenewal() {
+  func test_disposingOfAStaleResponse_doesNotCancelItsRevalidation() {
     let count = Locked(0)
     let fixture = CacheFixture { _ in
       count.withLock { $0 += 1 }
@@ -194,7 +194,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)], "as old as it was long on its way")
   }
 
-  func test_aFailedRenewalInTheBackgroundIsTriedAgainByTheNextCall() {
+  func test_failedBackgroundRevalidation_isRetriedByTheNextCall() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=99"], body: Data("1".utf8)),
       .failure(.connection), .response(headers: ["Cache-Control": "max-age=10"], body: Data("2".utf8)),
@@ -207,7 +207,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: 0, isStale: false)]))
   }
 
-  func test_staleIfErrorStandsInForFailuresOfTheServerAndOfTheNetwork() {
+  func test_staleIfError_appliesToServerAndNetworkErrors() {
     for failure in [
       StubTransport.StubbedResponse.response(status: 500), .response(status: 503), .failure(.connection),
       .failure(.timeout),
@@ -224,7 +224,7 @@ final class CacheInterceptorTests: XCTestCase {
     }
   }
 
-  func test_withoutStaleIfErrorAFailureIsAFailure() {
+  func test_withoutStaleIfError_errorsAreReturned() {
     for control in ["max-age=10", "max-age=10, must-revalidate, stale-if-error=99"] {
       let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": control]), .failure(.connection), .response(status: 404),
@@ -237,7 +237,7 @@ final class CacheInterceptorTests: XCTestCase {
     }
   }
 
-  func test_aUserNeverSeesAnothersAnswer() {
+  func test_user_neverReceivesAnotherUsersResponse() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     XCTAssertEqual(fixture.get(["Authorization": "Bearer a"]).bodies, ["1"])
     XCTAssertEqual(fixture.get(["Authorization": "Bearer b"]).bodies, ["2"])
@@ -246,7 +246,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(["authorization": "Bearer a"]).bodies, ["1"])
   }
 
-  func test_theAccountMayBeSomethingThatOutlivesTokens() {
+  func test_account_canOutliveTokens() {
     let user = Locked("ada")
     let fixture = CacheFixture(
       account: { _ in user.withLock { $0 } }, CacheFixture.counting(["Cache-Control": "max-age=60"]))
@@ -256,7 +256,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(["Authorization": "new"]).bodies, ["2"])
   }
 
-  func test_credentialsThatAreAddedBehindTheCacheAreNoticed() {
+  func test_credentialsAddedAfterTheCache_areDetected() {
     struct Sign: Interceptor {
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         var request = request
@@ -285,7 +285,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(requests(CacheInterceptor(cache, account: { _ in "ada" })), 1)
   }
 
-  func test_conditionsRangesAndDownloadsOfTheCallersGoPastTheCache() {
+  func test_conditionalRangeAndDownloadRequests_bypassTheCache() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     fixture.get()
     for name in ["If-None-Match", "if-modified-since", "Range", "If-Range", "If-Match", "If-Unmodified-Since"] {
@@ -297,7 +297,7 @@ final class CacheInterceptorTests: XCTestCase {
     let before = fixture.requests
     let observer = fixture.scheduler.createObserver(Response.self)
     let subscription = fixture.network.send(request).asObservable().subscribe(observer)
-    // A file is written on a real queue, whatever the time is here.
+    // The file is written on a real queue, independently of the virtual time.
     let isOver = NSPredicate { _, _ in
       fixture.scheduler.start()
       return observer.events.last?.value.isStopEvent == true
@@ -309,13 +309,13 @@ final class CacheInterceptorTests: XCTestCase {
     request.destination.map { try? FileManager.default.removeItem(at: $0) }
   }
 
-  func test_headAndGetAreKeptApart() {
+  func test_headAndGet_haveSeparateEntries() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     fixture.get()
     for _ in 0..<2 { XCTAssertEqual(fixture.get(Plain(method: .head)).bodies, ["2"]) }
   }
 
-  func test_refusalsInAnEnvelopeAreNotKept() {
+  func test_envelopeErrors_areNotStored() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":500}"#.utf8)),
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":200}"#.utf8)),
@@ -326,7 +326,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
   }
 
-  func test_aHitArrivesOnTheMappingScheduler() {
+  func test_hit_arrivesOnTheMappingScheduler() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     fixture.get()
     let observer = fixture.scheduler.createObserver(Response.self)
@@ -337,7 +337,7 @@ final class CacheInterceptorTests: XCTestCase {
     subscription.dispose()
   }
 
-  func test_whatCameByARedirectIsNotKeptAsTheAnswerOfTheFirstURLButByAPolicyThatSaysSo() throws {
+  func test_redirectedResponse_isStoredOnlyByAnExplicitPolicy() throws {
     let fixture = CacheFixture { _ in
       var answer = StubTransport.StubbedResponse.response()
       answer.result = { request in
@@ -359,7 +359,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(response.request.url.path, "/a")
   }
 
-  func test_whatCouldNeverBeUsedIsNotKept() {
+  func test_unusableResponse_isNotStored_andReplacesTheEntry() {
     let isBare = Locked(false)
     let fixture = CacheFixture { _ in
       isBare.withLock { $0 } ? .response() : .response(headers: ["Cache-Control": "max-age=5, stale-if-error=999"])
@@ -371,7 +371,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached, "nor what it has replaced")
   }
 
-  func test_cookiesOfTheJarTellAccountsApart() {
+  func test_cookiesOfTheJar_separateAccounts() {
     let jar = CookieJar()
     let base = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     let network = base.network.with { $0.options.cookies = jar }
@@ -387,7 +387,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(get(), ["1"])
   }
 
-  func test_streamedAnswersGoPastTheCache() {
+  func test_streamedResponses_bypassTheCache() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     for number in ["1", "2"] {
       let bodies = fixture.network.stream(CacheFixture.Plain()).map { String(decoding: $0, as: UTF8.self) }

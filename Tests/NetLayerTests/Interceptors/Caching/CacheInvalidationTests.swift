@@ -6,13 +6,13 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What a write, a withdrawal or the app removes, for whom and under which keys, in virtual time.
+/// Invalidation by writes, by responses that withdraw an entry, and by the app, in virtual time.
 final class CacheInvalidationTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
   private func fresh() -> CacheFixture { CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=600"])) }
 
-  func test_aWriteRemovesTheEntriesOfAllAccountsAndVariants() {
+  func test_write_invalidatesAllAccountsAndVariants() {
     for (read, write) in [
       ([:], ["X-CSRF-Token": "c"]), (["Authorization": "a"], [:]), (["Authorization": "a"], ["Authorization": "b"]),
       (["Accept-Encoding": "identity"], [:]), ([:], ["Accept-Encoding": "identity"]),
@@ -26,7 +26,7 @@ final class CacheInvalidationTests: XCTestCase {
     }
   }
 
-  func test_aWriteRemovesWhatEndpointsKeepForItsURLUnderAKeyOfTheirOwn() {
+  func test_write_invalidatesEntriesOfItsURLWithCustomKeys() {
     let fixture = CacheFixture(policy: .cacheFirst(seconds: 600), CacheFixture.counting([:]))
     let feed = Plain(path: "/feed", caching: CacheOptions(key: "feed"))
     let query = Plain(path: "/query", method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
@@ -38,7 +38,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual([fixture.get(feed).bodies, fixture.get(query).bodies], [["5"], ["6"]])
   }
 
-  func test_aWriteLeavesOtherURLsAlone() {
+  func test_write_keepsOtherURLs() {
     let fixture = fresh()
     let paths = ["/a/b", "http://h/a?x=1", "/", "/ab", "http://other/a"]
     for path in paths { fixture.get(path: path) }
@@ -46,7 +46,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual(paths.flatMap { fixture.get(path: $0).bodies }, ["1", "2", "3", "4", "5"])
   }
 
-  func test_whatWasAskedForBeforeAWriteIsNotKept() {
+  func test_responseRequestedBeforeAWrite_isNotStored() {
     let fixture = CacheFixture { request in
       .response(headers: ["Cache-Control": "max-age=600"], after: request.method == .get ? 2 : 1)
     }
@@ -59,7 +59,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual(fixture.get(["Authorization": "a"]).origins, [.network])
   }
 
-  func test_aReloadThatFindsNothingRemovesTheOldEntry() {
+  func test_reloadWithAClientError_removesTheEntry() {
     for (status, control, isKept) in [
       (404, "", false), (410, "", false), (403, "", false), (401, "", false), (404, "no-store", false),
       (500, "", true), (502, "", true), (503, "", true), (504, "no-store", true),
@@ -75,7 +75,7 @@ final class CacheInvalidationTests: XCTestCase {
     }
   }
 
-  func test_whatIsWithdrawnIsRemovedUnderEveryPolicyAndForThatUserOnly() {
+  func test_withdrawnEntry_isRemovedUnderEveryPolicy_forThatUserOnly() {
     for policy in [CachePolicy.networkOnly, .cacheFirst(seconds: -1), .cacheThenNetwork(), .networkElseCache] {
       let isGone = Locked(false)
       let fixture = CacheFixture { _ in
@@ -91,7 +91,7 @@ final class CacheInvalidationTests: XCTestCase {
     }
   }
 
-  func test_a404ThatTheAppDoesNotWantToKeepRemovesTheOldEntryToo() {
+  func test_a404ThatIsNotStored_removesTheEntry() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=600"], body: Data("old".utf8)),
       .response(status: 404, headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":40401}"#.utf8)),
@@ -103,7 +103,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual(fixture.get().bodies, ["new"])
   }
 
-  func test_a404ThatMayBeKeptReplacesWhatWasThere() {
+  func test_storable404_replacesTheEntry() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Cache-Control": "max-age=600"]),
       .response(status: 404, headers: ["Cache-Control": "max-age=60"]),
@@ -114,7 +114,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual(fixture.get(), .init(bodies: ["404 "], origins: [.cache(age: 0, isStale: false)]))
   }
 
-  func test_everythingBelowAURLIsRemovedForAll() throws {
+  func test_entriesBelowAURL_areRemovedForAllUsers() throws {
     let gone = [
       "/shop", "http://h/shop?page=2", "/shop/", "/shop/1", "http://h/shop/1/2?x=1&a=2", "/shop//3",
       "http://h/shop/4#f",
@@ -144,7 +144,7 @@ final class CacheInvalidationTests: XCTestCase {
       ["/", "/shopping", "/sho", "/a/shop", "http://h/?shop=1"])
   }
 
-  func test_aConfirmedEntryIsStillFoundByItsURL() {
+  func test_revalidatedEntry_isStillFoundByItsURL() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10", "ETag": "\"a\""]))
     fixture.get()
     fixture.scheduler.advanceBy(11)
@@ -153,7 +153,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.network])
   }
 
-  func test_onlyIfCachedNeverAsksTheServer() {
+  func test_onlyIfCached_neverSendsARequest() {
     let fixture = fresh()
     let wish: HTTPHeaders = ["Cache-Control": "only-if-cached"]
     fixture.get()
@@ -168,7 +168,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual(fixture.get(wish).bodies, ["1"], "and nothing was removed")
   }
 
-  func test_aPostThatIsKnownByItsBodyIsNotKeptUnderHTTP() {
+  func test_postKeyedByItsBody_isNotStoredByTheHTTPPolicy() {
     let fixture = fresh()
     let query = Plain(method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     XCTAssertEqual([fixture.get(query).bodies, fixture.get(query).bodies], [["1"], ["2"]])
@@ -177,7 +177,7 @@ final class CacheInvalidationTests: XCTestCase {
     XCTAssertEqual([fixture.get(first).bodies, fixture.get(first).bodies], [["3"], ["3"]])
   }
 
-  func test_aWordThatIsCalledCodeButIsNoEnvelopesIsKept() {
+  func test_memberNamedCode_isStored_unlessItIsAnEnvelope() {
     for (body, isKept) in [
       (#"{"code":"DE","name":"Germany"}"#, true), (#"{"code":"E1001","message":"no"}"#, false),
       (#"{"code":"E1001","data":null}"#, false), (#"{"code":500}"#, false), (#"{"code":"500"}"#, false),

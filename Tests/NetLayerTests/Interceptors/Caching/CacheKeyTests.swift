@@ -11,20 +11,20 @@ final class CacheKeyTests: XCTestCase {
 
   private func key(_ url: String, account: String? = nil) -> String? { CacheKey(request(url), account: account)?.text }
 
-  func test_parametersHaveAStableOrder() {
+  func test_parameters_haveAStableOrder() {
     XCTAssertEqual(key("http://h/a?b=2&a=1"), key("http://h/a?a=1&b=2"))
     XCTAssertNotEqual(key("http://h/a?a=1"), key("http://h/a?a=2"))
     XCTAssertNotEqual(key("http://h/a?a=1"), key("http://h/a"))
     XCTAssertNotEqual(key("http://h/a?x=1&x=2"), key("http://h/a?x=2&x=1"), "the order of equal names says something")
   }
 
-  func test_schemeAndHostHaveNoCaseAndFragmentsDoNotCount() {
+  func test_key_ignoresFragmentsAndCaseOfSchemeAndHost() {
     XCTAssertEqual(key("HTTP://Host:80/A#x"), key("http://host:80/A"))
     XCTAssertNotEqual(key("http://h/A"), key("http://h/a"))
     XCTAssertNotEqual(key("http://Ada@h/"), key("http://ada@h/"))
   }
 
-  func test_methodAccountAndBodyTellEntriesApart() {
+  func test_key_dependsOnMethodAccountAndBody() {
     XCTAssertNotEqual(key("http://h/"), CacheKey(request("http://h/", .head), account: nil)?.text)
     XCTAssertNotEqual(key("http://h/", account: "a"), key("http://h/", account: "b"))
     XCTAssertNotEqual(key("http://h/", account: ""), key("http://h/", account: nil))
@@ -38,7 +38,7 @@ final class CacheKeyTests: XCTestCase {
     XCTAssertNil(CacheKey(file, account: nil, hasBody: true))
   }
 
-  func test_noPartRunsIntoTheNext() {
+  func test_key_separatesItsParts() {
     var first = CacheKey("")
     for part in ["a", "bc"] { first.append(part) }
     var second = CacheKey("")

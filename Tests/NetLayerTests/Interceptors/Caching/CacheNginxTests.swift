@@ -6,8 +6,8 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache against nginx, which makes ETag, Last-Modified, Expires, Vary and 304 by itself: what one side counts, the
-/// other does, too.
+/// The cache with nginx, which generates ETag, Last-Modified, Expires, Vary and 304. The numbers of requests and hits that
+/// both count must agree.
 final class CacheNginxTests: XCTestCase {
   private static let server = """
     location /fresh.json { expires 1h; if ($request_method = POST) { return 204; } }
@@ -20,7 +20,7 @@ final class CacheNginxTests: XCTestCase {
     location /gone { add_header Cache-Control max-age=60 always; return 410; }
     """
 
-  /// The system's clock, put forward.
+  /// The clock of the system, which can be advanced.
   private final class Clock: SchedulerType {
     private let ahead = Locked(0.0)
     private let base = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -36,13 +36,13 @@ final class CacheNginxTests: XCTestCase {
   private let clock = Clock()
   private let sent = SentCounter()
 
-  func test_hitsConfirmationsAndStoresAreThoseThatTheServerSaw() throws {
+  func test_hitsRevalidationsAndEntries_matchTheServersLog() throws {
     let files = ["fresh", "checked", "gzipped", "secret", "shaky", "plain"]
     let nginx = try NginxServer(
       server: Self.server,
       files: Dictionary(uniqueKeysWithValues: files.map { ("\($0).json", Data(#"{"v":1}"#.utf8)) }))
     defer { nginx.stop() }
-    // Not changed for a hundred days, so fresh for ten by the heuristic.
+    // Not modified for a hundred days, so fresh for ten days by the heuristic.
     try nginx.write(#"{"v":1}"#, to: "plain.json", daysAgo: 100)
     let directory = nginx.folder.appending(path: "cache")
     let cache = Cache(directory: directory, clock: clock)
@@ -95,7 +95,7 @@ final class CacheNginxTests: XCTestCase {
     clock.advance(61)
     try check("/shaky.json", "200 stale", ["X-Fail": "1"])
     try check("/shaky.json", "200 revalidated")
-    // By request, not by time: a clock an hour ahead of the server's would make every answer an hour old.
+    // Revalidated on request, because every response would be an hour old by a clock that is an hour ahead of the server's.
     for path in ["/fresh.json", "/gzipped.json"] {
       try check(path, "200 revalidated", ["Cache-Control": "max-age=0"])
       try check(path, "200 cache")
@@ -112,7 +112,7 @@ final class CacheNginxTests: XCTestCase {
     let failed = log.filter { $0.hasSuffix(" 503") }.count
     XCTAssertEqual(origins.filter { $0 == .network }.count, log.count - confirmed - failed)
     XCTAssertEqual(origins.filter(\.isCache).count, origins.count - log.count + failed)
-    // Of these answers one is kept for each URL; the two of /spoken stand behind a sign, and /secret.json is not kept.
+    // One response per URL is stored. /spoken has two and an entry for its Vary field; /secret.json is not stored.
     let answered = Set(
       log.filter { ($0.hasSuffix(" 200") || $0.hasSuffix(" 410")) && !$0.contains("secret") })
     XCTAssertEqual(cache.settle().count, answered.count + 2)
@@ -121,7 +121,7 @@ final class CacheNginxTests: XCTestCase {
         + "\(confirmed) confirmed by 304, \(cache.settle().count) files")
   }
 
-  func test_aStoredAnswerOfTheLastStartIsConfirmedAndNotFetchedAgain() throws {
+  func test_entryOfAnEarlierProcess_isRevalidated() throws {
     let nginx = try NginxServer(server: Self.server, files: ["checked.json": Data(#"{"v":1}"#.utf8)])
     defer { nginx.stop() }
     func start() -> Response.Origin? {
@@ -137,7 +137,7 @@ final class CacheNginxTests: XCTestCase {
   }
 }
 
-/// Counts the requests that leave.
+/// Counts the requests that are sent.
 private final class SentCounter: Sendable {
   private let number = Locked(0)
 

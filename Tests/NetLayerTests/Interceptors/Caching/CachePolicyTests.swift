@@ -5,20 +5,20 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The explicit policies, in virtual time. Answers come without a word about keeping them.
+/// The explicit policies, in virtual time. Responses have no caching fields.
 final class CachePolicyTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
   private func kept(_ age: Double, isStale: Bool = true) -> Response.Origin { .cache(age: age, isStale: isStale) }
 
-  func test_networkOnlyAsksEachTimeAndKeepsTheAnswer() {
+  func test_networkOnly_sendsEachTime_andStoresTheResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(.networkOnly).bodies, ["1"])
     XCTAssertEqual(fixture.get(.networkOnly).bodies, ["2"])
     XCTAssertEqual(fixture.get(.cacheOnly), .init(bodies: ["2"], origins: [kept(0)]))
   }
 
-  func test_cacheOnlyNeverAsks() {
+  func test_cacheOnly_neverSendsARequest() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
     XCTAssertEqual(fixture.get(Plain(method: .post, caching: CacheOptions(policy: .cacheOnly))).failure, .notCached)
@@ -28,7 +28,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheOnly), .init(bodies: ["1"], origins: [kept(1_000_000)]))
   }
 
-  func test_cacheFirstGoesByTheTimeSinceTheAnswerCame() {
+  func test_cacheFirst_usesTheTimeSinceTheResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).origins, [.network])
     fixture.scheduler.advanceBy(9)
@@ -37,7 +37,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)), .init(bodies: ["2"], origins: [.network]))
   }
 
-  func test_cacheFirstTakesAConfirmationForANewAnswer() {
+  func test_cacheFirst_treatsA304AsANewResponse() {
     let fixture = CacheFixture(CacheFixture.counting(["ETag": "\"a\""]))
     fixture.get(.cacheFirst(seconds: 10))
     fixture.scheduler.advanceBy(20)
@@ -47,7 +47,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 2)
   }
 
-  func test_cacheThenNetworkGivesBoth() {
+  func test_cacheThenNetwork_emitsBoth() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(.cacheThenNetwork()), .init(bodies: ["1"], origins: [.network]))
     fixture.scheduler.advanceBy(5)
@@ -56,7 +56,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.run(single.asObservable()).bodies, ["3"], "a single is the last of them")
   }
 
-  func test_cacheThenNetworkLeavesOutAnEqualAnswerOnRequest() {
+  func test_cacheThenNetwork_skipsAnEqualResponse_onRequest() {
     let isNew = Locked(false)
     let fixture = CacheFixture { _ in .response(body: Data((isNew.withLock { $0 } ? "b" : "a").utf8)) }
     fixture.get(.cacheThenNetwork(skipsEqual: true))
@@ -66,7 +66,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheThenNetwork(skipsEqual: true)).bodies, ["a", "b"])
   }
 
-  func test_cacheThenNetworkTellsOfTheFailureBehindTheStoredAnswer() {
+  func test_cacheThenNetwork_failsAfterTheCachedResponse() {
     let turns = StubTransport.StubbedResponse.sequence([.response(body: Data("1".utf8)), .failure(.connection)])
     let fixture = CacheFixture { _ in turns }
     fixture.get(.cacheThenNetwork())
@@ -74,7 +74,7 @@ final class CachePolicyTests: XCTestCase {
       fixture.get(.cacheThenNetwork()), .init(bodies: ["1"], origins: [kept(0)], failure: .connection))
   }
 
-  func test_networkElseCacheFallsBackWhenTheNetworkOrTheServerFails() {
+  func test_networkElseCache_usesCache_whenTheNetworkOrTheServerFails() {
     for (failure, bodies) in [
       (StubTransport.StubbedResponse.failure(.connection), ["1"]), (.failure(.unknownHost), ["1"]),
       (.failure(.timeout), ["1"]),
@@ -91,7 +91,7 @@ final class CachePolicyTests: XCTestCase {
     }
   }
 
-  func test_networkElseCacheStandsInForATokenThatCannotBeRenewedOfflineButNotForOneThatIsRefused() {
+  func test_networkElseCache_usesCacheWhenTokenRefreshIsOffline_butNotWhenItIsRejected() {
     struct Failing: Interceptor {
       let cause: NetworkError.Kind
 
@@ -109,12 +109,12 @@ final class CachePolicyTests: XCTestCase {
     }
   }
 
-  func test_networkElseCacheWithoutAStoredAnswerFails() {
+  func test_networkElseCache_failsWithoutAnEntry() {
     let fixture = CacheFixture { _ in .failure(.connection) }
     XCTAssertEqual(fixture.get(.networkElseCache).failure, .connection)
   }
 
-  func test_theCallsPolicyGoesBeforeTheEndpointsAndThatBeforeTheBackEnds() {
+  func test_policyOfTheCall_overridesThatOfTheEndpointAndBackend() {
     let fixture = CacheFixture(policy: .cacheFirst(seconds: 100), CacheFixture.counting([:]))
     fixture.get()
     XCTAssertEqual(fixture.get().origins, [kept(0)], "the back end's")
@@ -125,7 +125,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network], "that of calls without an endpoint")
   }
 
-  func test_postsAreKeptByTheirBodiesWhereTheEndpointSaysSo() {
+  func test_posts_areKeyedByTheirBodies_ifTheEndpointAllowsIt() {
     func search(_ word: String, byBody: Bool = true) -> Plain {
       Plain(
         method: .post, task: .json(["word": word]),
@@ -139,7 +139,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(search("a", byBody: false)).bodies, ["4"])
   }
 
-  func test_thePolicyOfHTTPKeepsNoPostWhateverTheEndpointSaysAboutItsBody() {
+  func test_httpPolicy_storesNoPost_evenWithIncludesBody() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     let search = Plain(
       method: .post, task: .json(["word": "a"]), caching: CacheOptions(policy: .http, includesBody: true))
@@ -147,7 +147,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(search).bodies, ["2"])
   }
 
-  func test_aKeyOfTheEndpointsOwnStandsForURLAndBody() {
+  func test_customKey_replacesURLAndBody() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     func signed(_ time: Int) -> Plain {
       Plain(
@@ -157,13 +157,13 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(signed(2)).bodies, ["1"])
   }
 
-  func test_noStoreHoldsForAllPolicies() {
+  func test_noStore_appliesToAllPolicies() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "no-store"]))
     fixture.get(.cacheThenNetwork())
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
 
-  func test_onlySuccessesAreKept() {
+  func test_onlySuccesses_areStored() {
     for answer in [
       StubTransport.StubbedResponse.response(status: 404, headers: ["Cache-Control": "max-age=60"]),
       .response(status: 500),
@@ -175,7 +175,7 @@ final class CachePolicyTests: XCTestCase {
     }
   }
 
-  func test_anAnswerThatIsNoJSONDoesNotReplaceOneThatIs() {
+  func test_responseThatIsNotJSON_doesNotReplaceJSON() {
     let turns = StubTransport.StubbedResponse.sequence([
       .json("[1]"), .response(body: Data("<html>sign in to this network</html>".utf8)),
     ])
@@ -185,7 +185,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheOnly).bodies, ["[1]"])
   }
 
-  func test_aStoredAnswerThatCannotBeReadIsLeftOutWhereTheServersFollows() {
+  func test_unreadableEntry_isSkipped_whenTheServersResponseFollows() {
     let turns = StubTransport.StubbedResponse.sequence([.json(#"{"old":1}"#), .json(#"{"id":2}"#)])
     let fixture = CacheFixture { _ in turns }
     fixture.get(.networkOnly)
@@ -199,7 +199,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(errors.withLock { $0 }, 0)
   }
 
-  func test_anEqualAnswerIsNotLeftOutWhenTheStoredOneWas() {
+  func test_equalResponse_isNotSkipped_whenTheEntryWasSkipped() {
     let fixture = CacheFixture { _ in .json(#"{"old":1}"#) }
     fixture.get(.networkOnly)
     let ids = fixture.scheduler.createObserver(Int.self)
@@ -217,7 +217,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual((models.events.first?.value.error as? NetworkError)?.kind, .parse)
   }
 
-  func test_anAnswerThatCouldNotBeReadIsAskedForAnew() {
+  func test_unreadableResponse_isRequestedAgain() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["ETag": "\"a\""], body: Data(#"{"old":1}"#.utf8)), .json(#"{"id":2}"#),
     ])
@@ -237,7 +237,7 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertNil(fixture.stub.requests.last?.headers["If-None-Match"], "the same again would help nobody")
   }
 
-  func test_manyCallsAtOnceFromManyThreadsEachGetTheirOwnAnswer() {
+  func test_concurrentCallsOnThreads_eachReceiveTheirResponse() {
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "policies-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     let stub = StubTransport { .response(headers: ["ETag": "\"1\""], body: Data($0.url.path.utf8)) }

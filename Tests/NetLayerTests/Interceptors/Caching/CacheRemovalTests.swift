@@ -6,7 +6,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What is removed stays away, whatever is under way; the cache's queue stands still where a test says so.
+/// Removed entries do not return, even from operations in progress. Some tests suspend the queue of the cache.
 final class CacheRemovalTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "removal-\(UUID().uuidString)")
@@ -19,7 +19,7 @@ final class CacheRemovalTests: XCTestCase {
     CacheEntry(status: 200, headers: headers, body: Data(text.utf8), requestedAt: 0, receivedAt: 0)
   }
 
-  /// A cache that has `a` on disk only.
+  /// Returns a cache that has `a` only on disk.
   private func cacheWithAFile() -> Cache {
     let former = open()
     former.store(entry("old"), for: "a", headers: [:])
@@ -37,7 +37,7 @@ final class CacheRemovalTests: XCTestCase {
     return found.map { String(decoding: $0.body, as: UTF8.self) }
   }
 
-  func test_whatIsRemovedWhileItIsLookedForOnDiskDoesNotComeBack() {
+  func test_entryRemovedDuringALookup_isNotRestored() {
     for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(Cache) -> Void] {
       let cache = cacheWithAFile()
       cache.queue.suspend()
@@ -53,7 +53,7 @@ final class CacheRemovalTests: XCTestCase {
     }
   }
 
-  func test_whatWasAskedForBeforeItsRemovalIsNotKeptHoweverManyRemovalsFollow() {
+  func test_responseRequestedBeforeItsRemoval_isNotStored_afterManyRemovals() {
     let cache = Cache(directory: nil, clock: scheduler)
     let before = cache.changes
     cache.remove("a")
@@ -64,7 +64,7 @@ final class CacheRemovalTests: XCTestCase {
     XCTAssertEqual(body(cache, "a"), "new")
   }
 
-  func test_whatWaitsForTheDiskIsBounded() {
+  func test_pendingWrites_areBounded() {
     let cache = open()
     cache.queue.suspend()
     let large = String(repeating: "x", count: 3 << 20)
@@ -75,7 +75,7 @@ final class CacheRemovalTests: XCTestCase {
         last = entry
         cache.store(entry, for: "\(number)", headers: [:])
       }
-      // Out of the memory: who is left has it in the queue.
+      // Evict the entries from memory, so that only the queue could still hold them.
       for number in 0..<4 { cache.store(entry(large), for: "filler \(number)", headers: [:]) }
       XCTAssertNil(last, "\(headers)")
     }

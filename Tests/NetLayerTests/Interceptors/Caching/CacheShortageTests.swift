@@ -15,7 +15,7 @@ import XCTest
   import Darwin
 #endif
 
-/// What the cache does when descriptors, the directory or the right to write are missing for a while.
+/// The cache without file descriptors, without its directory or without write permission for some time.
 final class CacheShortageTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "short-\(UUID().uuidString)")
@@ -64,7 +64,7 @@ final class CacheShortageTests: XCTestCase {
     setrlimit(limit, &before)
   }
 
-  func test_aShortageOfDescriptorsNeitherEmptiesTheDiskNorEndsItsUse() {
+  func test_descriptorShortage_keepsTheDiskAndItsUse() {
     let keys = (0..<20).map(String.init)
     var cache: Cache? = open()
     cache.map { store(keys, in: $0) }
@@ -83,12 +83,12 @@ final class CacheShortageTests: XCTestCase {
     XCTAssertEqual(found(["new"], in: again), ["new"])
   }
 
-  func test_aShortageInTheMiddleOfOpeningRemovesNothing() {
+  func test_descriptorShortageDuringOpening_removesNothing() {
     let keys = (0..<5).map(String.init)
     var cache: Cache? = open()
     cache.map { store(keys, in: $0) }
     cache = nil
-    // For the directory, its lock, the list of its files, and these.
+    // Descriptors for the directory, its lock, the list of its files, and the files.
     for left in 0...3 {
       var again: Cache? = open()
       withoutDescriptors(but: left) { _ = again.map { found(keys, in: $0) } }
@@ -98,7 +98,7 @@ final class CacheShortageTests: XCTestCase {
     }
   }
 
-  func test_whatATagRemovesDuringAShortageIsGone() {
+  func test_removalByTagDuringAShortage_isKept() {
     var cache: Cache? = open()
     let url = URL(fileURLWithPath: "/").appending(path: "a")
     cache.map { store(["a", "b"], in: $0, tags: CacheTags.all(of: url)) }
@@ -112,7 +112,7 @@ final class CacheShortageTests: XCTestCase {
     XCTAssertEqual(found(["a", "b", "c"], in: again), ["c"])
   }
 
-  func test_tagsAreOnTheDisk() throws {
+  func test_tags_areStoredOnDisk() throws {
     let url = try XCTUnwrap(URL(string: "http://h/a/b?token=secret"))
     for removal in [{ $0.removeAll(of: url) }, { $0.removeAll(below: url.deletingLastPathComponent()) }]
       as [(Cache) -> Void]
@@ -135,7 +135,7 @@ final class CacheShortageTests: XCTestCase {
     }
   }
 
-  func test_aDirectoryThatIsDeletedIsMadeAgain() throws {
+  func test_deletedDirectory_isCreatedAgain() throws {
     let cache = open()
     store(["a"], in: cache)
     try FileManager.default.removeItem(at: directory)
@@ -155,7 +155,7 @@ final class CacheShortageTests: XCTestCase {
     XCTAssertEqual(found(["b", "c", "d"], in: cache), ["d"])
   }
 
-  func test_aFileSystemThatIsReadOnlyForAWhileIsUsedAgain() throws {
+  func test_readOnlyFileSystem_isUsedAgain_whenWritable() throws {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try SmallDisk.mount(at: directory, for: self)
     var cache: Cache? = open()
@@ -175,7 +175,7 @@ final class CacheShortageTests: XCTestCase {
     }
   }
 
-  func test_ofMoreRemovalsThanAreRememberedTheOldestStillHolds() {
+  func test_oldestRemoval_isRespected_afterMoreRemovalsThanAreRecorded() {
     let cache = Cache(directory: nil, clock: scheduler) { _ in }
     let mark = cache.changes
     cache.remove("a")

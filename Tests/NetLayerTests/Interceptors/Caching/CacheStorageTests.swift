@@ -5,11 +5,11 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What may not be kept, replaced or brought back, in virtual time.
+/// Responses that must not be stored, replaced or restored, in virtual time.
 final class CacheStorageTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
-  func test_a304ThatForbidsToKeepTheAnswerIsObeyed() {
+  func test_a304WithNoStore_removesTheEntry() {
     for headers in [["Cache-Control": "no-store"], ["Vary": "*"]] as [HTTPHeaders] {
       let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""], body: Data("1".utf8)),
@@ -24,7 +24,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_aRequestThatForbidsToKeepItsAnswerForbidsToRenewOne() {
+  func test_requestWithNoStore_doesNotUpdateTheEntry() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10", "ETag": "\"a\""]))
     fixture.get()
     fixture.scheduler.advanceBy(11)
@@ -32,7 +32,7 @@ final class CacheStorageTests: XCTestCase {
     XCTAssertNotEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
   }
 
-  func test_a304OfAnotherURLConfirmsNothing() {
+  func test_a304OfAnotherURL_isIgnored() {
     let fixture = CacheFixture { request in
       guard request.headers["If-Modified-Since"] != nil else {
         return .response(headers: ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], body: Data("own".utf8))
@@ -46,7 +46,7 @@ final class CacheStorageTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 3)
   }
 
-  func test_anAnswerAskedForBeforeAChangeIsNotKeptAfterIt() {
+  func test_responseRequestedBeforeAChange_isNotStored() {
     for fields in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       for removesAll in [false, true] {
         let fixture = CacheFixture { request in
@@ -71,7 +71,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_aChangeElsewhereDoesNotKeepAnAnswerOut() {
+  func test_changeOfAnotherURL_doesNotPreventStoring() {
     let fixture = CacheFixture { request in
       .response(headers: ["Cache-Control": "max-age=60"], after: request.method == .get ? 2 : 1)
     }
@@ -83,7 +83,7 @@ final class CacheStorageTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)])
   }
 
-  func test_whatIsKeptButNoSuccessServesHTTPOnly() {
+  func test_storedErrorStatus_isUsedOnlyByTheHTTPPolicy() {
     for (policy, bodies) in [
       (CachePolicy.cacheFirst(seconds: 60), ["2"]), (.cacheThenNetwork(), ["2"]), (.networkElseCache, ["2"]),
       (.cacheOnly, []),
@@ -99,7 +99,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_textThatCanNotBeReadIsLeftOutWhereTheServersFollows() {
+  func test_unreadableText_isSkipped_whenTheServersFollows() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["Content-Type": "text/plain; charset=nonsense"], body: Data("1".utf8)),
       .response(body: Data("2".utf8)),
@@ -113,7 +113,7 @@ final class CacheStorageTests: XCTestCase {
     XCTAssertEqual(observer.events.compactMap(\.value.element), ["2"])
   }
 
-  func test_anOutageDoesNotReplaceWhatStandsInForIt() {
+  func test_outage_doesNotReplaceTheEntryUsedInstead() {
     for policy in [CachePolicy.http, .networkElseCache] {
       let turns = StubTransport.StubbedResponse.sequence([
         .response(headers: ["Cache-Control": "max-age=10, stale-if-error=99"], body: Data("1".utf8)),
@@ -129,7 +129,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_aServersAnswerThatNoModelFitsIsAskedForAnew() {
+  func test_responseThatMatchesNoModel_isRequestedAgain() {
     for headers in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       let fixture = CacheFixture(CacheFixture.counting(headers))
       let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(seconds: 100)))
@@ -147,7 +147,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_aRefusalThatComesLateLeavesANewerAnswerAlone() throws {
+  func test_lateRejection_keepsANewerEntry() throws {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
@@ -160,7 +160,7 @@ final class CacheStorageTests: XCTestCase {
     XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).bodies, ["2"])
   }
 
-  func test_whatNobodyStoredFailsOnTheMappingSchedulerToo() {
+  func test_miss_failsOnTheMappingScheduler() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     for method in [HTTPMethod.get, .post] {
       let observer = fixture.scheduler.createObserver(Response.self)
@@ -173,7 +173,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_redirectsAreNeverKept() {
+  func test_redirects_areNotStored() {
     for status in [301, 302, 303, 307, 308] {
       let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"], status: status))
       fixture.get()
@@ -181,7 +181,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_whatAnAppStoresCountsAsNew() throws {
+  func test_responseStoredByTheApp_isNew() throws {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
     let old: HTTPHeaders = ["Age": "500", "Date": "Fri, 01 Dec 2000 00:00:00 GMT", "Cache-Control": "max-age=60"]
@@ -197,7 +197,7 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
-  func test_repetitionsDoNotGetTheProvisionalAnswer() {
+  func test_coalescing_doesNotRepeatTheProvisionalResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
     let network = fixture.network.with { $0.interceptors.insert(repeats, at: 0) }
@@ -206,7 +206,7 @@ final class CacheStorageTests: XCTestCase {
     let seen = Locked<[[String]]>([])
     let subscription = call.map { String(decoding: $0.body, as: UTF8.self) }
       .flatMap { first in
-        // While the server's is on its way.
+        // While the response of the server is pending.
         call.map { String(decoding: $0.body, as: UTF8.self) }.toArray().asObservable().map { [first] + $0 }
       }
       .subscribe(onNext: { all in seen.withLock { $0.append(all) } })
@@ -216,7 +216,7 @@ final class CacheStorageTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 2)
   }
 
-  func test_repetitionsOfAnotherUserAreNotAnswered() throws {
+  func test_coalescing_doesNotRepeatTheResponseOfAnotherUser() throws {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let jar = CookieJar()
     let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)

@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Memory and disk behind the cache, in directories of their own.
+/// The storage of the cache in memory and on disk. Each test has its own directory.
 final class CacheStoreTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "cache-\(UUID().uuidString)")
@@ -36,7 +36,7 @@ final class CacheStoreTests: XCTestCase {
 
   private func path(_ name: String) -> URL { directory.appending(path: name) }
 
-  func test_whatIsStoredIsThereAtOnceAndAfterTheNextStart() {
+  func test_entry_isAvailableImmediately_andAfterARestart() {
     var cache: Cache? = open()
     cache?.store(entry("1"), for: "a", headers: [:])
     XCTAssertEqual(cache.flatMap { body($0, "a") }, "1")
@@ -45,12 +45,12 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(body(open(), "a"), "1")
   }
 
-  func test_nothingIsTouchedBeforeTheFirstUse() {
+  func test_directory_isNotTouchedBeforeTheFirstUse() {
     _ = open()
     XCTAssertFalse(FileManager.default.fileExists(atPath: directory.path))
   }
 
-  func test_filesAreTheOwnersAloneAndTheirNamesTellNothing() throws {
+  func test_files_areReadableOnlyByTheOwner_andHaveOpaqueNames() throws {
     let cache = open()
     cache.store(entry("1"), for: "http://h/secret", headers: [:])
     _ = cache.settle()
@@ -63,7 +63,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertNil(try Data(contentsOf: path(files[0])).range(of: Data("secret".utf8)))
   }
 
-  func test_aDirectoryThatOthersCouldReadIsClosedToThem() throws {
+  func test_directoryReadableByOthers_isRestricted() throws {
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     _ = open().settle()
@@ -71,7 +71,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(mode, 0o700)
   }
 
-  func test_theSweepRemovesLeftoversAndWhatIsBrokenOrHasExpiredAndNothingElse() throws {
+  func test_sweep_removesLeftoversAndCorruptOrExpiredEntriesOnly() throws {
     var cache: Cache? = open()
     for key in ["whole", "cut", "empty", "old", "flipped"] {
       cache?.store(entry(key, expiresAt: key == "old" ? 5 : .infinity), for: key, headers: [:])
@@ -95,7 +95,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(Set(files), [file("whole").lastPathComponent, "notes.txt"])
   }
 
-  func test_whatHasExpiredIsForgottenInMemoryAndOnDisk() {
+  func test_expiredEntry_isRemovedFromMemoryAndDisk() {
     let cache = open()
     cache.store(entry("1", expiresAt: 5), for: "a", headers: [:])
     scheduler.advanceBy(4)
@@ -106,7 +106,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(files, [])
   }
 
-  func test_memoryHoldsWhatWasUsedLastAndTheDiskTheRest() {
+  func test_memory_holdsRecentEntries_andTheDiskTheRest() {
     let one = entry(String(repeating: "x", count: 1000))
     let cache = open(memory: one.cost * 2)
     for key in ["a", "b", "c"] { cache.store(one, for: key, headers: [:]) }
@@ -117,15 +117,15 @@ final class CacheStoreTests: XCTestCase {
     guard case .now(.some) = cache.find("a", for: [:]) else { return XCTFail("a must be back in memory") }
   }
 
-  func test_theDiskHoldsWhatWasUsedLastAlsoAcrossStarts() {
-    let size = 4096  // A block: less is not to be had.
+  func test_disk_holdsRecentEntries_alsoAcrossRestarts() {
+    let size = 4096  // one block, the smallest size of a file
     var cache: Cache? = open(memory: 0, disk: 3 * size)
     for key in ["a", "b", "c"] {
       cache?.store(entry("1234"), for: key, headers: [:])
       _ = cache?.settle()
     }
     XCTAssertEqual(cache.flatMap { body($0, "a") }, "1234")
-    // Until it has returned, the search that gave that keeps the cache, and so the directory.
+    // Wait for the lookup to return, because it retains the cache and so the lock of the directory.
     _ = cache?.settle()
     cache = nil
     let again = open(memory: 0, disk: 3 * size)
@@ -136,7 +136,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(files.count, 3)
   }
 
-  func test_whatIsLargerThanTheDiskIsNotKeptThere() {
+  func test_entryLargerThanTheDisk_isNotStoredThere() {
     let cache = open(memory: 0, disk: 8192)
     cache.store(entry("small"), for: "a", headers: [:])
     cache.store(entry(String(repeating: "x", count: 9000)), for: "a", headers: [:])
@@ -144,7 +144,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertNil(body(cache, "a"), "nor what it was to replace")
   }
 
-  func test_removingForgetsInBoth() {
+  func test_removal_appliesToMemoryAndDisk() {
     let cache = open()
     for key in ["a", "b", "c"] { cache.store(entry(key), for: key, headers: [:]) }
     cache.remove("a")
@@ -156,7 +156,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(files, [])
   }
 
-  func test_removingHidesAllAnswersThatHeaderFieldsChoseForGood() {
+  func test_removal_removesAllVariants() {
     let varied: HTTPHeaders = ["Vary": "X"]
     let cache = open()
     cache.store(entry("1", headers: varied), for: "a", headers: ["X": "1"])
@@ -170,7 +170,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertNil(body(cache, "a", ["X": "2"]))
   }
 
-  func test_answersThatHeaderFieldsChooseOutliveTheProcess() {
+  func test_variants_outliveTheProcess() {
     var cache: Cache? = open()
     cache?.store(entry("1", headers: ["Vary": "X"]), for: "a", headers: ["X": "1"])
     _ = cache?.settle()
@@ -182,7 +182,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(body(again, "a", ["X": "2"]), "2")
   }
 
-  func test_aSecondCacheOnADirectoryStaysInMemoryAndSaysSoOnce() {
+  func test_secondCacheOnADirectory_usesOnlyMemory_andReportsItOnce() {
     let first = open()
     first.store(entry("1"), for: "a", headers: [:])
     _ = first.settle()
@@ -197,7 +197,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertTrue(told[0].contains("another cache uses"), told[0])
   }
 
-  func test_aDirectoryThatCannotBeMadeLeavesTheMemoryAndIsToldOnce() throws {
+  func test_directoryThatCannotBeCreated_isReportedOnce_andMemoryIsUsed() throws {
     try Data().write(to: directory)
     let cache = open()
     for key in ["a", "b"] { cache.store(entry(key), for: key, headers: [:]) }
@@ -209,7 +209,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertTrue(told[0].contains(directory.path), told[0])
   }
 
-  func test_aLinkInPlaceOfTheDirectoryIsNotFollowed() throws {
+  func test_linkInPlaceOfTheDirectory_isNotFollowed() throws {
     let target = URL(filePath: NSTemporaryDirectory()).appending(path: "target-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: target) }
@@ -220,7 +220,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: target.path), [])
   }
 
-  func test_aDirectoryThatGoesAwayLeavesTheMemoryAndIsMadeAgain() throws {
+  func test_removedDirectory_isCreatedAgain_andMemoryIsUsed() throws {
     let cache = open()
     cache.store(entry("1"), for: "a", headers: [:])
     _ = cache.settle()
@@ -231,7 +231,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(problems.told, [])
   }
 
-  func test_aFullDiskLeavesTheMemoryAndIsToldOnce() throws {
+  func test_fullDisk_isReportedOnce_andMemoryIsUsed() throws {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try SmallDisk.mount(at: directory, for: self)
     let large = String(repeating: "x", count: 20000)
@@ -250,7 +250,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(problems.told.count, 1)
     XCTAssertTrue(problems.told[0].contains("No space left"), problems.told[0])
     XCTAssertFalse(files.contains { $0.hasPrefix("writing-") })
-    // What was there before must not outlive what was to replace it.
+    // An old entry must not remain when its replacement could not be written.
     for number in 0..<10 {
       cache?.store(entry(large + large + large + large + "\(number)"), for: "\(number)", headers: [:])
     }
@@ -262,7 +262,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(check(open()), 2, "and when there is room again, the disk is used")
   }
 
-  func test_readersAndWritersOfAllKeysSeeWholeAnswersOnly() {
+  func test_concurrentReadersAndWriters_seeOnlyCompleteEntries() {
     let cache = open(memory: 4000, disk: 20000)
     let keys = (0..<20).map { "\($0)" }
     DispatchQueue.concurrentPerform(iterations: 8) { worker in
@@ -288,12 +288,12 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(problems.told, [])
   }
 
-  func test_whatWasReadBeforeAChangeIsNotPutAboveIt() {
+  func test_entryReadBeforeAChange_doesNotReplaceIt() {
     let cache = open(memory: 100_000)
     for round in 0..<40 {
       cache.store(entry("old \(round)"), for: "a", headers: [:])
       _ = cache.settle()
-      // Out of memory, so that the search goes to the disk; the change comes while it is under way.
+      // Evict `a` from memory, so that the lookup reads the disk. The change occurs during the lookup.
       for filler in 0..<3 {
         cache.store(entry(String(repeating: "x", count: 40000)), for: "filler \(filler)", headers: [:])
       }
@@ -313,7 +313,7 @@ private func entry(_ text: String, expiresAt: Double = .infinity, headers: HTTPH
     status: 200, headers: headers, body: Data(text.utf8), requestedAt: 0, receivedAt: 0, expiresAt: expiresAt)
 }
 
-/// What a cache complained about.
+/// The problems that a cache has reported.
 final class Problems: Sendable {
   private let reasons = Locked<[String]>([])
 

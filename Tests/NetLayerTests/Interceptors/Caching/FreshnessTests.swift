@@ -3,7 +3,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// RFC 9111, section by section. Times are seconds since 1 January 2001, 00:00 UTC.
+/// The rules of RFC 9111 by section. Times are in seconds since 1 January 2001, 00:00 UTC.
 final class FreshnessTests: XCTestCase {
   private static let midnight = "Mon, 01 Jan 2001 00:00:00 GMT"
 
@@ -17,7 +17,7 @@ final class FreshnessTests: XCTestCase {
     _ status: Int, _ headers: HTTPHeaders = [:], wish: HTTPHeaders = [:], line: UInt = #line
   ) -> Bool { Freshness.isStorable(status: status, headers: headers, wish: CacheControl(wish)) }
 
-  func test_section3_whatMayBeKept() {
+  func test_section3_storableResponses() {
     for status in [200, 203, 204, 300, 404, 405, 410, 414, 501] {
       XCTAssertTrue(isStorable(status), "\(status) without a word")
     }
@@ -34,7 +34,7 @@ final class FreshnessTests: XCTestCase {
     XCTAssertFalse(isStorable(201, ["Cache-Control": "s-maxage=10"]), "s-maxage is for shared caches")
   }
 
-  func test_section5_2_noStoreForbidsToKeep() {
+  func test_section5_2_noStore_preventsStoring() {
     XCTAssertFalse(isStorable(200, ["Cache-Control": "no-store"]))
     XCTAssertFalse(isStorable(200, ["Cache-Control": "max-age=9, no-store"]))
     XCTAssertFalse(isStorable(200, [:], wish: ["Cache-Control": "no-store"]))
@@ -43,7 +43,7 @@ final class FreshnessTests: XCTestCase {
     XCTAssertTrue(isStorable(200, ["Cache-Control": "private"]), "this is a private cache")
   }
 
-  func test_section4_2_1_theLifetime() {
+  func test_section4_2_1_lifetime() {
     let (date, later) = (Self.midnight, "Mon, 01 Jan 2001 00:10:00 GMT")
     let table: [(HTTPHeaders, Double, String)] = [
       (["Cache-Control": "max-age=5", "Expires": later, "Date": date], 5, "max-age before Expires"),
@@ -62,7 +62,7 @@ final class FreshnessTests: XCTestCase {
     for (headers, seconds, what) in table { XCTAssertEqual(freshness(headers).lifetime, seconds, what) }
   }
 
-  func test_section4_2_2_theHeuristic() {
+  func test_section4_2_2_heuristic() {
     let headers: HTTPHeaders = ["Date": Self.midnight, "Last-Modified": "Sun, 31 Dec 2000 00:00:00 GMT"]
     XCTAssertEqual(freshness(headers).lifetime, 8640, "a tenth of a day")
     XCTAssertEqual(freshness(headers, hasQuery: true).lifetime, 0, "not for URLs with a query")
@@ -74,7 +74,7 @@ final class FreshnessTests: XCTestCase {
       "changed in the future")
   }
 
-  func test_section4_2_3_theAge() {
+  func test_section4_2_3_age() {
     XCTAssertEqual(freshness([:], asked: 100, came: 100).age(at: 130), 30, "the time here")
     XCTAssertEqual(freshness(["Age": "20"], came: 100).age(at: 100), 120, "the time in other caches and on the way")
     XCTAssertEqual(freshness(["Age": "20"], asked: 97, came: 100).age(at: 110), 33)
@@ -86,7 +86,7 @@ final class FreshnessTests: XCTestCase {
     XCTAssertEqual(freshness([:], asked: 100, came: 100).age(at: 40), 60, "a clock that was set back makes it older")
   }
 
-  func test_section4_2_4_and_5_2_whatMayBeUsed() {
+  func test_section4_2_4_and_5_2_usableResponses() {
     typealias Row = (answer: String, wish: String, age: Double, verdict: Freshness.Verdict)
     let table: [Row] = [
       ("max-age=60", "", 59, .fresh),
@@ -114,7 +114,7 @@ final class FreshnessTests: XCTestCase {
       ("max-age=60, must-revalidate", "", 59, .fresh),
       ("max-age=60, must-revalidate", "max-stale", 61, .validate),
       ("max-age=60, must-revalidate, stale-while-revalidate=99", "", 61, .validate),
-      // §5.2.2.4 no-cache of the answer
+      // §5.2.2.4 no-cache of the response
       ("max-age=60, no-cache", "", 1, .validate),
       ("max-age=60, no-cache=\"set-cookie\"", "", 1, .validate),
       ("max-age=60, no-cache", "max-stale", 1, .validate),
@@ -134,7 +134,7 @@ final class FreshnessTests: XCTestCase {
     }
   }
 
-  func test_rfc5861_section4_whatMayStandInForAnError() {
+  func test_rfc5861_section4_staleIfError() {
     let table: [(answer: String, wish: String, age: Double, standsIn: Bool)] = [
       ("max-age=60", "", 61, false),
       ("max-age=60, stale-if-error=10", "", 70, true),
@@ -152,7 +152,7 @@ final class FreshnessTests: XCTestCase {
     }
   }
 
-  func test_section4_3_1_theQuestionCarriesAllValidators() {
+  func test_section4_3_1_revalidation_sendsAllValidators() {
     func entry(_ headers: HTTPHeaders) -> CacheEntry {
       CacheEntry(status: 200, headers: headers, body: Data(), requestedAt: 0, receivedAt: 0)
     }
@@ -162,7 +162,7 @@ final class FreshnessTests: XCTestCase {
     XCTAssertEqual(both["If-Modified-Since"], Self.midnight)
   }
 
-  func test_section4_3_4_and_3_2_a304RenewsFieldsButNotTheBodys() {
+  func test_section4_3_4_and_3_2_a304_updatesFields_exceptThoseOfTheBody() {
     let kept = CacheEntry(
       status: 200,
       headers: [

@@ -4,7 +4,7 @@ import XCTest
 @testable import NetLayer
 
 final class LeastRecentlyUsedTests: XCTestCase {
-  func test_whatWasNotUsedForTheLongestGoesFirst() {
+  func test_leastRecentlyUsed_isEvictedFirst() {
     var cache = LeastRecentlyUsed<String, Int>(limit: 3)
     for (index, key) in ["a", "b", "c"].enumerated() { XCTAssertTrue(cache.insert(index, for: key, cost: 1).isEmpty) }
     XCTAssertEqual(cache.value(for: "a"), 0)
@@ -13,7 +13,7 @@ final class LeastRecentlyUsedTests: XCTestCase {
     XCTAssertEqual(cache.insert(4, for: "e", cost: 2).map(\.key), ["c", "a"])
   }
 
-  func test_costsAddUpToAtMostTheLimit() {
+  func test_totalCost_isAtMostTheLimit() {
     var cache = LeastRecentlyUsed<Int, Int>(limit: 100)
     var generator = SystemRandomNumberGenerator()
     var model: [(key: Int, cost: Int)] = []
@@ -40,7 +40,7 @@ final class LeastRecentlyUsedTests: XCTestCase {
     }
   }
 
-  func test_whatIsDearerThanTheLimitIsNotKeptAndTakesItsPredecessorAlong() {
+  func test_valueAboveTheLimit_isNotStored_andRemovesItsPredecessor() {
     var cache = LeastRecentlyUsed<String, Int>(limit: 3)
     _ = cache.insert(1, for: "a", cost: 1)
     _ = cache.insert(2, for: "b", cost: 1)

@@ -8,7 +8,7 @@ import XCTest
 @testable import NetLayer
 
 final class CoalescingInterceptorTests: XCTestCase {
-  func test_row_3_14_identicalRequestsInFlightShareOneExchange() {
+  func test_row_3_14_identicalRequestsInFlight_areSentOnce() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(.coalescing)
     virtual.note("a ", network.response(.get, "/x", parameters: ["p": 1, "q": 2]))
@@ -22,7 +22,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2, "what has ended is not shared")
   }
 
-  func test_row_3_14_whatDiffersIsNotShared() {
+  func test_row_3_14_differentRequests_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(.coalescing)
     virtual.note("", network.response(.get, "/x"))
@@ -35,7 +35,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 6)
   }
 
-  func test_row_3_14_theExchangeIsCancelledWhenTheLastOneLeavesNeverBefore() {
+  func test_row_3_14_sharedRequest_isCancelled_whenTheLastCallerDisposes() {
     let transport = StubTransport { _ in .never }
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
@@ -50,7 +50,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 2, "an early cancel leaves nothing behind")
   }
 
-  func test_row_3_14_anErrorReachesAllAndIsNotRemembered() {
+  func test_row_3_14_error_reachesAllCallers_andIsNotStored() {
     let virtual = VirtualNetwork(.sequence([.failure(.timeout, after: 1), .json("ok")]))
     let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
     virtual.note("a ", network.response(.get, "/x"))
@@ -61,7 +61,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["a timeout @1000", "b timeout @1000", "c 200 ok @2000"])
   }
 
-  func test_row_3_14_aRepetitionWithinTheWindowGetsTheLastAnswer() {
+  func test_row_3_14_requestWithinTheWindow_receivesTheLastResponse() {
     let virtual = VirtualNetwork(.sequence([.json("1", after: 1), .json("2", after: 1)]))
     let network = virtual.network(.ignoreRepeats(within: .seconds(2), scheduler: virtual.scheduler))
     for time in [0, 1001, 2999, 3001, 3500] {
@@ -73,7 +73,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2)
   }
 
-  func test_row_3_14_nobodyGetsWhatAnotherUserAskedFor() throws {
+  func test_row_3_14_response_isNotSharedWithAnotherUser() throws {
     let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: 1) }
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "anna")),
@@ -95,7 +95,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.paths.filter { $0 == "/other" }.count, 2)
   }
 
-  func test_row_3_14_theWindowsAnswerArrivesOnTheMappingScheduler() {
+  func test_row_3_14_responseWithinTheWindow_arrivesOnTheMappingScheduler() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
     virtual.note("", network.response(.get, "/x"))
@@ -106,7 +106,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.count, 2)
   }
 
-  func test_row_3_14_whoAsksAgainBecauseOfTheAnswerIsNotGivenItAgain() {
+  func test_row_3_14_requestSentOnAResponse_isNotCoalescedWithIt() {
     let virtual = VirtualNetwork(.sequence([.json("1"), .json("2")]))
     let network = virtual.network(.coalescing)
     virtual.note("", network.response(.get, "/x").flatMap { _ in network.response(.get, "/x") })
@@ -114,7 +114,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 2 @0"])
   }
 
-  func test_row_3_14_aRequestThatCanNotBeBuiltLeavesNothingBehind() {
+  func test_row_3_14_requestThatCannotBeBuilt_leavesNothingBehind() {
     let virtual = VirtualNetwork(.json("ok"))
     let fails = Locked(true)
     let network = virtual.network(.coalescing).with { backend in
@@ -129,7 +129,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.last, "200 ok @0")
   }
 
-  func test_row_3_14_ofAThousandOnThreadsNineHundredNinetyNineMayLeave() {
+  func test_row_3_14_sharedRequest_survives_when999Of1000ThreadsDispose() {
     let transport = StubTransport { _ in .never }
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
@@ -143,7 +143,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(transport.cancelled.count, 1)
   }
 
-  func test_row_3_14_answersReachAThousandOnThreads() {
+  func test_row_3_14_response_reachesAThousandCallersOnThreads() {
     let transport = StubTransport { _ in .json("ok") }
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
@@ -153,7 +153,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertLessThanOrEqual(transport.requests.count, 1000)
   }
 
-  func test_whoeverLeavesTheOthersAreServedInTheOrderTheyCame() {
+  func test_remainingCallers_areServedInOrder_whenOneDisposes() {
     for leaver in 0..<5 {
       let virtual = VirtualNetwork(.json("ok", after: 1))
       let network = virtual.network(.coalescing)
@@ -167,7 +167,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     }
   }
 
-  func test_callsThatShareAnExchangeHaveTheSamePolicy() {
+  func test_callsWithDifferentPolicies_areNotShared() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
     let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in

@@ -7,7 +7,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// What callers of one exchange share, and what they do not.
+/// The sharing of one request among callers, and its limits.
 final class CoalescingSharingTests: XCTestCase {
   private struct User: Decodable, Sendable { var firstName: String }
 
@@ -17,7 +17,7 @@ final class CoalescingSharingTests: XCTestCase {
     var caching: CacheOptions { CacheOptions(key: key) }
   }
 
-  func test_eachReadsTheSharedExchangeByTheRulesOfItsOwnBackEnd() {
+  func test_sharedResponse_isReadByTheRulesOfEachBackend() {
     let virtual = VirtualNetwork(.json(#"{"first_name":"Ann"}"#, after: 1))
     let plain = virtual.network(.coalescing)
     let snake = plain.with { $0.decoder = JSONModelDecoder.snakeCase }
@@ -35,7 +35,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2, "one for each round")
   }
 
-  func test_eachSeesASharedFailureAsItsOwnBackEndDoes() {
+  func test_sharedError_isTranslatedByEachBackend() {
     let virtual = VirtualNetwork(.failure(.timeout, after: 1))
     let (heard, seen) = (Notes(), Notes())
     let network = virtual.network(.coalescing)
@@ -53,7 +53,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }
 
-  func test_whatTheCallersWantOtherwiseOfTheTransportIsNotShared() {
+  func test_requestsWithDifferentTransportOptions_areNotShared() {
     let changes: [@Sendable (inout Backend) -> Void] = [
       { $0.timeouts.total = 0.3 }, { $0.timeouts.call = 9 }, { $0.options.redirects = .none },
       { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding("X-Tenant") },
@@ -72,7 +72,7 @@ final class CoalescingSharingTests: XCTestCase {
     }
   }
 
-  func test_oneRedirectRuleOfTheUsersIsSharedByItsCopies() {
+  func test_copiesOfACustomRedirectPolicy_areShared() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let rule = RedirectPolicy.decide { _ in true }
     let network = virtual.network(.coalescing)
@@ -81,7 +81,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }
 
-  func test_whatEndpointsSayOtherwiseToTheCacheIsNotShared() {
+  func test_requestsWithDifferentCacheOptions_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(.coalescing)
     for key in [nil, "a", "a", "b"] { virtual.note("", network.responses(Call(Stored(key: key)))) }
@@ -90,7 +90,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.count, 4)
   }
 
-  func test_everyProgressHandlerIsCalled() {
+  func test_sharedRequest_callsEveryProgressHandler() {
     struct Get: Endpoint {
       var path: String { "/x" }
     }
@@ -106,7 +106,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(heard.all.sorted(), ["a 2", "b 2"])
   }
 
-  // MARK: Reading one's own writes
+  // MARK: Reads after writes
 
   private func cart() -> VirtualNetwork {
     let items = Counter()
@@ -116,7 +116,7 @@ final class CoalescingSharingTests: XCTestCase {
     }
   }
 
-  func test_whoAsksAfterAWriteIsNotGivenAnOlderAnswer() {
+  func test_requestAfterAWrite_doesNotReceiveAnOlderResponse() {
     let virtual = cart()
     let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
     virtual.note("get ", network.response(.get, "/cart"))
@@ -126,7 +126,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["get 200 0 @1000", "post 200 1 @4000"])
   }
 
-  func test_whoAsksAfterAWriteDoesNotJoinWhatWasSentBeforeIt() {
+  func test_requestAfterAWrite_doesNotJoinAnEarlierRequest() {
     let virtual = cart()
     let network = virtual.network(.coalescing)
     virtual.note("before ", network.response(.get, "/cart", parameters: ["slow": 1]))
@@ -140,7 +140,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 3)
   }
 
-  func test_aWriteThatFailsOrIsCancelledMayHaveHappenedAllTheSame() {
+  func test_failedOrCancelledWrite_countsAsAWrite() {
     for ending in ["fails", "is cancelled"] {
       let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: 1) }
       let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
@@ -155,7 +155,7 @@ final class CoalescingSharingTests: XCTestCase {
     }
   }
 
-  func test_aWriteToAnotherOriginEndsNoSharing() {
+  func test_writeToAnotherOrigin_doesNotEndSharing() {
     let virtual = cart()
     let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
     virtual.note("", network.response(.get, "/cart"))
@@ -167,7 +167,7 @@ final class CoalescingSharingTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.filter { $0.method == .get }.count, 1)
   }
 
-  func test_thoseWhoStayAreAnsweredInTheOrderTheyCame() {
+  func test_remainingCallers_receiveTheSharedResponseInOrder() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(.coalescing)
     let calls = (0..<50).map { virtual.note("\($0) ", network.response(.get, "/x")) }

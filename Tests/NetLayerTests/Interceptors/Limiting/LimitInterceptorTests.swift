@@ -18,7 +18,7 @@ private struct Prioritised: Interceptor {
   }
 }
 
-/// Counts what runs behind it.
+/// Counts the requests that run after it in the chain.
 private final class Gauge: Interceptor {
   let state = Locked((now: 0, most: 0))
 
@@ -34,7 +34,7 @@ private final class Gauge: Interceptor {
 }
 
 final class LimitInterceptorTests: XCTestCase {
-  func test_row_0_10_onlySoManyRunAtOnceAndTheOthersSayHowLongTheyWaited() {
+  func test_row_0_10_limit_boundsConcurrentRequests_andReportsTheWait() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 2, scheduler: virtual.scheduler))
     let waits = Notes()
@@ -46,7 +46,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(waits.all, ["/0 0.0", "/1 0.0", "/2 1.0", "/3 1.0", "/4 2.0"])
   }
 
-  func test_oneHostDoesNotHoldUpAnother() {
+  func test_limit_appliesPerHost() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 3, maxPerHost: 2, scheduler: virtual.scheduler))
     for host in ["a", "a", "a", "a", "b", "b"] { virtual.note("\(host) ", network.response(.get, "http://\(host)/x")) }
@@ -56,7 +56,7 @@ final class LimitInterceptorTests: XCTestCase {
       ["a 200 ok @1000", "a 200 ok @1000", "b 200 ok @1000", "a 200 ok @2000", "a 200 ok @2000", "b 200 ok @2000"])
   }
 
-  func test_requestsBeginAtTheRateAfterABurst() {
+  func test_rateLimit_appliesAfterABurst() {
     let virtual = VirtualNetwork(.json("ok"))
     let rate = LimitInterceptor.Rate(4, per: .seconds(2))
     let network = virtual.network(LimitInterceptor(rate: rate, scheduler: virtual.scheduler))
@@ -71,7 +71,7 @@ final class LimitInterceptorTests: XCTestCase {
       Array(virtual.notes.all.suffix(4)), ["200 ok @2500", "200 ok @2500", "200 ok @3000", "200 ok @3500"])
   }
 
-  func test_aClockThatIsSetBackStopsNothing() {
+  func test_clockSetBack_doesNotStopRequests() {
     let start = Date(timeIntervalSinceReferenceDate: 10_000)
     var bucket = LimitInterceptor.TokenBucket(.init(1, per: .seconds(1)), now: start)
     XCTAssertNil(bucket.take(at: start), "the first may begin")
@@ -79,7 +79,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertNil(bucket.take(at: start - 3599), "for a second, not an hour")
   }
 
-  func test_thoseWhoWaitGoByPriorityThenInTheOrderTheyCame() {
+  func test_waitingRequests_startByPriority_thenInOrder() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)
     func network(_ priority: Request.Priority) -> Network { virtual.network(Prioritised(priority: priority), limit) }
@@ -91,7 +91,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.paths, ["/0", "/3", "/5", "/2", "/1", "/4"])
   }
 
-  func test_priorityHoldsAlsoBetweenHosts() {
+  func test_priority_appliesAcrossHosts() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1, scheduler: virtual.scheduler)
     func send(_ priority: Request.Priority, _ host: String, _ path: String) {
@@ -104,7 +104,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.paths, ["/0", "/high-a", "/high-b", "/high-c", "/low-a", "/low-b", "/low-c"])
   }
 
-  func test_oneThatWaitsCanBeCancelledAndIsNeverSent() {
+  func test_waitingRequest_isNotSent_whenCancelled() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
     virtual.note("", network.response(.get, "/a"))
@@ -117,7 +117,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @1000", "200 ok @2000"])
   }
 
-  func test_aPlaceIsGivenBackByFailureAndByCancellation() {
+  func test_slot_isReleasedOnFailureAndCancellation() {
     let virtual = VirtualNetwork { $0.url.path == "/never" ? .never : .failure(.timeout, after: 1) }
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
     let first = virtual.note("", network.response(.get, "/never"))
@@ -129,7 +129,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["timeout @1100", "timeout @2100"])
   }
 
-  func test_answersThatComeAtOnceNeedNoStack() {
+  func test_immediateResponses_doNotOverflowTheStack() {
     struct Canned: Interceptor {
       func intercept(_ request: Request, next: Chain) -> Observable<Response> {
         .just(Response(request: request))
@@ -145,7 +145,7 @@ final class LimitInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.count, 20_000)
   }
 
-  func test_noMoreThanTheLimitRunAtOnceOnThreads() {
+  func test_limit_holdsOnThreads() {
     let gauge = Gauge()
     let queue = ConcurrentDispatchQueueScheduler(qos: .utility)
     let network = Network(
@@ -160,7 +160,7 @@ final class LimitInterceptorTests: XCTestCase {
   }
 }
 
-/// Who reads a body while it comes in holds a place until its end.
+/// A streamed request occupies its slot until the end of the body.
 final class LimitStreamTests: XCTestCase {
   private struct Get: Endpoint {
     var name = "x"
@@ -175,7 +175,7 @@ final class LimitStreamTests: XCTestCase {
     .chunks([Data("a".utf8), Data("b".utf8)], every: 1, failing: kind)
   }
 
-  func test_aStreamHoldsItsPlaceUntilItsBodyHasEnded() {
+  func test_stream_occupiesItsSlotUntilTheEndOfItsBody() {
     for kind in [nil, NetworkError.Kind.connection] {
       let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body(failing: kind) }
       let network = network(virtual)
@@ -192,7 +192,7 @@ final class LimitStreamTests: XCTestCase {
     }
   }
 
-  func test_aReaderThatLeavesGivesThePlaceBack() {
+  func test_disposedReader_releasesTheSlot() {
     let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
     let network = network(virtual)
     let reading = network.stream(Get()).subscribe(onNext: { _ in })
@@ -204,7 +204,7 @@ final class LimitStreamTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
   }
 
-  func test_aHeadThatNobodyReadsOnGivesThePlaceBack() {
+  func test_unreadResponse_releasesTheSlot() {
     let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
     let network = network(virtual)
     _ = network.open(Get()).subscribe(onSuccess: { _ in })
@@ -213,7 +213,7 @@ final class LimitStreamTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
   }
 
-  func test_aDownloadHoldsItsPlaceUntilItsLastByte() throws {
+  func test_download_occupiesItsSlotUntilTheLastByte() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("limit-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
@@ -231,7 +231,7 @@ final class LimitStreamTests: XCTestCase {
     XCTAssertEqual(bodies.counts.withLock { $0.ended }, 4)
   }
 
-  /// Counts the bodies that come in.
+  /// Counts the bodies that are being received.
   private final class Bodies: Interceptor {
     let counts = Locked((now: 0, most: 0, ended: 0))
 

@@ -27,7 +27,7 @@ final class LoggerTests: XCTestCase {
     return notes.all
   }
 
-  func test_row_2_19_eachLevelShowsMoreAndNeverASecret() {
+  func test_row_2_19_eachLevel_logsMore_andNeverASecret() {
     let call: (Network) -> Observable<Response> = { $0.response(.get, "/a", parameters: ["q": "x"]) }
     XCTAssertEqual(log(.none, call), [])
     XCTAssertEqual(
@@ -45,7 +45,7 @@ final class LoggerTests: XCTestCase {
       """)
   }
 
-  func test_row_2_19_requestBodiesAreShownRedactedAndBinaryOnesSummarised() {
+  func test_row_2_19_requestBodies_areRedacted_andBinaryOnesSummarized() {
     let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1], encoding: .form) }
     XCTAssertTrue(form[0].hasSuffix("\n\nn=1&password=***&token=***"), form[0])
     let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
@@ -58,7 +58,7 @@ final class LoggerTests: XCTestCase {
       log(.body, answer: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
   }
 
-  func test_row_2_19_failuresAndCancellationsAreWrittenToo() {
+  func test_row_2_19_failuresAndCancellations_areLogged() {
     XCTAssertEqual(
       log(.basic, answer: .failure(.timeout, reason: "slow ?token=s", after: 0.05)) { $0.response(.get, "/a") }.last,
       "<-- FAILED GET http://h/a?token=*** (50 ms): timeout -1212: slow ?token=***")
@@ -67,7 +67,7 @@ final class LoggerTests: XCTestCase {
       "<-- CANCELLED GET http://h/a?token=*** (0 ms)")
   }
 
-  func test_row_2_19_aRequestCanBeWrittenAsACurlCommand() throws {
+  func test_row_2_19_request_canBePrintedAsACurlCommand() throws {
     let entry = log(.basic, curl: true) { $0.response(.post, "/a", parameters: ["it's": "x"], encoding: .json) }[0]
     XCTAssertEqual(
       entry,
@@ -85,7 +85,7 @@ final class LoggerTests: XCTestCase {
       "curl --globoff --compressed 'http://h/' --header 'Cookie: a'")
   }
 
-  func test_row_2_19_curlSendsEmptyFieldsAndHEADWithABody() throws {
+  func test_row_2_19_curlCommand_sendsEmptyFieldsAndHEADWithABody() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     XCTAssertEqual(
       Request(method: .head, url: url, headers: ["X-Empty": "", "Token": ""], body: .data(Data("a".utf8)))
@@ -97,14 +97,14 @@ final class LoggerTests: XCTestCase {
       "curl --globoff --compressed 'http://h/' --header 'X-Empty;' --header 'Token: ***'")
   }
 
-  func test_row_2_19_aQuoteWithACombiningMarkDoesNotEndAWordOfTheShell() throws {
+  func test_row_2_19_curlCommand_escapesAQuoteWithACombiningMark() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     XCTAssertEqual(
       Request(method: .post, url: url, body: .data(Data("'\u{301}; rm x".utf8))).curlCommand(),
       "curl --globoff --compressed 'http://h/' --header 'Content-Type:' --data-raw ''\\''\u{301}; rm x'")
   }
 
-  func test_row_2_19_aBodyOfPiecesIsReadByAPlainPOSIXShell() throws {
+  func test_row_2_19_curlCommandWithBodyParts_runsInAPOSIXShell() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
@@ -114,7 +114,7 @@ final class LoggerTests: XCTestCase {
     let body = Request.Body.parts([.data(Data("é'1\n".utf8)), .data(Data([0xFF])), .file(file), .data(Data("3".utf8))])
     let command = Request(method: .post, url: url, body: body).curlCommand(redaction: .none)
     XCTAssertTrue(command.hasSuffix(" --data-binary @-"), command)
-    // `cat` for `curl` shows what curl would be given.
+    // `cat` in place of `curl` prints the input of curl.
     let shell = Process()
     let output = Pipe()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -126,7 +126,7 @@ final class LoggerTests: XCTestCase {
     XCTAssertEqual(sent, Data("é'1\n".utf8) + [0xFF] + Data("file\n3".utf8), command)
   }
 
-  func test_row_2_19_piecesOfACurlCommandHaveNoSecretsInBase64() throws {
+  func test_row_2_19_curlCommandWithBodyParts_redactsSecretsInBase64() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     let head = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
     let file = URL(fileURLWithPath: "/f")

@@ -12,7 +12,7 @@ private struct Switch: Reachability {
 }
 
 final class ReachabilityTests: XCTestCase {
-  func test_row_3_11_aRequestBeginsWhenThereIsANetwork() {
+  func test_row_3_11_request_startsWhenANetworkIsAvailable() {
     let virtual = VirtualNetwork(.json("ok"))
     let state = BehaviorRelay(value: false)
     let network = virtual.network(WaitForNetwork(Switch(state: state), scheduler: virtual.scheduler))
@@ -24,7 +24,7 @@ final class ReachabilityTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @5000"])
   }
 
-  func test_row_3_11_waitingEndsAtTheLimitWithAnErrorThatSaysSo() throws {
+  func test_row_3_11_wait_endsAtTheLimitWithAnError() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(
       WaitForNetwork(Switch(state: BehaviorRelay(value: false)), limit: .seconds(3), scheduler: virtual.scheduler))
@@ -40,7 +40,7 @@ final class ReachabilityTests: XCTestCase {
     XCTAssertEqual(virtual.scheduler.clock, 3000)
   }
 
-  func test_row_3_11_whatFailsWithoutANetworkIsSentAgainWhenThereIsOne() {
+  func test_row_3_11_requestThatFailsOffline_isResentWhenOnline() {
     for (method, expected) in [(HTTPMethod.get, ["200 ok @9000"]), (.post, ["connection @1000"])] {
       let virtual = VirtualNetwork(.sequence([.failure(.connection, after: 1), .json("ok")]))
       let state = BehaviorRelay(value: true)
@@ -53,7 +53,7 @@ final class ReachabilityTests: XCTestCase {
     }
   }
 
-  func test_row_3_11_aServerThatIsAwayIsNotTheNetworksAffair() {
+  func test_row_3_11_unreachableServer_isNotAMissingNetwork() {
     let virtual = VirtualNetwork(.failure(.connection))
     let network = virtual.network(
       WaitForNetwork(Switch(state: BehaviorRelay(value: true)), scheduler: virtual.scheduler))
@@ -62,7 +62,7 @@ final class ReachabilityTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["connection @0"])
   }
 
-  func test_thisMachineNeedsNoNetwork() {
+  func test_loopback_needsNoNetwork() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(
       WaitForNetwork(Switch(state: BehaviorRelay(value: false)), scheduler: virtual.scheduler))
@@ -73,7 +73,7 @@ final class ReachabilityTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @0", "200 ok @0"])
   }
 
-  func test_theSystemSaysSomethingAtOnce() {
+  func test_systemReachability_emitsImmediately() {
     XCTAssertEqual(record(SystemReachability().isReachable.take(1)).elements.count, 1)
   }
 }

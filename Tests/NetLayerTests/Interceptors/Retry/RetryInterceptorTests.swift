@@ -16,7 +16,7 @@ private struct Upload: Endpoint {
 }
 
 final class RetryInterceptorTests: XCTestCase {
-  /// Takes the longest pause each time, so that times are known.
+  /// Returns a policy that always uses the longest delay, so that the times are known.
   private func policy(_ virtual: VirtualNetwork, attempts: Int = 3) -> RetryPolicy {
     RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler)
   }
@@ -25,7 +25,7 @@ final class RetryInterceptorTests: XCTestCase {
     VirtualNetwork(.sequence(answers))
   }
 
-  func test_row_0_5_aFailureThatMayPassIsTriedAgainWithLongerPauses() {
+  func test_row_0_5_transientFailure_isRetriedWithIncreasingDelays() {
     let virtual = sequence(.failure(.connection), .json("busy", status: 503), .json("ok"))
     let network = virtual.network(RetryInterceptor(policy: policy(virtual)))
     virtual.note("", network.response(.get, "/x"))
@@ -34,7 +34,7 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, [1, 2, 3])
   }
 
-  func test_eachStatusOfTheTableIsRepeatedAndNoOther() {
+  func test_onlyTheListedStatuses_areRetried() {
     for status in 400...599 {
       let virtual = sequence(.json("bad", status: status), .json("ok"))
       virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
@@ -44,7 +44,7 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_theLastAnswerOrErrorIsTheCallsAndSaysHowManyAttemptsThereWere() throws {
+  func test_lastResponseOrError_isReturnedWithTheNumberOfAttempts() throws {
     let virtual = VirtualNetwork(.json("busy", status: 503))
     let log = Notes()
     let logger = NetworkLogger(clock: virtual.scheduler) { log.add($0) }
@@ -62,7 +62,7 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(errors.all, ["NetworkError(timeout, -1212): stubbed failure (attempt 2)"])
   }
 
-  func test_aLoggerFurtherInsideHearsOfEveryAttemptAndOfNoCancellation() {
+  func test_innerLogger_logsEveryAttempt_andNoCancellation() {
     let virtual = sequence(.json("busy", status: 503), .json("ok"))
     let log = Notes()
     let network = virtual.network(
@@ -77,7 +77,7 @@ final class RetryInterceptorTests: XCTestCase {
       ])
   }
 
-  func test_onlyWhatIsSafeToSendTwiceIsSentTwice() {
+  func test_onlyIdempotentRequests_areRetried() {
     let attempts: [(HTTPMethod, HTTPHeaders, Int)] = [
       (.get, [:], 2), (.head, [:], 2), (.put, [:], 2), (.delete, [:], 2), (.options, [:], 2), (.post, [:], 1),
       (.patch, [:], 1), (.post, ["Idempotency-Key": "7"], 2),
@@ -96,7 +96,7 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2, "the caller may allow more")
   }
 
-  func test_aBodyThatExistsOnceIsNotSentAgain() {
+  func test_oneTimeBody_isNotRetried() {
     struct Recording: Endpoint {
       let body: Request.BodyStream
       var path: String { "/x" }
@@ -117,7 +117,7 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_whatNoRepetitionMendsIsNotRepeated() {
+  func test_permanentFailure_isNotRetried() {
     for kind in [NetworkError.Kind.tls, .cancelled, .redirect, .invalidRequest, .file, .other] {
       let virtual = VirtualNetwork(.failure(kind))
       virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
@@ -127,7 +127,7 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_thePolicyMayRefuse() {
+  func test_policy_canRefuseARetry() {
     let virtual = VirtualNetwork(.json("busy", status: 503))
     var policy = policy(virtual)
     policy.shouldRetry = { ($0 as? NetworkError)?.code != 503 }
@@ -136,8 +136,8 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["503 busy @0"])
   }
 
-  func test_retryAfterIsWaitedForInSecondsOrUntilADate() {
-    // The virtual clock begins at the reference date, 1 January 2001.
+  func test_retryAfter_isReadAsSecondsOrDate() {
+    // The virtual clock starts at the reference date, 1 January 2001.
     for (value, time) in [
       ("7", 7000), ("0", 0), ("Mon, 01 Jan 2001 00:00:09 GMT", 9000), ("Monday, 01-Jan-01 00:00:09 GMT", 9000),
       ("Mon Jan  1 00:00:09 2001", 9000), ("Sun, 31 Dec 2000 00:00:00 GMT", 0), ("soon", 500), ("-1", 500),
@@ -150,15 +150,15 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_aRetryAfterBeyondTheCapEndsTheAttempts() {
+  func test_retryAfterAboveTheLimit_endsTheRetries() {
     let virtual = sequence(.response(status: 503, headers: ["Retry-After": "61"]), .json("ok"))
     virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["503  @0"])
   }
 
-  func test_aRetryAfterDateCountsFromTheResponsesOwnDate() {
-    // The client's clock, which begins on 1 January 2001, is years off.
+  func test_retryAfterDate_isRelativeToTheDateOfTheResponse() {
+    // The clock of the client starts on 1 January 2001, so it is years behind.
     for (asked, sent, time) in [
       ("Fri, 20 Nov 2026 08:00:09 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 7000),
       ("Fri, 20 Nov 2026 08:00:00 GMT", "Fri, 20 Nov 2026 08:00:02 GMT", 0),
@@ -171,7 +171,7 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_moreSecondsThanThereAreNumbersForAreTooLong() {
+  func test_retryAfterWithTooManyDigits_endsTheRetries() {
     for value in ["99999999999999999999", "9223372036854775807", "00000000000000000000000061"] {
       let virtual = sequence(.response(status: 503, headers: ["Retry-After": value]), .json("ok"))
       virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
@@ -180,7 +180,7 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_aBodyThatIsTooLargeIsFetchedOnce() throws {
+  func test_tooLargeBody_isNotRetried() throws {
     var transports: [any Transport] = [DefaultTransport.make()]
     #if HAS_URLSESSION
       transports.append(URLSessionTransport())
@@ -198,7 +198,7 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
-  func test_anOutageIsNotMultipliedOnceTheBucketIsEmpty() {
+  func test_budget_stopsRetriesDuringAnOutage() {
     let virtual = VirtualNetwork { $0.url.host == "h" ? .json("busy", status: 503) : .json("busy", status: 500) }
     let network = virtual.network(RetryInterceptor(policy: policy(virtual), budget: RetryBudget(capacity: 10)))
     for _ in 0..<1000 {
@@ -215,7 +215,7 @@ final class RetryInterceptorTests: XCTestCase {
       virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
   }
 
-  func test_aBucketHoldsNoMoreThanItsCapacity() throws {
+  func test_budget_isAtMostItsCapacity() throws {
     let budget = RetryBudget(capacity: 2)
     let origin = Origin(try XCTUnwrap(URL(string: "http://h/")))
     XCTAssertEqual((0..<4).map { _ in budget.spend(origin) }, [true, true, false, false])
@@ -223,7 +223,7 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual((0..<2).map { _ in budget.spend(origin) }, [true, false])
   }
 
-  func test_disposingEndsThePauseAndNothingIsSent() {
+  func test_disposing_endsTheDelay_andNothingIsSent() {
     let virtual = VirtualNetwork(.failure(.connection))
     let subscription = virtual.note(
       "", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
@@ -234,7 +234,7 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, [])
   }
 
-  func test_aMultipartUploadIsRepeatedByteForByte() throws {
+  func test_multipartUpload_isRetriedUnchanged() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("retry-\(UUID().uuidString)")
     try Data(repeating: 7, count: 100_000).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }

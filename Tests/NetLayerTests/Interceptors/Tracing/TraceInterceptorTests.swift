@@ -32,14 +32,14 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.context[TraceContext.self]?.spanID }, spans.map(\.spanID))
   }
 
-  func testWithoutATraceNothingIsSent() {
+  func testWithoutTraceNoFieldIsSent() {
     let virtual = VirtualNetwork(.json("ok"))
     virtual.note("", virtual.network(TraceInterceptor()).response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["traceparent"] }, [nil])
   }
 
-  func testAClosureMayBeginATraceForEachCall() {
+  func testClosureCanStartATraceForEachCall() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(TraceInterceptor { TraceContext.current ?? TraceContext(isSampled: false) })
     for _ in 0..<2 { virtual.note("", network.response(.get, "/x")) }
@@ -49,7 +49,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(sent.map(\.isSampled), [false, false])
   }
 
-  func testARequestWithATraceOfItsOwnKeepsIt() {
+  func testRequestWithItsOwnTraceKeepsIt() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(TraceInterceptor { TraceContext() })
     virtual.note("", network.request(.get("/x").header("traceparent", "own")))
@@ -57,7 +57,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["traceparent"] }, ["own"])
   }
 
-  func testTheTraceGoesAlongWithARedirect() throws {
+  func testTraceIsSentWithARedirect() throws {
     let seen = Notes()
     var routes = LoopbackServer.Routes()
     routes.on("GET", "/from") { request in
@@ -77,9 +77,9 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(TraceContext(traceparent: seen.all[0])?.traceID, parent?.traceID)
   }
 
-  // MARK: The field (W3C Trace Context, section 3.2)
+  // MARK: The traceparent field (W3C Trace Context, section 3.2)
 
-  func testWhatIsReadIsWritten() {
+  func testTraceparentIsWrittenAsRead() {
     for text in [
       "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff",
@@ -94,7 +94,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(own.child().traceID, own.traceID)
   }
 
-  func testWhatIsNotValidIsNotRead() {
+  func testInvalidTraceparentIsRejected() {
     for text in [
       "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
       "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -115,9 +115,9 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(long?.state, "")
   }
 
-  // MARK: OpenTelemetry's names
+  // MARK: OpenTelemetry attributes
 
-  func testEventsHaveOpenTelemetrysAttributes() throws {
+  func testEventsHaveOpenTelemetryAttributes() throws {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let seen = Locked([[String: String]]())
     let monitor = EventMonitor(clock: virtual.scheduler) { event in
@@ -139,7 +139,7 @@ final class TraceInterceptorTests: XCTestCase {
       ])
   }
 
-  func testAFailureAndAnUnusualMethodHaveTheirAttributes() throws {
+  func testFailureAndUnknownMethodHaveTheirAttributes() throws {
     var request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
     request.context[Attempt.self] = 3
     let error = NetworkError(kind: .timeout, reason: "late")

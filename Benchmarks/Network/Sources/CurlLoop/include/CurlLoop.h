@@ -1,14 +1,14 @@
 #ifndef CURL_LOOP_H
 #define CURL_LOOP_H
 
-// The limit that the others are compared with: as little C as fetches a URL over and over through libcurl's multi
-// interface. libcurl is found at run time, so that no header is needed.
+// The baseline for the other clients: a minimal C program that repeatedly fetches a URL with libcurl's multi interface.
+// libcurl is loaded at run time, so that no header is required.
 
-// NULL, or why there is no libcurl.
+// Loads libcurl. Returns NULL, or the reason why that failed.
 const char *curl_loop_load(void);
 
-// Keeps `in_flight` requests for `url` running for `seconds`, then lets those in flight end. Gives how many ended with
-// status 200 and the expected number of bytes, or -1 if any did not.
+// Keeps `in_flight` requests for `url` in flight for `seconds`, and then waits for those still in flight. Returns the number
+// of responses with status 200 and the expected number of bytes, or -1 if any response differed.
 long curl_loop_run(const char *url, int in_flight, double seconds, long expected_bytes);
 
 #endif
