@@ -38,8 +38,8 @@ final class SocketLink: Sendable {
 
   /// The same limit as for the bodies of streamed responses.
   private static let highWater = 256 << 10
-  /// The number of unwritten bytes up to which a sender does not wait, so that the transport writes many small messages
-  /// at once. About as much as the asynchronous clients of other languages buffer.
+  /// The number of unwritten bytes up to which a sender does not wait. The transport can then write many small messages
+  /// with one call.
   private static let sendBuffer = 64 << 10
   /// The assumed cost of a message in addition to its bytes.
   private static let overhead = 64
