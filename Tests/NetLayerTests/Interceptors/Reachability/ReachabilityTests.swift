@@ -35,7 +35,7 @@ final class ReachabilityTests: XCTestCase {
     virtual.scheduler.start()
     let error = try XCTUnwrap(errors.withLock { $0 }.first)
     XCTAssertEqual(error.kind, .connection)
-    XCTAssertTrue(error.reason.contains("no network for 3.0 seconds"), error.reason)
+    XCTAssertTrue(error.reason.contains("no network was available for 3.0 seconds"), error.reason)
     XCTAssertEqual(error.request?.url.path, "/x")
     XCTAssertEqual(virtual.scheduler.clock, 3000)
   }
