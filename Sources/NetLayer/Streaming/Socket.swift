@@ -20,10 +20,10 @@ public final class Socket: Sendable {
   /// Sends `message` and returns when less than 64 KB of messages wait to be written, so that a loop sends at the pace
   /// of the server.
   ///
-  /// A longer message is waited for until the operating system has accepted it. As with the buffer of the operating
-  /// system, a message that is buffered is lost with the connection; only a response of the server shows that it has
-  /// arrived. Cancelling the task while `send` waits ends the socket, because half a message can't be withdrawn. A task
-  /// that is already cancelled sends nothing.
+  /// For a longer message, `send` waits until the operating system has accepted it. A message that is buffered, here or
+  /// by the operating system, is lost with the connection; only a response of the server shows that it has arrived.
+  /// Cancelling the task while `send` waits ends the socket, because half a message can't be withdrawn. A task that is
+  /// already cancelled sends nothing.
   ///
   /// - Throws: `NetworkError`. Its kind is `connection` if the socket has ended, and `cancelled` if the task is cancelled.
   ///   It is `closed`, with the close code, if the server has closed the socket; the message may then not have arrived.

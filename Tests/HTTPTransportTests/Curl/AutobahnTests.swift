@@ -9,7 +9,8 @@
       var behavior: String
     }
 
-    private static let good = ["OK", "NON-STRICT", "INFORMATIONAL"]
+    /// Not implemented are the cases that need a smaller window for compression, which the client does not offer.
+    private static let good = ["OK", "NON-STRICT", "INFORMATIONAL", "UNIMPLEMENTED"]
     private let options = SocketOptions(maxMessageSize: 32 << 20, compression: true)
 
     func testEveryCase() async throws {
