@@ -12,6 +12,8 @@ final class RequestBuilder: Sendable {
   private let base: BaseURL?
   /// The context of every request to the backend's own origin.
   private let ownContext: Context
+  /// The header fields of most requests: those of the backend, and `Accept: application/json` unless it has one.
+  private let jsonHeaders: HTTPHeaders
 
   init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
@@ -29,6 +31,7 @@ final class RequestBuilder: Sendable {
     var context = Context()
     if !headers.isEmpty { context[OriginBoundFields.self] = headers }
     ownContext = context
+    jsonHeaders = Self.accepting(Self.json, headers)
   }
 
   /// Returns the request for `call`. Method and header fields are not checked here: every transport rejects invalid
@@ -39,8 +42,9 @@ final class RequestBuilder: Sendable {
     let plain = call.baseURL == nil ? base?.url(for: call.target) : nil
     let url = try plain ?? call.target.url(below: call.baseURL ?? baseURL)
     let isOwn = !call.isForeign && (plain != nil || isOwn(url))
-    var fields = isOwn ? headers.merging(call.headers) : call.headers
-    if let accept, fields["Accept"] == nil { fields["Accept"] = accept }
+    let fields =
+      isOwn && call.headers.isEmpty && accept == Self.json
+      ? jsonHeaders : Self.accepting(accept, isOwn ? headers.merging(call.headers) : call.headers)
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
     request.chosenOptions = options
     if isOwn { request.context = ownContext }
@@ -56,6 +60,15 @@ final class RequestBuilder: Sendable {
         kind: .encoding, reason: "the parameters cannot be encoded: \(error)", request: request, underlying: error)
     }
     return request
+  }
+
+  private static let json = "application/json"
+
+  private static func accepting(_ type: String?, _ headers: HTTPHeaders) -> HTTPHeaders {
+    guard let type, headers["Accept"] == nil else { return headers }
+    var headers = headers
+    headers["Accept"] = type
+    return headers
   }
 
   /// Returns whether `url` has the backend's own origin. Secrets of the backend are sent to no other origin.
