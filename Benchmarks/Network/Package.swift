@@ -12,6 +12,7 @@ let package = Package(
   targets: [
     .target(name: "CountMalloc"),
     .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "SocketLoop"),
     .executableTarget(
       name: "NetworkBenchmarks",
       dependencies: [
@@ -25,6 +26,7 @@ let package = Package(
     .executableTarget(
       name: "SocketBenchmarks",
       dependencies: [
+        "SocketLoop",
         .product(name: "NetLayer", package: "NetLayer"),
         .product(name: "LoopbackServer", package: "NetLayer"),
       ],

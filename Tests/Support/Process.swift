@@ -2,7 +2,7 @@
   import Foundation
   import XCTest
 
-  /// A replacement of Foundation's `Process`, which exists only on macOS and Linux. A test that starts a process is skipped.
+  /// A replacement for Foundation's `Process`, which exists only on macOS and Linux. A test that starts a process is skipped.
   package final class Process {
     package enum TerminationReason { case exit, uncaughtSignal }
 

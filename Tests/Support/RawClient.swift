@@ -42,7 +42,7 @@ package final class RawClient: Sendable {
 
   deinit { _ = close(descriptor) }
 
-  /// Reads one head and no further bytes; `nil` if the connection ends before.
+  /// Reads one head and no further bytes; `nil` if the connection ends earlier.
   package func receiveHead() -> String? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
@@ -53,7 +53,7 @@ package final class RawClient: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads exactly `count` bytes; `nil` if the connection ends before.
+  /// Reads exactly `count` bytes; `nil` if the connection ends earlier.
   package func read(_ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0

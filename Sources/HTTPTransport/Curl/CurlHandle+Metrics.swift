@@ -25,6 +25,9 @@
       return false
     }
 
+    /// Whether the proxy may use TLS. The environment may name such a proxy.
+    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy { true } else { isSecureProxy } }
+
     /// Whether no other transfer uses the connection, so that all received bytes belong to its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 

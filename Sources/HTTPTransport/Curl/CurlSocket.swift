@@ -58,6 +58,8 @@
     /// Whether the loop must serve this socket in its next turn, and the last turn in which it did.
     var isEager = false
     var turn: UInt64 = 0
+    /// Whether the loop flushes this socket after the commands of the turn.
+    var isUnflushed = false
 
     init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
       (self.request, currentRequest, hopURL) = (request, request, request.url.absoluteString)
@@ -65,6 +67,9 @@
     }
 
     var place: String { currentRequest.url.hostAndPort }
+
+    /// Whether data is read through TLS, with the server or with a proxy.
+    private var isInsideTLS = true
 
     // MARK: Any thread
 
@@ -100,6 +105,7 @@
       descriptor = code == 0 ? ccurl_easy_get_socket(handle.easy) : -1
       guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
       connection = ccurl_multi_connection(loop.multi, descriptor)
+      isInsideTLS = hopURL.lowercased().hasPrefix("https:") || handle.mayHaveSecureProxy
       let handshake = SocketHandshake(options, offersCompression: options.compression && SocketDeflate.isAvailable)
       self.handshake = handshake
       opening = SocketOpening()
@@ -130,7 +136,7 @@
           if phase != .lingering { lastActivity = loop.now }
           take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
           // Inside TLS, a short read does not mean that nothing is left.
-          if count < loop.scratch.count, !isSecure { return }
+          if count < loop.scratch.count, !isInsideTLS { return }
         case .wait:
           // After a failed write, only data that has already arrived is read.
           if let writeFailure { ended(writeFailure) }
@@ -265,8 +271,7 @@
       guard phase == .open, socket?.isOpen == true, writeFailure == nil else { return completion(notOpen) }
       socket?.send(message)
       sends.append((written + UInt64(output.count - offset) + UInt64(socket?.outputCount ?? 0), completion))
-      flush()
-      update()
+      loop.flushSoon(self)
     }
 
     func beginClosing(_ code: CloseCode, _ reason: String) {

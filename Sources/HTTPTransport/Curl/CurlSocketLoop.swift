@@ -39,6 +39,8 @@
     private var connecting: [ObjectIdentifier: CurlSocket] = [:]
     /// The sockets with more data to read than one turn allows, which epoll may not report inside TLS.
     private(set) var eager: [CurlSocket] = []
+    /// The sockets that have accepted messages in this turn. The loop writes all messages of a socket together.
+    private var unflushed: [CurlSocket] = []
     /// The number of the current turn, so that a socket is served once in each.
     private var turn: UInt64 = 0
     private var nextCheck = Deadline.never
@@ -132,6 +134,22 @@
       eager.append(socket)
     }
 
+    /// Flushes `socket` once, after all commands of this turn.
+    func flushSoon(_ socket: CurlSocket) {
+      guard !socket.isUnflushed else { return }
+      socket.isUnflushed = true
+      unflushed.append(socket)
+    }
+
+    private func flushAll() {
+      for socket in unflushed {
+        socket.isUnflushed = false
+        socket.flush()
+        socket.update()
+      }
+      unflushed.removeAll(keepingCapacity: true)
+    }
+
     /// Checks all sockets at `time` or earlier.
     func look(at time: UInt64) { nextCheck = Swift.min(nextCheck, time) }
 
@@ -162,6 +180,7 @@
       }
       if !commands.isEmpty { now = Deadline.now() }
       for command in commands { perform(command) }
+      flushAll()
       return !shallEnd
     }
 
@@ -230,6 +249,7 @@
         if case .open(let socket) = command { live[ObjectIdentifier(socket)] = socket }
         if case .send(let socket, let message, let completion) = command { socket.write(message, completion) }
       }
+      flushAll()
       for socket in Array(live.values) {
         socket.cancel("the CurlTransport was shut down while the socket to \(socket.place) was open", .goingAway)
       }

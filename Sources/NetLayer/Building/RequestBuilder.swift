@@ -12,7 +12,8 @@ final class RequestBuilder: Sendable {
   private let base: BaseURL?
   /// The context of every request to the backend's own origin.
   private let ownContext: Context
-  /// The header fields of most requests: those of the backend, and `Accept: application/json` unless it has one.
+  /// The header fields of most requests: the backend's fields, and `Accept: application/json` unless the backend has an
+  /// `Accept` field.
   private let jsonHeaders: HTTPHeaders
 
   init(

@@ -3,7 +3,8 @@ import Streams
 
 /// A queue between a transport that receives WebSocket messages and a consumer that takes them at its own pace.
 ///
-/// It pauses the transport when 256 KB are queued, and resumes it when half of that has been consumed.
+/// It pauses the transport when 256 KB are queued, and resumes it when half of that has been consumed. In the other
+/// direction, a sender waits only while 64 KB have not been written yet.
 final class SocketLink: Sendable {
   /// The owner of a link, carried by a response of status 101. Releasing it ends the socket.
   final class Owner: Sendable, ContextKey {
@@ -37,6 +38,9 @@ final class SocketLink: Sendable {
 
   /// The same limit as for the bodies of streamed responses.
   private static let highWater = 256 << 10
+  /// The number of unwritten bytes up to which a sender does not wait. The transport can then write many small messages
+  /// with one call.
+  private static let sendBuffer = 64 << 10
   /// The assumed cost of a message in addition to its bytes.
   private static let overhead = 64
 
@@ -50,6 +54,10 @@ final class SocketLink: Sendable {
     var control: (any SocketControl)?
     var waiter: Waiter?
     var isClaimed = false
+    /// The size of the messages that the transport has not written yet.
+    var unwritten = 0
+    /// Whether a message was not written. Later senders wait for the error of their own message.
+    var hasLostMessages = false
     /// Whether the client has closed the socket, so that a close code from the server is not an error.
     var hasClosed = false
     /// The closures to call when the socket ends.
@@ -153,20 +161,36 @@ final class SocketLink: Sendable {
     if isOver { listener() }
   }
 
-  /// Sends `message`. `completion` is called on the mapping scheduler, or on the transport's thread to resume a task.
+  /// Sends `message`. `completion` is called when the transport has written it, or immediately while less than 64 KB
+  /// are unwritten: on the mapping scheduler, or on the current or the transport's thread to resume a task.
   func send(
     _ message: SocketMessage, isTask: Bool = false, _ completion: @escaping @Sendable (NetworkError?) -> Void
   ) {
-    let scheduler = scheduler
-    let (control, end) = state.withLock { ($0.control, $0.end) }
-    guard let control else {
-      var error = NetworkError(kind: .connection, reason: "the socket is closed, so the message was not sent")
-      if case .failure(let cause)? = end { error = cause }
-      _ = scheduler.schedule { [error] in completion(error) }
-      return
+    @Sendable func complete(_ error: NetworkError?) {
+      if isTask { completion(error) } else { _ = scheduler.schedule { completion(error) } }
     }
-    if isTask { return control.send(message, completion: completion) }
-    control.send(message) { error in _ = scheduler.schedule { completion(error) } }
+    let size = message.byteCount + Self.overhead
+    let (control, end, waits) = state.withLock { state in
+      if state.control != nil { state.unwritten += size }
+      return (state.control, state.end, state.hasLostMessages || state.unwritten > Self.sendBuffer)
+    }
+    guard let control else {
+      if case .failure(let cause)? = end { return refuse(cause, completion) }
+      return refuse(
+        NetworkError(kind: .connection, reason: "the socket is closed, so the message was not sent"), completion)
+    }
+    control.send(message) { [self] error in
+      state.withLock { state in
+        state.unwritten -= size
+        if error != nil { state.hasLostMessages = true }
+      }
+      if waits { complete(error) }
+    }
+    if !waits { complete(nil) }
+  }
+
+  private func refuse(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
+    _ = scheduler.schedule { completion(error) }
   }
 
   func close(_ code: CloseCode, _ reason: String) {

@@ -21,6 +21,7 @@ final class ResponseContext: Sendable, ContextKey {
   fileprivate final class Home: Sendable {
     let envelope: EnvelopeRules
     let decoder: any ModelDecoder
+    let encoder: JSONParameterEncoder
     let messages: Messages
     let delivery: (any ImmediateSchedulerType)?
     let redaction: Redaction
@@ -28,7 +29,8 @@ final class ResponseContext: Sendable, ContextKey {
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
 
     init(_ backend: Backend) {
-      (envelope, decoder, messages) = (EnvelopeRules(backend.envelope), backend.decoder, backend.messages)
+      (envelope, decoder, encoder) = (EnvelopeRules(backend.envelope), backend.decoder, backend.encoder)
+      messages = backend.messages
       (delivery, redaction) = (backend.delivery, backend.redaction)
       (onError, mapError) = (backend.onError, backend.mapError)
     }
@@ -52,6 +54,8 @@ final class ResponseContext: Sendable, ContextKey {
   /// The envelope that has accepted the JSON or will check it.
   var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
+  /// The encoder of JSON messages.
+  var encoder: JSONParameterEncoder { home.encoder }
   /// The scheduler of the last operator of a pipeline; `nil` for direct delivery.
   @usableFromInline var delivery: (any ImmediateSchedulerType)? { home.delivery }
 

@@ -17,11 +17,13 @@ public final class Socket: Sendable {
   /// The subprotocol that the server selected; `nil` for none.
   public var subprotocol: String? { response.headers["Sec-WebSocket-Protocol"] }
 
-  /// Sends `message` and returns when the operating system has accepted it, so that a loop sends at the pace of the
-  /// server.
+  /// Sends `message` and returns when less than 64 KB of messages wait to be written, so that a loop sends at the pace
+  /// of the server.
   ///
-  /// Cancelling the task while the message is being sent ends the socket, because half a message can't be withdrawn. A
-  /// task that is already cancelled sends nothing.
+  /// For a longer message, `send` waits until the operating system has accepted it. A message that is buffered, here or
+  /// by the operating system, is lost with the connection; only a response of the server shows that it has arrived.
+  /// Cancelling the task while `send` waits ends the socket, because half a message can't be withdrawn. A task that is
+  /// already cancelled sends nothing.
   ///
   /// - Throws: `NetworkError`. Its kind is `connection` if the socket has ended, and `cancelled` if the task is cancelled.
   ///   It is `closed`, with the close code, if the server has closed the socket; the message may then not have arrived.
@@ -41,7 +43,7 @@ public final class Socket: Sendable {
   /// Sends a text message; see `send(_:)` for messages.
   public func send(_ text: String) async throws(NetworkError) { try await send(.text(text)) }
 
-  /// Sends `message` at each subscription and completes when the operating system has accepted it.
+  /// Sends `message` at each subscription and completes when less than 64 KB of messages wait to be written.
   ///
   /// Disposing does not withdraw a message that is being sent.
   public func send(_ message: SocketMessage) -> Completable {

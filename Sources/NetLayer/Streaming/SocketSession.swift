@@ -30,8 +30,13 @@ public final class SocketSession: Sendable {
 
   private let happenings: PublishSubject<Event>
   private let state: SocketSessionState
+  /// The backend's encoder and decoder.
+  let reading: ResponseContext
 
-  init(_ socket: Single<Socket>, _ reconnect: RetryPolicy?, _ onOpen: (@Sendable (Socket) -> Completable)?) {
+  init(
+    _ socket: Single<Socket>, _ reading: ResponseContext, _ reconnect: RetryPolicy?,
+    _ onOpen: (@Sendable (Socket) -> Completable)?
+  ) {
     let happenings = PublishSubject<Event>()
     let state = SocketSessionState()
     let left = NetworkError(kind: .cancelled, reason: "the messages of the session have no subscriber")
@@ -49,14 +54,14 @@ public final class SocketSession: Sendable {
           onCompleted: { state.end(subscription, closed) }, onDispose: { state.end(subscription, left) })
     }
     .share()
-    (self.happenings, self.state) = (happenings, state)
+    (self.happenings, self.state, self.reading) = (happenings, state, reading)
   }
 
-  /// Sends `message` at each subscription and completes when the operating system has accepted it.
+  /// Sends `message` at each subscription and completes when less than 64 KB of messages wait to be written.
   ///
   /// While no socket is open, the message waits for the next socket, after `onOpen`; disposing withdraws the message.
   /// It fails when the messages end or are disposed. A message that was being sent when the connection was lost fails
-  /// with `connection`. It is never sent again, because the server may have received it.
+  /// with `connection` if it has not completed. It is never sent again, because the server may have received it.
   public func send(_ message: SocketMessage) -> Completable {
     state.steps.flatMap { step -> Observable<Socket> in
       switch step {
@@ -127,7 +132,7 @@ extension Network {
     onOpen: (@Sendable (Socket) -> Completable)? = nil
   ) -> SocketSession {
     let call = Call(endpoint)
-    return SocketSession(openSocket(call, options), reconnect, onOpen)
+    return SocketSession(openSocket(call, options), reading, reconnect, onOpen)
   }
 }
 

@@ -13,7 +13,7 @@ final class Terminal {
     guard openpty(&screen, &descriptor, nil, nil, &size) == 0 else {
       throw XCTSkip("the system gives no pseudo-terminal: \(String(cString: strerror(errno)))")
     }
-    // Other processes that start meanwhile must not inherit it.
+    // Other processes that start in the meantime must not inherit it.
     _ = fcntl(screen, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     self.screen = screen

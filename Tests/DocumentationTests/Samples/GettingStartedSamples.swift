@@ -45,7 +45,7 @@ final class GettingStartedSamples: XCTestCase {
 
   func test_gettingStarted() async throws {
     let (githubURL, stub) = (githubURL, stub())
-    // As the page has it, but for the transport.
+    // As on the page, except for the transport.
     let github = Network(Backend(baseURL: githubURL, envelope: .none, decoder: .snakeCase, encoder: .snakeCase))
       .with { $0.transport = stub }
 

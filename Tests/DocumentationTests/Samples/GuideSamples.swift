@@ -37,7 +37,7 @@ func streams(todos: Network, bag: DisposeBag) {
     .disposed(by: bag)
 }
 
-/// The samples of the guides on plain APIs, errors, paging and tests, run.
+/// Runs the samples of the guides on plain APIs, errors, paging and tests.
 final class GuideSamples: XCTestCase {
   private struct Order: Codable, Sendable {
     var id: Int

@@ -22,6 +22,29 @@ final class LiveConnectionsSamples: XCTestCase {
     try assertPrinted(asIn: "LiveConnections", 0)
   }
 
+  private struct Move: Codable {
+    var player: String
+    var to: String
+  }
+
+  func test_models() async throws {
+    let reply = #"{"player":"black","to":"e5"}"#
+    let script = StubTransport.SocketScript { message in
+      XCTAssertEqual(message, .text(#"{"player":"white","to":"e4"}"#))
+      return [.message(.text(reply)), .close(.normal)]
+    }
+    let stub = StubTransport([.init(.get, "/board", .socket(script))])
+    let game = Network(Backend(baseURL: URL(string: "https://game.example"), transport: stub))
+
+    try await game.withSocket(.get("/board")) { socket in
+      try await socket.send(json: Move(player: "white", to: "e4"))
+      for try await move in socket.messages(as: Move.self) {
+        print("\(move.player) plays \(move.to)")
+      }
+    }
+    try assertPrinted(asIn: "LiveConnections", 1)
+  }
+
   func test_aSession() async throws {
     let (bag, done) = (DisposeBag(), Done())
     let script = StubTransport.SocketScript { _ in
@@ -41,7 +64,7 @@ final class LiveConnectionsSamples: XCTestCase {
       )
       .disposed(by: bag)
     await done.wait()
-    try assertPrinted(asIn: "LiveConnections", 1)
+    try assertPrinted(asIn: "LiveConnections", 2)
   }
 
   func test_options() {

@@ -9,7 +9,7 @@ private final class Durations: Sendable {
   func record(_ seconds: Double, _ attributes: [String: JSON]) { all.withLock { $0.append(attributes) } }
 }
 
-/// The samples of the guide on logging and tracing, run.
+/// Runs the samples of the guide on logging and tracing.
 final class LoggingSamples: XCTestCase {
   func test_logging() async throws {
     let server = try LoopbackServer { _ in .json("{}") }
@@ -22,7 +22,7 @@ final class LoggingSamples: XCTestCase {
     XCTAssertEqual(lines.map { $0.prefix(3) }, ["-->", "<--"])
     let url = Redaction.standard.url(server.url("/user?token=secret"))
     XCTAssertEqual(lines.first, "--> GET \(url)")
-    // As the page shows it.
+    // As on the page.
     XCTAssert(url.hasSuffix("/user?token=***"), url)
   }
 

@@ -19,7 +19,7 @@ func plainReadme(githubURL: URL, show: ([Repo]) -> Void) async throws {
   print(user, repo)
 }
 
-// swift-format-ignore: as the README has it, a line for each
+// swift-format-ignore: one line per function, as in the README
 extension Network {
   func person(_ id: Int) -> Observable<Person> { json(.get("/user/detail.do", query: ["userid": id])).data() }
   func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/feed", query: ["cursor": cursor])).list() }

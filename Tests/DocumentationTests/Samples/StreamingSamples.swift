@@ -22,7 +22,7 @@ private struct Reading: Encodable, Sendable {
   var celsius: Double
 }
 
-/// The samples of the guides on streams, run.
+/// Runs the samples of the guides on streams.
 final class StreamingSamples: XCTestCase {
   func test_streamingAnAnswer() async throws {
     let key = "k"

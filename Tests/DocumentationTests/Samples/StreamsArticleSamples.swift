@@ -17,7 +17,7 @@ func number(_ text: String) throws -> Int {
 
 struct Outage: Error {}
 
-/// Fails so many times, then succeeds.
+/// A source that fails `failing` times and then succeeds.
 private struct Attempts {
   private let count = BehaviorRelay(value: 0)
   let failing: Int

@@ -7,7 +7,7 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Tests of bodies in files, which are read off the loop's thread during the upload.
+  /// Tests of bodies in files, which are read on a separate queue during the upload.
   final class FileUploadTests: XCTestCase {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     private var file: URL { folder.appending(path: "body") }

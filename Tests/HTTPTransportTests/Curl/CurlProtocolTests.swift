@@ -57,8 +57,8 @@
     }
 
     func testAFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
-      // There, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the second
-      // time.
+      // With such a line, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the
+      // second time.
       let server = try LoopbackServer { request in
         request.path == "/text"
           ? .text("ok") : .init(body: .raw([.init("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok")]))
@@ -87,12 +87,15 @@
         let transport = try CurlTransport()
         for _ in 0..<10 {
           XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().body, Data("ok".utf8))
-          guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
-            return XCTFail(head)
+          switch try outcome(Request(url: server.url("/")), on: transport) {
+          case .failure(let error): XCTAssertEqual(error.kind, .connection, head)
+          // libcurl 8.23 ignores the line of an interim response.
+          case .success(let response):
+            XCTAssert(head.contains("103"), head)
+            XCTAssertEqual(response.body, Data("ok".utf8))
           }
-          XCTAssertEqual(error.kind, .connection, head)
         }
-        XCTAssertGreaterThanOrEqual(server.connectionCount, 10, head)
+        if !head.contains("103") { XCTAssertGreaterThanOrEqual(server.connectionCount, 10, head) }
       }
     }
 

@@ -209,6 +209,27 @@ import XCTest
       until { server.openConnectionCount == 0 }
     }
 
+    func testAMessageIsWrittenInTheTurnInWhichItIsSent() throws {
+      let transport = try CurlTransport()
+      let received = Notes()
+      let script = Script { message in
+        if case .text(let text) = message { received.add(text) }
+        return []
+      }
+      let server = try LoopbackServer { _ in .socket(script) }
+      let listener = Listener()
+      let control = connect(transport, server, listener)
+      until { !listener.responses.value.isEmpty }
+      for number in 1...3 {
+        let sent = Counter()
+        control.send(.text("\(number)")) { _ in sent.next() }
+        until { sent.value == 1 }
+        until { received.all.count == number }
+      }
+      XCTAssertEqual(received.all, ["1", "2", "3"])
+      withExtendedLifetime(control) {}
+    }
+
     func testASendWaitsForAServerThatDoesNotRead() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(Script(onOpen: [.text("go"), .stopReading])) }

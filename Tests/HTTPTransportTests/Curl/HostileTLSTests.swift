@@ -24,7 +24,7 @@
     }
 
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
-      // Allows all concurrent requests, also before the server is known to support HTTP/2.
+      // Allows all concurrent requests, even before the server is known to support HTTP/2.
       var configuration = CurlTransport.Configuration(
         tls: .init(trust: .file(server.file("ca.pem"))), maxConnectionsPerHost: 20)
       change(&configuration)

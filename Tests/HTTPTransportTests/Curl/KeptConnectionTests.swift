@@ -141,7 +141,7 @@
       for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
         let (server, transport) = try keeping(6, ending)
         XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
-        // libcurl before 7.80 does not ask before sending: it tries the five other kept connections first.
+        // libcurl before 7.80 does not ask the transport before sending: it tries the five other kept connections first.
         let more = CurlLibrary.asksBeforeSending ? 0 : 5
         XCTAssertEqual(server.requestCount, 8 + more)
         let put = Request(method: .put, url: server.url("/"), body: .data(megabyte))
@@ -231,7 +231,7 @@
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
         let post = Request(method: .post, url: server.url, body: .data(megabyte))
         guard CurlLibrary.asksBeforeSending else {
-          // There, libcurl sends the request over a new connection, which works.
+          // This version of libcurl sends the request over a new connection, which works.
           XCTAssertEqual(try outcome(post, on: transport).get().status, 200)
           XCTAssertEqual(heads.count, 2)
           continue
@@ -253,7 +253,7 @@
         let once = Request.BodyStream(once: Self.reader(of: megabyte), count: Int64(megabyte.count))
         let put = Request(method: .put, url: server.url, body: .stream(once))
         guard CurlLibrary.asksBeforeSending else {
-          // There, libcurl sends the request over a new connection, which works.
+          // This version of libcurl sends the request over a new connection, which works.
           XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
           XCTAssertEqual(heads.count, 2)
           continue

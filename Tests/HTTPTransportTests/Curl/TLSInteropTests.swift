@@ -56,10 +56,10 @@
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
       let limits = Request.Timeouts(connect: 30, idle: 30, total: 60)
-      // Opens as many handles as are needed concurrently, and a connection that is kept.
+      // Creates the handles for concurrent requests, and a connection that stays open.
       try grid.run("good", .answer("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)
-      // OpenSSL 3, OpenSSL 1, and GnuTLS, which reports a self-signed certificate like one of an unknown CA.
+      // OpenSSL 3, OpenSSL 1, and GnuTLS, which reports a self-signed certificate like that of an unknown CA.
       let selfSigned = "self-signed|self signed|signer not trusted"
       for (name, words) in [("EXPIRED", "expired"), ("SELF_SIGNED", selfSigned), ("OTHER", "127.0.0.1")] {
         let fault = try url(name).deletingLastPathComponent().appending(path: "untrusted")

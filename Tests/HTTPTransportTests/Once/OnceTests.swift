@@ -30,7 +30,7 @@
       let server = try OnceServer(count: count, seed: seed)
       defer { server.stop() }
       try run(server, url: server.url, version: "1.1", CurlTransport.Configuration()) { call, error in
-        // Nobody can know whether the server processed a request on a kept connection that was lost.
+        // The client cannot know whether the server processed a request on a kept connection that was lost.
         guard error.kind == .connection || call.isOneShot else { return "\(error)" }
         let processed = server.count(of: call.id).processed
         let isAnswered = ![.dropped, .lost, .busy].contains(call.script)
@@ -58,7 +58,7 @@
       let lost = Locked(0)
       let connections = try run(server, url: url, version: "2", configuration) { call, error in
         let processed = server.count(of: call.id).processed
-        // A single-use body cannot be sent again after a server did not process it.
+        // A single-use body cannot be sent again, even if the server did not process the request.
         if call.isOneShot && processed == 0 { return nil }
         // libcurl 7 closes a connection if a call on it is cancelled while its send buffer is full. All calls on it are
         // lost.
@@ -76,7 +76,8 @@
 
     /// Runs all calls and asserts their outcomes.
     ///
-    /// - Parameter judge: Returns the error in the failure of a call that must not be sent twice, or `nil`.
+    /// - Parameter judge: A closure that returns the problem if a call that must not be sent twice fails with an
+    ///   unexpected error, or `nil`.
     /// - Returns: The number of connections to the proxy.
     @discardableResult
     private func run(
@@ -128,7 +129,7 @@
         let mayFail = version == "2" || [.busy, .dropped, .lost].contains(call.script)
         // Up to three attempts if the first one fails, and the transport may send each of them twice.
         let most = call.isRepeatable && mayFail ? 6 : call.callers
-        // A retry starts from the first request of the call, also if the lost request followed a redirect.
+        // A retry starts from the first request of the call, even if the lost request followed a redirect.
         guard count.processed > most || count.redirected > (call.isRepeatable ? 6 : 1) else { return nil }
         return "\(call): processed \(count.processed) times, redirected \(count.redirected) times"
       }

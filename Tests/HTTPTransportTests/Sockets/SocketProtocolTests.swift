@@ -3,7 +3,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// Tests of the state machine alone, with the cases of the Autobahn suite and invalid frames. Time is a number.
+/// Tests of the state machine alone, with the cases of the Autobahn suite and invalid frames. The tests pass the time as a number.
 final class SocketProtocolTests: XCTestCase {
   /// Feeds the bytes whole, and then one at a time, and asserts that the events are the same.
   private func events(

@@ -10,7 +10,7 @@
   final class URLSessionFaultMatrixTests: FaultMatrixTests {
     override func makeTransport() throws -> any Transport { URLSessionTransport() }
 
-    // Without a test of its own, a subclass is not discovered on Linux.
+    // XCTest on Linux does not discover a subclass that has no test of its own.
     func testTheTransportIsURLSessionTransport() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
 
     #if canImport(FoundationNetworking)
@@ -19,7 +19,7 @@
         // - A truncated head ends the process with a `fatalError`.
         // - Data that arrives faster than it is delivered accumulates in a queue, which also delays the end of the
         //   task.
-        // - Of two Content-Length fields one is accepted, and occasionally such a response to a POST never completes.
+        // - One of two Content-Length fields is accepted. Occasionally, a POST with such a response never completes.
         // - A truncated encoded body counts as complete.
         // - If the first field line starts with a space, libcurl 7.83 to 8.1.0 follows a pointer to freed memory, also
         //   inside Foundation.

@@ -15,7 +15,7 @@ final class DifferentialTests: XCTestCase {
 
   private struct Failure: Equatable {
     var name: String
-    /// `nil` where Foundation has no path: for numbers that do not fit, and for invalid dates.
+    /// The coding path; `nil` for numbers that do not fit and invalid dates, because Foundation's errors have no path.
     var path: String?
 
     init(_ error: any Error) {

@@ -24,7 +24,7 @@ private final class NonceSigner: Signer {
   }
 }
 
-/// Each attempt has its own signature, which covers the changes of interceptors.
+/// Each attempt has its own signature, which covers the changes that interceptors make.
 final class SigningAttemptsTests: XCTestCase {
   private func network(
     _ virtual: VirtualNetwork, _ signer: any Signer, _ interceptors: any Interceptor...

@@ -93,7 +93,7 @@ final class StartTests: XCTestCase {
   }
 
   func test_row_0_12_callThatWouldWaitForItself_failsInsteadOfDeadlocking() throws {
-    /// Breaks the contract of transports: it completes on the main queue, which is blocked.
+    /// A transport that violates its contract: it completes on the main queue, which is blocked.
     struct OnMain: Transport {
       func send(
         _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

@@ -36,6 +36,20 @@ final class SocketTests: XCTestCase {
     XCTAssertEqual(server.requests.first?.header("Upgrade"), "websocket")
   }
 
+  func testBufferedMessagesAndThoseThatWaitKeepTheirOrderAndGoBeforeTheClose() async throws {
+    let sizes = (0..<5000).map { $0 % 500 == 499 ? 100_000 : $0 % 200 }
+    let received = Box<[Int]>([])
+    let script = LoopbackServer.SocketScript(onMessage: { message in
+      if case .binary(let bytes) = message { received.update { $0.append(bytes.count) } }
+      return []
+    })
+    let server = try LoopbackServer { _ in .socket(script) }
+    try await network(server).withSocket(.get("/")) { socket in
+      for size in sizes { try await socket.send(.binary(Data(count: size))) }
+    }
+    XCTAssertEqual(received.value, sizes)
+  }
+
   func testLeavingTheScopeClosesWith1000AndAnErrorLeavesImmediately() async throws {
     let codes = Box<[[UInt8]]>([])
     let script = LoopbackServer.SocketScript(onControl: { opcode, payload in

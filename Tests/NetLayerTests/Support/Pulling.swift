@@ -10,7 +10,7 @@ func eventually(_ what: String, line: UInt = #line, _ condition: () -> Bool) asy
 }
 
 extension LoopbackServer {
-  /// Waits until the server has sent nothing for a while, because its client reads no more.
+  /// Waits until the server has sent nothing for a while, because its client has stopped reading.
   func standsStill() async throws {
     var (last, unchanged) = (-1, 0)
     while unchanged < 40 {

@@ -3,7 +3,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// A scheduler with a clock that the test sets, also to jump.
+/// A scheduler with a clock that the test sets and that can jump.
 private final class JumpingClock: SchedulerType {
   private struct State {
     var now = Date(timeIntervalSinceReferenceDate: 0)

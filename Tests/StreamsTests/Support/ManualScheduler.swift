@@ -82,7 +82,7 @@ final class ManualScheduler: SchedulerType {
   /// Sets only the wall clock.
   func setWall(forwardBy seconds: Double) { state.withLock { $0.wall += seconds } }
 
-  /// Runs the due items in order, including those that become due meanwhile.
+  /// Runs the due items in order, including those that become due in the meantime.
   func runDue() {
     while let item = nextDue() { item.run() }
   }

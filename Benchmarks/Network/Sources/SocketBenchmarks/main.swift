@@ -1,10 +1,12 @@
-// Measures WebSockets: SocketBenchmarks [--url ws://…] [--messages N] [--soak]
-// Echo round trips and throughput with the server at the URL, or with a loopback server in this process. --soak reports
-// memory over many messages. `sockets.py` in this folder measures PyPI's `websockets` in the same way.
+// Measures WebSockets: SocketBenchmarks [--url ws://127.0.0.1:…] [--messages N] [--only NAME] [--c | --soak]
+// Echo round trips and throughput with the server at the URL, or with a loopback server in this process. --c measures a plain
+// C loop instead. --soak reports memory over many messages. `sockets.py` in this folder measures PyPI's `websockets` in the
+// same way, and compares the three.
 import Dispatch
 import Foundation
 import LoopbackServer
 import NetLayer
+import SocketLoop
 
 func value(_ name: String) -> String? {
   CommandLine.arguments.firstIndex(of: name).map { CommandLine.arguments.dropFirst($0 + 1).first ?? "" }
@@ -29,11 +31,16 @@ func cpuSeconds() -> Double {
 let count = value("--messages").flatMap { Int($0) } ?? 20_000
 let server = value("--url") == nil ? try LoopbackServer(logLimit: 0) { _ in .socket(.echo) } : nil
 let url = value("--url") ?? server.map { "ws://127.0.0.1:\($0.port)/" } ?? ""
+let isC = CommandLine.arguments.contains("--c")
+let only = value("--only")
 let network = Network()
 
+typealias Taken = (seconds: Double, cpu: Double)
+
 /// Sends messages one at a time: each after the echo of the previous one.
-func roundTrips(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cpu: Double) {
-  try await network.withSocket(.get(url)) { socket in
+func roundTrips(_ bytes: Int, _ count: Int) async throws -> Taken {
+  if isC { return try loop(isText: true, bytes, count, inFlight: 1) }
+  return try await network.withSocket(.get(url)) { socket in
     let text = String(repeating: "x", count: bytes)
     var iterator = socket.messages.makeAsyncIterator()
     let (start, cpu) = (DispatchTime.now().uptimeNanoseconds, cpuSeconds())
@@ -46,8 +53,9 @@ func roundTrips(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cp
 }
 
 /// Sends as fast as the socket accepts messages, and reads the echoes concurrently.
-func throughput(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cpu: Double) {
-  try await network.withSocket(.get(url)) { socket in
+func throughput(_ bytes: Int, _ count: Int) async throws -> Taken {
+  if isC { return try loop(isText: false, bytes, count, inFlight: 0) }
+  return try await network.withSocket(.get(url)) { socket in
     let data = Data(repeating: 120, count: bytes)
     let (start, cpu) = (DispatchTime.now().uptimeNanoseconds, cpuSeconds())
     let sending = Task { for _ in 0..<count { try await socket.send(.binary(data)) } }
@@ -58,7 +66,28 @@ func throughput(_ bytes: Int, _ count: Int) async throws -> (seconds: Double, cp
   }
 }
 
-func line(_ name: String, _ count: Int, _ bytes: Int, _ taken: (seconds: Double, cpu: Double)) {
+struct LoopFailure: Error, CustomStringConvertible { let description: String }
+
+/// The C loop, which reaches 127.0.0.1 only.
+func loop(isText: Bool, _ bytes: Int, _ count: Int, inFlight: Int) throws -> Taken {
+  guard let port = URL(string: url)?.port else { throw LoopFailure(description: "\(url) has no port") }
+  var result = socket_loop_result()
+  if let failure = socket_loop_run(Int32(port), isText, bytes, count, inFlight, &result) {
+    throw LoopFailure(description: "the C loop failed: \(String(cString: failure))")
+  }
+  return (result.seconds, result.cpu_seconds)
+}
+
+/// Measures one kind of messages, unless another one is asked for.
+func measure(
+  _ kind: String, _ bytes: Int, _ count: Int, _ body: (Int, Int) async throws -> Taken
+) async throws {
+  let size = bytes >= 1_000_000 ? "\(bytes / 1_000_000) MB" : "\(bytes) B"
+  let name = "\(kind), \(size)"
+  if only == nil || only == name { line(name, count, bytes, try await body(bytes, count)) }
+}
+
+func line(_ name: String, _ count: Int, _ bytes: Int, _ taken: Taken) {
   let rate = Double(count) / taken.seconds
   let name = name.padding(toLength: 24, withPad: " ", startingAt: 0)
   print(
@@ -74,8 +103,8 @@ if CommandLine.arguments.contains("--soak") {
   }
 } else {
   _ = try await roundTrips(100, 1000)
-  for bytes in [100, 1024, 65_536] { line("round trip, \(bytes) B", count, bytes, try await roundTrips(bytes, count)) }
-  for bytes in [100, 1024] { line("pipelined, \(bytes) B", count * 5, bytes, try await throughput(bytes, count * 5)) }
-  line("pipelined, 1 MB", 200, 1_000_000, try await throughput(1_000_000, 200))
+  for bytes in [100, 1024, 65_536] { try await measure("round trip", bytes, count, roundTrips) }
+  for bytes in [100, 1024] { try await measure("pipelined", bytes, count * 5, throughput) }
+  try await measure("pipelined", 1_000_000, 200, throughput)
 }
 server?.stop()

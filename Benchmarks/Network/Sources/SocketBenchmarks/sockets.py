@@ -1,6 +1,14 @@
-"""Echo server and client with PyPI's `websockets`, for comparison: sockets.py serve | sockets.py URL [MESSAGES]"""
+"""Echo server and client with PyPI's `websockets`, for comparison.
+
+sockets.py serve                                 echoes, and prints its URL
+sockets.py URL [MESSAGES]                        measures this client
+sockets.py compare PROGRAM [ROUNDS [MESSAGES]]   measures SocketBenchmarks, its C loop and this client in turn, with a server
+                                                 of this file, and prints a table of medians"""
 import asyncio
+import re
 import resource
+import statistics
+import subprocess
 import sys
 import time
 
@@ -53,7 +61,33 @@ async def run_client(url, count):
     await measure(url, "pipelined, 1 MB", 1_000_000, 200, True)
 
 
+def compare(program, rounds, count):
+    with subprocess.Popen([sys.executable, __file__, "serve"], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            url = server.stdout.readline().strip()
+            ours = [program, "--url", url, "--messages", str(count)]
+            clients = {"C loop": ours + ["--c"], "NetLayer": ours,
+                       "websockets": [sys.executable, __file__, url, str(count)]}
+            measured = {}
+            for _ in range(rounds):
+                for client, command in clients.items():
+                    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                    for name, rate, cpu in re.findall(r"^(.+?) +(\d+) messages/s, ([\d.]+) µs", output, re.M):
+                        measured.setdefault(name, {}).setdefault(client, []).append((int(rate), float(cpu)))
+        finally:
+            server.terminate()
+    print("| | " + " | ".join(f"{client} | CPU each" for client in clients) + " | NetLayer / websockets |")
+    print("|" + "---|" * (2 * len(clients) + 2))
+    for name, of in measured.items():
+        cells = [f"{statistics.median(r for r, _ in of[c]):,.0f}/s | {statistics.median(u for _, u in of[c]):,.1f} µs"
+                 for c in clients]
+        ratio = statistics.median(a / b for (a, _), (b, _) in zip(of["NetLayer"], of["websockets"]))
+        print(f"| {name} | " + " | ".join(cells) + f" | {ratio:.2f} |")
+
+
 if sys.argv[1] == "serve":
     asyncio.run(run_server())
+elif sys.argv[1] == "compare":
+    compare(sys.argv[2], *(int(value) for value in (sys.argv[3:] + ["5", "20000"][len(sys.argv) - 3:])))
 else:
     asyncio.run(run_client(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20_000))

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The fuzz targets. Each is a function of arbitrary bytes that must not crash, read out of bounds or take long. A wrong
-/// result also ends the process: see `check`.
+/// The fuzz targets. Each is a function of arbitrary bytes that must not crash, read out of bounds or take a long time.
+/// A wrong result also ends the process: see `check`.
 ///
 /// To add a target, add a line here and, optionally, a folder with examples in `Seeds`.
 let targets: [String: @Sendable (Data) -> Void] = [
@@ -36,7 +36,7 @@ enum Fuzz {
   }
 }
 
-/// Runs the loop of libFuzzer, which calls the function with one input after the other.
+/// Runs the loop of libFuzzer, which calls the function with one input after another.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
   _ count: inout CInt, _ arguments: inout UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,

@@ -3,7 +3,7 @@ import Foundation
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Checks URLs, methods and header fields from outside. Accepted ones must not contain anything that starts another request.
+/// Checks untrusted URLs, methods and header fields. Accepted ones must not contain anything that starts another request.
 func fuzzRequests(_ data: Data) {
   let fields = data.split(separator: 0xFF, maxSplits: 3, omittingEmptySubsequences: false)
     .map { String(decoding: $0, as: UTF8.self) }
@@ -38,7 +38,7 @@ func fuzzMultipart(_ data: Data) {
   check(read == sent, "\(sent.count) parts were sent, \(read.count) read")
 }
 
-/// Reads the parts of a body by RFC 2046 §5.1.1, independently of the encoder.
+/// Reads the parts of a body as RFC 2046 §5.1.1 defines them, independently of the encoder.
 private func contents(of body: Data, _ boundary: String) -> [Data] {
   let delimiter = Data("\r\n--\(boundary)".utf8)
   var rest = Data("\r\n".utf8) + body

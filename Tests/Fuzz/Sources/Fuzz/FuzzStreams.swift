@@ -3,7 +3,7 @@ import Foundation
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// Parses server-sent events. They must not depend on the sizes of the chunks, nor exceed their limit.
+/// Parses server-sent events. The events must not depend on the sizes of the chunks, and must not exceed their limit.
 func fuzzEvents(_ data: Data) {
   guard let cut = data.first else { return }
   let bytes = data.dropFirst()

@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache by the rules of RFC 9111, in virtual time.
+/// The cache with the policy `http` (RFC 9111), in virtual time.
 final class CacheInterceptorTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 

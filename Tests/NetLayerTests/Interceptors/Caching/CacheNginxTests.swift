@@ -6,8 +6,8 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-/// The cache with nginx, which generates ETag, Last-Modified, Expires, Vary and 304. The numbers of requests and hits that
-/// both count must agree.
+/// The cache with nginx, which generates ETag, Last-Modified, Expires, Vary and 304. The client
+/// and nginx must count the same numbers of requests and hits.
 final class CacheNginxTests: XCTestCase {
   private static let server = """
     location /fresh.json { expires 1h; if ($request_method = POST) { return 204; } }
@@ -42,7 +42,7 @@ final class CacheNginxTests: XCTestCase {
       server: Self.server,
       files: Dictionary(uniqueKeysWithValues: files.map { ("\($0).json", Data(#"{"v":1}"#.utf8)) }))
     defer { nginx.stop() }
-    // Not modified for a hundred days, so fresh for ten days by the heuristic.
+    // Not modified for a hundred days, so the heuristic considers it fresh for ten days.
     try nginx.write(#"{"v":1}"#, to: "plain.json", daysAgo: 100)
     let directory = nginx.folder.appending(path: "cache")
     let cache = Cache(directory: directory, clock: clock)

@@ -15,7 +15,7 @@ import XCTest
   import Darwin
 #endif
 
-/// The cache without file descriptors, without its directory or without write permission for some time.
+/// The cache when it temporarily has no file descriptors, no directory or no write permission.
 final class CacheShortageTests: XCTestCase {
   private let scheduler = TestScheduler()
   private let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "short-\(UUID().uuidString)")

@@ -125,7 +125,7 @@ final class CacheStoreTests: XCTestCase {
       _ = cache?.settle()
     }
     XCTAssertEqual(cache.flatMap { body($0, "a") }, "1234")
-    // Wait for the lookup to return, because it retains the cache and so the lock of the directory.
+    // Wait for the lookup to return, because it retains the cache, which holds the lock of the directory.
     _ = cache?.settle()
     cache = nil
     let again = open(memory: 0, disk: 3 * size)

@@ -1,0 +1,75 @@
+import PortableFoundation
+import Streams
+
+extension Socket {
+  /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
+  ///
+  /// - Throws: `NetworkError`, of kind `encoding` if `value` can't be encoded.
+  public func send(json value: some Encodable & Sendable) async throws(NetworkError) {
+    try await send(response.reading.text(of: value))
+  }
+
+  /// Sends `value` as a JSON text at each subscription; see `send(_:)` for messages.
+  ///
+  /// It fails with an error of kind `encoding` if `value` can't be encoded.
+  public func send(json value: some Encodable & Sendable) -> Completable {
+    let reading = response.reading
+    return .deferred { [self] in send(try reading.text(of: value)) }
+  }
+
+  /// The messages, each decoded from JSON by the backend's `decoder`; otherwise like `messages`.
+  ///
+  /// A message that can't be decoded ends the loop with an error of kind `parse`. If a server sends messages of several
+  /// types, decode an enum that distinguishes them.
+  public func messages<Model: Decodable & Sendable>(
+    as type: Model.Type
+  ) -> some AsyncSequence<Model, any Error> & Sendable {
+    let response = response
+    return messages.map { try response.reading.model(type, of: $0, response) }
+  }
+}
+
+extension SocketSession {
+  /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
+  ///
+  /// It fails with an error of kind `encoding` if `value` can't be encoded.
+  public func send(json value: some Encodable & Sendable) -> Completable {
+    .deferred { [self] in send(try reading.text(of: value)) }
+  }
+
+  /// Decodes each of `messages` from JSON with the backend's `decoder`.
+  ///
+  /// A message that can't be decoded ends this subscription with an error of kind `parse`, which does not trigger a
+  /// reconnection.
+  public func messages<Model: Decodable & Sendable>(as type: Model.Type) -> Observable<Model> {
+    messages.map { [reading] message in
+      do {
+        return try reading.model(type, of: message)
+      } catch {
+        throw reading.report(error)
+      }
+    }
+  }
+}
+
+extension ResponseContext {
+  /// Returns the JSON text of `value`.
+  fileprivate func text(of value: some Encodable & Sendable) throws(NetworkError) -> String {
+    do {
+      return try encoder.line(of: value)
+    } catch {
+      throw translated(NetworkError.wrapping(error))
+    }
+  }
+
+  /// Returns the model that `message` contains.
+  fileprivate func model<Model: Decodable>(
+    _ type: Model.Type, of message: SocketMessage, _ response: Response? = nil
+  ) throws -> Model {
+    do {
+      return try JSON(message.data, carrying: with(response: response)).model(type, at: nil)
+    } catch let error as JSONError {
+      throw self.error(.parse, "a message of the socket is not JSON: \(error)", response: response, underlying: error)
+    }
+  }
+}

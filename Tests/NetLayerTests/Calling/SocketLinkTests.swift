@@ -1,0 +1,75 @@
+import Foundation
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// Senders of a socket and the bytes that its transport has not written yet.
+final class SocketLinkTests: XCTestCase {
+  /// A transport that writes a message when the test says so.
+  private final class SlowControl: SocketControl {
+    let waiting = Box<[@Sendable (NetworkError?) -> Void]>([])
+
+    func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+      waiting.update { $0.append(completion) }
+    }
+    func write(_ error: NetworkError? = nil) {
+      let completion = waiting.value[0]
+      waiting.update { _ = $0.removeFirst() }
+      completion(error)
+    }
+    func close(_ code: CloseCode, reason: String) {}
+    func resume() {}
+    func dispose() {}
+  }
+
+  private func attached() -> (SocketLink, SlowControl) {
+    let (link, control) = (SocketLink(ImmediateScheduler.instance), SlowControl())
+    link.attach(control)
+    return (link, control)
+  }
+
+  private static let kilobyte = SocketMessage.binary(Data(count: 1 << 10))
+
+  func testSendersWaitWhile64KBAreUnwritten() {
+    for isTask in [true, false] {
+      let (link, control) = attached()
+      let completed = Counter()
+      for _ in 0..<100 { link.send(Self.kilobyte, isTask: isTask) { _ = $0 == nil ? completed.next() : 0 } }
+      XCTAssertEqual(control.waiting.value.count, 100, "the transport has all of them")
+      let early = completed.value
+      XCTAssertGreaterThan(early, 50)
+      XCTAssertLessThanOrEqual(early, 64)
+      for written in 1...100 {
+        control.write()
+        XCTAssertEqual(completed.value, max(early, written), "each waits for its own bytes, isTask \(isTask)")
+      }
+      link.send(Self.kilobyte, isTask: isTask) { _ in completed.next() }
+      XCTAssertEqual(completed.value, 101, "there is room again")
+    }
+  }
+
+  func testALongMessageWaitsForItself() {
+    let (link, control) = attached()
+    let completed = Counter()
+    link.send(.binary(Data(count: 1 << 17)), isTask: true) { _ in completed.next() }
+    XCTAssertEqual(completed.value, 0)
+    control.write()
+    XCTAssertEqual(completed.value, 1)
+  }
+
+  func testBehindALostMessageEachSenderGetsItsOwnError() {
+    let (link, control) = attached()
+    let kinds = Box<[NetworkError.Kind?]>([])
+    link.send(.text("early"), isTask: true) { error in kinds.update { $0.append(error?.kind) } }
+    control.write(NetworkError(kind: .connection, reason: "lost"))
+    XCTAssertEqual(kinds.value, [nil], "a completed message is lost with the connection")
+    link.send(.text("late"), isTask: true) { error in kinds.update { $0.append(error?.kind) } }
+    XCTAssertEqual(kinds.value, [nil])
+    control.write(NetworkError(kind: .closed, reason: "closed"))
+    XCTAssertEqual(kinds.value, [nil, .closed])
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import HTTPTransport
+import NetLayer
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+/// Models as messages, written and read with the backend's encoder and decoder.
+final class SocketJSONTests: XCTestCase {
+  private struct Move: Codable, Equatable {
+    var playerName: String
+    var time = Date(timeIntervalSince1970: 0)
+  }
+
+  private static let text = #"{"player_name":"white","time":"1970-01-01T00:00:00Z"}"#
+
+  private func network(_ script: StubTransport.SocketScript, onError: Notes = Notes()) -> Network {
+    Network(
+      Backend(
+        baseURL: URL(string: "http://h/"), decoder: .snakeCaseISO8601, encoder: .snakeCaseISO8601,
+        transport: StubTransport([.init(.get, "/game", .socket(script))]), onError: { onError.add("\($0.kind)") }))
+  }
+
+  func testModelsAreWrittenAndReadWithTheConventionsOfTheBackend() async throws {
+    let sent = Notes()
+    let echo = StubTransport.SocketScript { message in
+      sent.add(message.text ?? "binary")
+      return [.message(message), .message(.binary(message.data)), .close(.normal)]
+    }
+    let moves = try await network(echo).withSocket(.get("/game")) { socket in
+      try await socket.send(json: Move(playerName: "white"))
+      var moves: [Move] = []
+      for try await move in socket.messages(as: Move.self) { moves.append(move) }
+      return moves
+    }
+    XCTAssertEqual(sent.all, [Self.text])
+    XCTAssertEqual(moves, [Move(playerName: "white"), Move(playerName: "white")], "text and binary")
+  }
+
+  func testAMessageThatIsNotTheModelIsAParseErrorAndReportedOnce() async throws {
+    for text in [#"{"player_name":1}"#, "hello", ""] {
+      let errors = Notes()
+      let network = network(.init([.message(.text(text))]), onError: errors)
+      do {
+        try await network.withSocket(.get("/game")) { socket in
+          for try await _ in socket.messages(as: Move.self) { XCTFail("decoded \(text)") }
+        }
+        XCTFail("no error")
+      } catch { XCTAssertEqual((error as? NetworkError)?.kind, .parse, text) }
+      XCTAssertEqual(errors.all, ["parse"], text)
+    }
+  }
+
+  func testAValueThatCannotBeEncodedIsNotSent() async throws {
+    let sent = Notes()
+    let script = StubTransport.SocketScript { message in
+      sent.add(message.text ?? "")
+      return [.close(.normal)]
+    }
+    try await network(script).withSocket(.get("/game")) { socket in
+      do {
+        try await socket.send(json: Double.infinity)
+        XCTFail("no error")
+      } catch { XCTAssertEqual((error as? NetworkError)?.kind, .encoding) }
+      do {
+        try await (socket.send(json: Double.nan) as Completable).value
+        XCTFail("no error")
+      } catch { XCTAssertEqual((error as? NetworkError)?.kind, .encoding) }
+      try await (socket.send(json: 1) as Completable).value
+      for try await _ in socket.messages {}
+    }
+    XCTAssertEqual(sent.all, ["1"])
+  }
+
+  func testASessionSendsAndReadsModels() async throws {
+    let errors = Notes()
+    let script = StubTransport.SocketScript { message in
+      [.message(message.text == Self.text ? message : .text("1"))]
+    }
+    let session = network(script, onError: errors).socket(.get("/game"), reconnect: RetryPolicy(attempts: 10)) {
+      $0.send(json: Move(playerName: "white"))
+    }
+    var moves: [Move] = []
+    do {
+      for try await move in session.messages(as: Move.self).values() {
+        moves.append(move)
+        try await session.send(json: Move(playerName: "black")).value
+      }
+      XCTFail("no error")
+    } catch { XCTAssertEqual((error as? NetworkError)?.kind, .parse) }
+    XCTAssertEqual(moves, [Move(playerName: "white")])
+    XCTAssertEqual(errors.all, ["parse"])
+  }
+}
