@@ -12,8 +12,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private static let live: UInt8 = 0
   private static let cancelled: UInt8 = 1
   private static let done: UInt8 = 2
-  /// The minimum interval between two reports, in nanoseconds. An interval of 50 ms: An interval of 50 ms: 20 reports
-  /// per second look smooth.
+  /// The minimum interval between two reports, in nanoseconds. 20 reports per second look smooth.
   private static let reportInterval: UInt64 = 50_000_000
   private static let nothing = Request(url: URL(filePath: "/"))
 

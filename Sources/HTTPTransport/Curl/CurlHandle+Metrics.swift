@@ -25,7 +25,7 @@
       return false
     }
 
-    /// Whether the proxy may use TLS. The environment may name such a proxy.
+    /// Whether the proxy may use TLS. An environment variable may specify such a proxy.
     var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy { true } else { isSecureProxy } }
 
     /// Whether no other transfer uses the connection, so that all received bytes belong to its response.

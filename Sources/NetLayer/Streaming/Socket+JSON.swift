@@ -17,7 +17,7 @@ extension Socket {
     return .deferred { [self] in send(try reading.text(of: value)) }
   }
 
-  /// The messages, each decoded from JSON by the backend's `decoder`; otherwise like `messages`.
+  /// The messages, each decoded from JSON by the backend's `decoder`. Apart from that, the same as `messages`.
   ///
   /// A message that can't be decoded ends the loop with an error of kind `parse`. If a server sends messages of several
   /// types, decode an enum that distinguishes them.
