@@ -101,7 +101,7 @@
       let target = try XCTUnwrap(URL(string: "https://192.0.2.1:444/"))
       assert(
         try error(target, .init(proxy: .url(proxy))), .tls, says: "the proxy 127.0.0.1:\(proxy.port ?? 0)",
-        "check the proxy's certificate")
+        "check the certificate of the proxy")
     }
   }
 #endif
