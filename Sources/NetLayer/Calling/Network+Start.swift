@@ -4,19 +4,19 @@ import Streams
 
 /// A started request in callback style.
 public final class RunningRequest: Cancelable {
-  private let flight: any Cancelable
+  private let subscription: any Cancelable
 
-  init(_ flight: any Cancelable) { self.flight = flight }
+  init(_ subscription: any Cancelable) { self.subscription = subscription }
 
   /// Cancels the request, at any time and from any thread. Its completion receives an error of kind `cancelled`, unless
   /// it has already been called or is being called.
-  public func cancel() { flight.dispose() }
+  public func cancel() { subscription.dispose() }
 
   /// Cancels the request, so that bags can hold it.
   public func dispose() { cancel() }
 
   /// Whether the request was cancelled.
-  public var isDisposed: Bool { flight.isDisposed }
+  public var isDisposed: Bool { subscription.isDisposed }
 }
 
 extension Network {
