@@ -143,7 +143,7 @@ package struct HostQueue {
   /// Whether a waiting request may run.
   package var hasNext: Bool { nextIndex != nil }
 
-  /// Removes and returns the first waiting request that may run; `nil` if there is none.
+  /// Removes and returns the first waiting request that may run; `nil` if no request may.
   package mutating func next() -> (any Item)? {
     guard let index = nextIndex else { return nil }
     let lane = ready.remove(at: index)

@@ -134,7 +134,7 @@ struct Stops: Sendable {
       .concat(sawClose)
   }
 
-  /// Emits the error of `source` as a line, and fails if there is none.
+  /// Emits the error of `source` as a line, and fails if `source` completes.
   private func expectingError<Element>(_ source: Observable<Element>) -> Observable<String> {
     source.map { _ in throw Unexpected() }.catchError { error in
       guard let error = error as? NetworkError else { throw error }

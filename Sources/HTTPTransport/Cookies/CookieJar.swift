@@ -53,7 +53,7 @@ public final class CookieJar: Sendable {
     withExtendedLifetime(all) {}
   }
 
-  /// Returns the value of the `Cookie` field for a request to `url`; `nil` if there are none. Cookies with longer paths
+  /// Returns the value of the `Cookie` field for a request to `url`; `nil` without cookies. Cookies with longer paths
   /// come first (RFC 6265 §5.4).
   package func header(for url: URL, at now: Date = Date()) -> String? {
     guard let host = url.plainHost else { return nil }

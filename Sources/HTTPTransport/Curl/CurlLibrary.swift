@@ -64,7 +64,7 @@
 
     static let speaksTLS = capabilities?.tls != nil
 
-    /// The content codings that libcurl decodes, as a value of `Accept-Encoding`; empty if there are none.
+    /// The content codings that libcurl decodes, as a value of `Accept-Encoding`; empty if it decodes nothing.
     static let codings: String = {
       guard let can = capabilities else { return "" }
       let all = [("deflate, gzip", can.gzip), ("br", can.brotli), ("zstd", can.zstd)]

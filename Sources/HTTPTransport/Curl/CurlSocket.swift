@@ -105,7 +105,7 @@
       descriptor = code == 0 ? ccurl_easy_get_socket(handle.easy) : -1
       guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
       connection = ccurl_multi_connection(loop.multi, descriptor)
-      isInsideTLS = hopURL.lowercased().hasPrefix("https:") || handle.mayHaveSecureProxy
+      isInsideTLS = isSecure || handle.mayHaveSecureProxy
       let handshake = SocketHandshake(options, offersCompression: options.compression && SocketDeflate.isAvailable)
       self.handshake = handshake
       opening = SocketOpening()

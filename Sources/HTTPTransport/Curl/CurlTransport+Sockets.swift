@@ -55,7 +55,7 @@
       loop?.shutDown()
     }
 
-    /// Calls `action` on the loop's thread when the loop has ended; immediately if there is none.
+    /// Calls `action` on the loop's thread when the loop has ended; immediately without a loop.
     func whenEnded(_ action: @escaping @Sendable () -> Void) {
       guard let loop = state.withLock({ $0.loop }) else { return action() }
       loop.whenEnded(action)

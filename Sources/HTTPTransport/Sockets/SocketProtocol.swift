@@ -80,7 +80,7 @@ struct SocketProtocol {
   /// The number of unsent bytes, without a postponed pong.
   var outputCount: Int { output.count }
 
-  /// Removes and returns the bytes to send; empty if there are none.
+  /// Removes and returns the bytes to send, which may be empty.
   mutating func takeOutput() -> [UInt8] {
     if let ping = latestPing.take() { ping.withUnsafeBytes { write(.pong, $0) } }
     var taken: [UInt8] = []

@@ -38,7 +38,7 @@ extension Observable {
 
 /// The state of an `amb`: the source that was first.
 private final class Amb: Sendable {
-  // The index of the winner, or -1 while there is none.
+  // The index of the winner, or -1 before the first event.
   private let winner = Atomic<Int>(-1)
   // Guards the sources that may still win; the winner takes out the others and disposes them outside the lock.
   private let runners: Locked<[Subscription?]>

@@ -20,12 +20,6 @@
 
     override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
-    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     /// Creates a server that changes the file's length to `length` bytes while it receives a body, and accepts the
     /// body.
     private func changing(to length: Int) throws -> RawServer {

@@ -19,12 +19,6 @@
       return request
     }
 
-    private func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     private func skipWithoutHTTP2() throws {
       try XCTSkipUnless(CurlLibrary.speaksHTTP2, "this libcurl has no HTTP/2, or is older than 7.80")
     }
@@ -128,12 +122,7 @@
 
     func testWithoutHTTP2NothingIsSent() throws {
       let server = try LoopbackServer { _ in .text("never") }
-      var transports: [any Transport] = []
-      #if HAS_URLSESSION
-        transports.append(URLSessionTransport())
-      #endif
-      if !CurlLibrary.speaksHTTP2 { transports.append(try CurlTransport()) }
-      for transport in transports {
+      for transport in try transportsThatLack(CurlLibrary.speaksHTTP2) {
         XCTAssertEqual(TransportSuite.kind(try outcome(request(server.url), on: transport)), .invalidRequest)
       }
       XCTAssertEqual(server.connectionCount, 0)

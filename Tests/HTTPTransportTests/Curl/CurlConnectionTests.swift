@@ -11,12 +11,6 @@
 
   /// Tests of the reuse and the limits of connections.
   final class CurlConnectionTests: XCTestCase {
-    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     func testAConnectionIsNotReusedAfterARequestWithConnectionClose() throws {
       let server = try LoopbackServer { _ in .text("ok") }
       let transport = try CurlTransport()

@@ -10,14 +10,6 @@
 
   /// Tests of responses that few servers send, byte for byte (RFC 9110 and RFC 9112).
   final class CurlProtocolTests: XCTestCase {
-    private func outcome(
-      _ request: NetLayer.Request, on transport: CurlTransport
-    ) throws -> Result<NetLayer.Response, NetworkError> {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     /// Returns the outcome of `bytes`, and asserts that the next request succeeds.
     private func outcome(
       of bytes: String, method: HTTPMethod = .get, timeouts: Request.Timeouts = .init(), file: StaticString = #filePath,

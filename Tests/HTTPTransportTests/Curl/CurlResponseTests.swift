@@ -9,19 +9,11 @@
 
   /// Tests of reading the head and the body of a response in `CurlTransport`.
   final class CurlResponseTests: XCTestCase {
-    private func perform(
-      _ request: NetLayer.Request, on transport: any Transport
-    ) throws -> Result<NetLayer.Response, NetworkError> {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     private func outcome(_ fields: String, _ body: String = "ok") throws -> Result<NetLayer.Response, NetworkError> {
       let server = try LoopbackServer { _ in
         .init(body: .raw([.init("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(body)")]), ending: .close)
       }
-      return try perform(.init(url: server.url("/")), on: try CurlTransport())
+      return try outcome(.init(url: server.url("/")), on: try CurlTransport())
     }
 
     func testAnAmbiguousContentLengthIsRejected() throws {
@@ -56,7 +48,7 @@
       }
       let transport = try CurlTransport()
       for size in [10, 4_000, 5_000, 1_000_000, 3, 100_000, 0, 4_096, 70_000] {
-        let body = try perform(.init(url: server.url("/\(size)")), on: transport).get().body
+        let body = try outcome(.init(url: server.url("/\(size)")), on: transport).get().body
         XCTAssertEqual(body, Data((0..<size).map { UInt8(truncatingIfNeeded: $0) }))
       }
       XCTAssertEqual(server.connectionCount, 1)

@@ -11,14 +11,6 @@
   /// Tests of the behavior that is specific to the libcurl transport. `TransportSuite` also runs with it, as the
   /// default.
   final class CurlTransportTests: XCTestCase {
-    private func perform(
-      _ request: NetLayer.Request, on transport: any Transport
-    ) throws -> Result<NetLayer.Response, NetworkError> {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     func testItIsTheDefault() throws {
       XCTAssert(DefaultTransport.make() is CurlTransport)
     }
@@ -42,7 +34,7 @@
           XCTAssert(request.header("Accept-Encoding")?.contains(coding) == true)
           return LoopbackServer.Response.bytes(TestRoutes.bytes(hex)).header("Content-Encoding", coding)
         }
-        let answer = try perform(Request(url: server.url("/")), on: try CurlTransport()).get()
+        let answer = try outcome(Request(url: server.url("/")), on: try CurlTransport()).get()
         XCTAssertEqual(answer.body, Data(TestRoutes.message.utf8), coding)
       }
     }
@@ -51,23 +43,23 @@
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let raw = Request(url: server.url("/gzip"), headers: ["Accept-Encoding": "gzip"])
-      XCTAssertEqual(try perform(raw, on: transport).get().body, Data(TestRoutes.gzip))
+      XCTAssertEqual(try outcome(raw, on: transport).get().body, Data(TestRoutes.gzip))
       // Afterwards, the same handle decodes again.
       let plain = Request(url: server.url("/gzip"))
-      XCTAssertEqual(try perform(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
+      XCTAssertEqual(try outcome(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
     }
 
     func testABodyThatContradictsItsContentEncodingIsAConnectionError() throws {
       let server = try LoopbackServer { _ in LoopbackServer.Response.text("plain").header("Content-Encoding", "gzip") }
-      let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
+      let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .connection)
     }
 
     func testABodyAboveTheLimitNamesTheOption() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxBodySize: 1000))
-      XCTAssertEqual(try perform(Request(url: server.url("/bytes/1000")), on: transport).get().body.count, 1000)
-      guard case .failure(let error) = try perform(Request(url: server.url("/bytes/1001")), on: transport) else {
+      XCTAssertEqual(try outcome(Request(url: server.url("/bytes/1000")), on: transport).get().body.count, 1000)
+      guard case .failure(let error) = try outcome(Request(url: server.url("/bytes/1001")), on: transport) else {
         return XCTFail("the body was let through")
       }
       XCTAssertEqual(error.kind, .tooLarge)
@@ -82,7 +74,7 @@
         return .init(body: .raw([.init(head)]), ending: .hang)
       }
       let transport = try CurlTransport()
-      guard case .failure(let error) = try perform(Request(url: server.url("/")), on: transport) else {
+      guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
         return XCTFail("the head was let through")
       }
       XCTAssertEqual(error.kind, .connection)
@@ -91,16 +83,16 @@
 
     func testAHugeContentLengthDoesNotAllocateMemory() throws {
       let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
-      let outcome = try perform(Request(url: server.url("/")), on: try CurlTransport())
+      let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .tooLarge)
     }
 
     func testAPostIsNotSentTwiceOnAKeptConnection() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
-      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+      XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().status, 200)
       let post = Request(method: .post, url: server.url("/close"), body: .data(Data("once".utf8)))
-      guard case .failure(let error) = try perform(post, on: transport) else { return XCTFail("no error") }
+      guard case .failure(let error) = try outcome(post, on: transport) else { return XCTFail("no error") }
       XCTAssertEqual(error.kind, .connection)
       // libcurl before 7.80 sends the request over a new connection, so the error does not mention a kept one.
       let words = CurlLibrary.asksBeforeSending ? "not sent again" : "without a response"
@@ -112,10 +104,10 @@
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       for body in [Request.Body.none, .data(Data("once".utf8))] {
-        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: transport).get().status, 200)
+        XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().status, 200)
         let count = server.requestCount
         let request = Request(method: "APPEND", url: server.url("/close"), body: body)
-        XCTAssertEqual(TransportSuite.kind(try perform(request, on: transport)), .connection)
+        XCTAssertEqual(TransportSuite.kind(try outcome(request, on: transport)), .connection)
         XCTAssertEqual(server.requestCount, count + 1)
       }
     }
@@ -165,7 +157,7 @@
     func testTheUnderlyingErrorIsLibcurls() throws {
       let closed = try LoopbackServer { _ in .status(200) }
       closed.stop()
-      guard case .failure(let error) = try perform(Request(url: closed.url("/")), on: try CurlTransport()) else {
+      guard case .failure(let error) = try outcome(Request(url: closed.url("/")), on: try CurlTransport()) else {
         return XCTFail("no error")
       }
       let cause = try XCTUnwrap(error.underlying as? CurlError)
@@ -177,15 +169,15 @@
       setenv("http_proxy", "http://127.0.0.1:1", 1)
       defer { unsetenv("http_proxy") }
       let server = try LoopbackServer(routes: TestRoutes.make())
-      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+      XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
     }
 
     func testMetricsDistinguishNewConnectionsFromReusedOnes() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let request = Request(url: server.url("/bytes/1000"))
-      let first = try XCTUnwrap(try perform(request, on: transport).get().metrics)
-      let second = try XCTUnwrap(try perform(request, on: transport).get().metrics)
+      let first = try XCTUnwrap(try outcome(request, on: transport).get().metrics)
+      let second = try XCTUnwrap(try outcome(request, on: transport).get().metrics)
       XCTAssertEqual(first.isReused, false)
       XCTAssertEqual(second.isReused, true)
       XCTAssertEqual(second.connect, 0)
@@ -229,11 +221,11 @@
       let server = try LoopbackServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.2)
-      let late = try perform(Request(url: server.url("/never"), timeouts: limits), on: transport)
+      let late = try outcome(Request(url: server.url("/never"), timeouts: limits), on: transport)
       guard case .failure(let error) = late else { return XCTFail("no error") }
       XCTAssertEqual(error.metrics?.remoteAddress, "127.0.0.1:\(server.port)")
       let unknown = Request(url: try XCTUnwrap(URL(string: "http://nosuchhost.invalid/")))
-      guard case .failure(let error) = try perform(unknown, on: transport) else { return XCTFail("no error") }
+      guard case .failure(let error) = try outcome(unknown, on: transport) else { return XCTFail("no error") }
       XCTAssertEqual(error.metrics?.isReused, false)
     }
 
@@ -265,7 +257,7 @@
       let transport = try CurlTransport()
       func expectation(_ body: Request.Body, _ headers: HTTPHeaders = [:]) throws -> String {
         let request = Request(method: .put, url: server.url("/"), headers: headers, body: body)
-        return String(decoding: try perform(request, on: transport).get().body, as: UTF8.self)
+        return String(decoding: try outcome(request, on: transport).get().body, as: UTF8.self)
       }
       XCTAssertEqual(try expectation(.data(Data(count: 1 << 20))), "none")
       XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1))), "100-continue")
@@ -277,7 +269,7 @@
       let server = try LoopbackServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
       let transport = try CurlTransport()
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
-      XCTAssertEqual(try perform(request, on: transport).get().body, Data("\(3 << 20)".utf8))
+      XCTAssertEqual(try outcome(request, on: transport).get().body, Data("\(3 << 20)".utf8))
       let pending = PendingStream(self)
       pending.start(request, on: transport)
       XCTAssertEqual(try pending.outcome().get().status, 200)
@@ -288,7 +280,7 @@
     func testAFinalResponseToAnExpectationSkipsTheBody() throws {
       let server = try LoopbackServer(expectation: { _ in 413 }) { _ in .text("never") }
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
-      XCTAssertEqual(try perform(request, on: try CurlTransport()).get().status, 413)
+      XCTAssertEqual(try outcome(request, on: try CurlTransport()).get().status, 413)
       XCTAssertEqual(server.requestCount, 0)
     }
 
@@ -297,9 +289,9 @@
       let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/a?b"))
       let through = try CurlTransport(.init(proxy: .url(proxy.url, except: ["127.0.0.1"])))
       XCTAssertEqual(
-        try perform(Request(url: url), on: through).get().body, Data("http://nosuchhost.invalid/a?b".utf8))
+        try outcome(Request(url: url), on: through).get().body, Data("http://nosuchhost.invalid/a?b".utf8))
       let server = try LoopbackServer(routes: TestRoutes.make())
-      XCTAssertEqual(try perform(Request(url: server.url("/text")), on: through).get().body, Data("hello".utf8))
+      XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: through).get().body, Data("hello".utf8))
       XCTAssertEqual(proxy.requestCount, 1)
     }
 
@@ -309,9 +301,9 @@
       defer { unsetenv("http_proxy") }
       let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
       let asked = try CurlTransport(.init(proxy: .environment))
-      XCTAssertEqual(try perform(Request(url: url), on: asked).get().status, 200)
+      XCTAssertEqual(try outcome(Request(url: url), on: asked).get().status, 200)
       for other in [try CurlTransport(), try CurlTransport(.init(proxy: .url(proxy.url, except: ["*"])))] {
-        XCTAssertEqual(TransportSuite.kind(try perform(Request(url: url), on: other)), .unknownHost)
+        XCTAssertEqual(TransportSuite.kind(try outcome(Request(url: url), on: other)), .unknownHost)
       }
     }
 
@@ -343,7 +335,7 @@
     func testReleasedTransportsCloseTheirConnections() throws {
       let server = try LoopbackServer(routes: TestRoutes.make())
       for _ in 0..<20 {
-        XCTAssertEqual(try perform(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
+        XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
       }
       let gone = expectation(
         for: NSPredicate { _, _ in server.openConnectionCount == 0 }, evaluatedWith: nil, handler: nil)

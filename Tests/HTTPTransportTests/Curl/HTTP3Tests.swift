@@ -155,12 +155,7 @@
     func testWithoutHTTP3NothingIsSent() throws {
       let server = try LoopbackServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-      var transports: [any Transport] = []
-      #if HAS_URLSESSION
-        transports.append(URLSessionTransport())
-      #endif
-      if !CurlLibrary.speaksHTTP3 { transports.append(try CurlTransport()) }
-      for transport in transports {
+      for transport in try transportsThatLack(CurlLibrary.speaksHTTP3) {
         guard case .failure(let error) = try outcome(url, .http3, on: transport) else { return XCTFail("sent") }
         XCTAssertEqual(error.kind, .invalidRequest, error.reason)
       }

@@ -38,12 +38,6 @@
       Request(method: method, url: try server.url(name), body: body, timeouts: timeouts)
     }
 
-    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     /// Sends `count` concurrent requests and returns their outcomes.
     private func outcomes(
       _ count: Int, _ request: NetLayer.Request, on transport: CurlTransport

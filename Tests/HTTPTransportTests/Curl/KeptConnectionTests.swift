@@ -13,12 +13,6 @@
   final class KeptConnectionTests: XCTestCase {
     private let megabyte = Data(TestRoutes.pattern(1 << 20))
 
-    private func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     /// Returns one body of each kind that can be sent again.
     private func bodies() throws -> [(String, Request.Body)] {
       let file = FileManager.default.temporaryDirectory.appending(path: "kept-\(UUID().uuidString)")

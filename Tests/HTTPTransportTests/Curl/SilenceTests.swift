@@ -10,12 +10,6 @@
 
   /// Tests of idle time: only the time in which the server sends nothing counts.
   final class SilenceTests: XCTestCase {
-    private func outcome(_ request: NetLayer.Request, on transport: CurlTransport) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     /// Returns `bytes` one at a time, spread over three times the idle limit.
     private func dribbled(_ bytes: String, idle: Double) -> [LoopbackServer.Response.Chunk] {
       bytes.utf8.map { .init([$0], after: 3 * idle / Double(bytes.utf8.count)) }

@@ -9,14 +9,6 @@
 
   /// Tests of uploads to a server that reads slowly or not at all.
   final class SlowUploadTests: XCTestCase {
-    private func outcome(
-      _ request: NetLayer.Request, on transport: CurlTransport
-    ) throws -> TransportSuite.Outcome {
-      let pending = PendingCall(self)
-      _ = pending.send(request, on: transport)
-      return try pending.outcome()
-    }
-
     func testASlowUploadIsNotIdle() throws {
       let count = 600_000
       let server = try RawServer { connection, _ in

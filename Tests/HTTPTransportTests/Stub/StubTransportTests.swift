@@ -9,27 +9,19 @@ final class StubTransportTests: XCTestCase {
     Request(method: method, url: try XCTUnwrap(URL(string: "https://api.example\(path)")))
   }
 
-  private func perform(
-    _ request: NetLayer.Request, on transport: StubTransport
-  ) throws -> Result<NetLayer.Response, NetworkError> {
-    let pending = PendingCall(self)
-    _ = pending.send(request, on: transport)
-    return try pending.outcome()
-  }
-
   func testTheFirstMatchingStubResponds() throws {
     let transport = StubTransport([
       .init(.get, "/a", .json(#"{"n":1}"#)), .init(nil, "/a", .response(status: 201)),
       .init(.get, "/b", .failure(.timeout)),
     ])
-    XCTAssertEqual(try perform(request(.get, "/a?q=1"), on: transport).get().body, Data(#"{"n":1}"#.utf8))
-    XCTAssertEqual(try perform(request(.post, "/a"), on: transport).get().status, 201)
-    XCTAssertEqual(TransportSuite.kind(try perform(request(.get, "/b"), on: transport)), .timeout)
+    XCTAssertEqual(try outcome(request(.get, "/a?q=1"), on: transport).get().body, Data(#"{"n":1}"#.utf8))
+    XCTAssertEqual(try outcome(request(.post, "/a"), on: transport).get().status, 201)
+    XCTAssertEqual(TransportSuite.kind(try outcome(request(.get, "/b"), on: transport)), .timeout)
     XCTAssertEqual(transport.requests.count, 3)
   }
 
   func testARequestWithoutAStubIsNamed() throws {
-    let outcome = try perform(request(.delete, "/nowhere"), on: StubTransport([]))
+    let outcome = try outcome(request(.delete, "/nowhere"), on: StubTransport([]))
     guard case .failure(let error) = outcome else { return XCTFail("answered") }
     XCTAssert(error.reason.contains("DELETE https://api.example/nowhere"), error.reason)
   }
@@ -43,13 +35,13 @@ final class StubTransportTests: XCTestCase {
 
   func testADelayedResponseArrives() throws {
     let transport = StubTransport { _ in .json("{}", after: 0.01) }
-    XCTAssertEqual(try perform(request(.get, "/"), on: transport).get().status, 200)
+    XCTAssertEqual(try outcome(request(.get, "/"), on: transport).get().status, 200)
   }
 
   func testRequestsThatARealTransportRejectsAreRejected() throws {
     var bad = try request(.get, "/")
     bad.headers["X"] = "a\r\nb"
-    let outcome = try perform(bad, on: StubTransport { _ in .json("{}") })
+    let outcome = try outcome(bad, on: StubTransport { _ in .json("{}") })
     XCTAssertEqual(TransportSuite.kind(outcome), .invalidRequest)
   }
 }

@@ -101,6 +101,26 @@ class TransportSuite: XCTestCase {
   }
 }
 
+extension XCTestCase {
+  /// Sends `request`, or downloads to its destination, and waits for the outcome.
+  func outcome(_ request: NetLayer.Request, on transport: any Transport) throws -> TransportSuite.Outcome {
+    let pending = PendingCall(self)
+    _ = pending.send(request, on: transport)
+    return try pending.outcome()
+  }
+
+  #if canImport(CCurl)
+    /// Returns the transports that lack a feature of libcurl: URLSession's, and libcurl's unless `isAvailable`.
+    func transportsThatLack(_ isAvailable: Bool) throws -> [any Transport] {
+      var transports: [any Transport] = isAvailable ? [] : [try CurlTransport()]
+      #if HAS_URLSESSION
+        transports.append(URLSessionTransport())
+      #endif
+      return transports
+    }
+  #endif
+}
+
 /// One request, whose completions are counted.
 final class PendingCall: Sendable {
   private let outcomes = Mutex<[TransportSuite.Outcome]>([])

@@ -28,7 +28,7 @@
       [kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account]
     }
 
-    /// Returns the saved token, or `nil` if there is none.
+    /// Returns the saved token, or `nil`.
     public func load() throws -> Token? {
       var query = item
       query[kSecReturnData] = true

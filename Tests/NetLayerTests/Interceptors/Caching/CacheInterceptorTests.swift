@@ -390,9 +390,8 @@ final class CacheInterceptorTests: XCTestCase {
   func test_streamedResponses_bypassTheCache() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     for number in ["1", "2"] {
-      let bodies = fixture.network.stream(CacheFixture.Plain()).map { String(decoding: $0, as: UTF8.self) }
       let observer = fixture.scheduler.createObserver(String.self)
-      let subscription = bodies.subscribe(observer)
+      let subscription = fixture.network.stream(Plain()).map { String(decoding: $0, as: UTF8.self) }.subscribe(observer)
       fixture.scheduler.start()
       subscription.dispose()
       XCTAssertEqual(observer.events.compactMap(\.value.element), [number])
