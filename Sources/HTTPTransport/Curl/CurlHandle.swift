@@ -79,7 +79,7 @@
     /// Whether the connection had unexpected input before the request, which was therefore not sent.
     var hasUnasked = false
     /// Whether libcurl would send the head a second time.
-    var isHeadUnsent = false
+    var isHeadUnsent: Bool { endCode == CCURL_SEND_ERROR }
 
     /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
     var endCode: Int?
@@ -162,7 +162,6 @@
       connectionBefore = 0
       sentAt = nil
       hasUnasked = false
-      isHeadUnsent = false
       endCode = nil
       isListening = false
       awaitsFirstField = false

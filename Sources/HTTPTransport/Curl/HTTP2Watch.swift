@@ -86,7 +86,6 @@
       else {
         return
       }
-      isHeadUnsent = true
       endCode = CCURL_SEND_ERROR
       // The pause lasts until the loop removes the transfer from libcurl.
       ccurl_easy_pause(easy, Int32(CCURL_PAUSE_SEND | (isPaused ? CCURL_PAUSE_RECV : 0)))
