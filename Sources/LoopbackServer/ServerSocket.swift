@@ -108,36 +108,6 @@ struct ServerSocket {
 
   /// Returns the base64 of the SHA-1 of the key and the protocol's GUID (RFC 6455 §4.2.2).
   static func accept(_ key: String) -> String {
-    var message = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-    let bits = UInt64(message.count) * 8
-    message.append(0x80)
-    while message.count % 64 != 56 { message.append(0) }
-    message += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
-    var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
-    for start in stride(from: 0, to: message.count, by: 64) { mix(message[start..<(start + 64)], into: &state) }
-    let digest = state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
-    return Data(digest).base64EncodedString()
-  }
-
-  private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-    func turned(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
-    var words = (0..<16).map { index in
-      block[(block.startIndex + 4 * index)..<(block.startIndex + 4 * index + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-    for index in 16..<80 {
-      words.append(turned(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
-    }
-    var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
-    for (index, word) in words.enumerated() {
-      let (bits, constant): (UInt32, UInt32) =
-        switch index / 20 {
-        case 0: ((b & c) | (~b & d), 0x5A82_7999)
-        case 1: (b ^ c ^ d, 0x6ED9_EBA1)
-        case 2: ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC)
-        default: (b ^ c ^ d, 0xCA62_C1D6)
-        }
-      (a, b, c, d, e) = (turned(a, 5) &+ bits &+ e &+ constant &+ word, a, turned(b, 30), c, d)
-    }
-    for (index, word) in [a, b, c, d, e].enumerated() { state[index] &+= word }
+    Data(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
   }
 }

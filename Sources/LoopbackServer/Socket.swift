@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The socket calls of the server for Glibc, Musl and Darwin.
 struct Socket: Sendable {
   let descriptor: Int32
@@ -90,13 +82,5 @@ struct Socket: Sendable {
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
 
-  func close() {
-    #if canImport(Glibc)
-      _ = Glibc.close(descriptor)
-    #elseif canImport(Musl)
-      _ = Musl.close(descriptor)
-    #else
-      _ = Darwin.close(descriptor)
-    #endif
-  }
+  func close() { closeDescriptor(descriptor) }
 }

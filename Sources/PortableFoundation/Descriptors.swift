@@ -20,6 +20,12 @@ package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
   }
 }
 
+/// Calls `open`, for types with a method of that name.
+package func openDescriptor(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
+
+/// Calls `close`, for types with a method of that name.
+package func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+
 /// The size of the file at `path` in bytes; `nil` if there is no file.
 package func fileSize(_ path: String) -> Int64? {
   var info = stat()

@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Access to files that are sent as a body or as a part of a body.
 package enum BodyFile {
   /// Opens `file` for reading. The caller must close the descriptor. The size is in bytes.
@@ -18,7 +10,9 @@ package enum BodyFile {
     guard file.isFileURL else { throw failure(file, "it is not a file URL") }
     // Nonblocking, because a pipe without a writer would block the thread forever.
     var descriptor: Int32
-    repeat { descriptor = system(file.path) } while descriptor < 0 && errno == EINTR
+    repeat {
+      descriptor = openDescriptor(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    } while descriptor < 0 && errno == EINTR
     guard descriptor >= 0 else { throw failure(file, String(cString: strerror(errno))) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -30,16 +24,6 @@ package enum BodyFile {
 
   /// Throws the errors of `open`, so that they are detected when the request is built.
   package static func check(_ file: URL) throws(NetworkError) { _ = close(try open(file).descriptor) }
-
-  private static func system(_ path: String) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    #elseif canImport(Musl)
-      Musl.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    #else
-      Darwin.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    #endif
-  }
 
   private static func failure(_ file: URL, _ reason: String) -> NetworkError {
     let place = file.isFileURL ? file.path : file.absoluteString

@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The bytes of a request's body, of known length, which can be read in chunks and rewound.
 // @unchecked Sendable: used by one thread at a time, the transport's or its `ChunkPump`'s.
 final class BodySource: @unchecked Sendable {

@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A file that is written next to its destination, and moved there atomically when it is complete. Used by one thread
 /// at a time.
 ///

@@ -17,12 +17,6 @@
     mutating func finish() -> [UInt8] { Array(digest.finalize()) }
   }
 
-  /// SHA-1, only for the WebSocket handshake.
-  enum SHA1 {
-    /// Returns the 20 bytes of the digest of `message`.
-    static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: message)) }
-  }
-
   /// MD5, for servers that require it in signatures.
   enum MD5 {
     /// Returns the 16 bytes of the digest of `message`.

@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 extension DiskStore {
   /// Opens, locks and sweeps the directory and returns it, or returns `nil` if that fails now.
   func opened() -> Directory? {
@@ -29,7 +21,7 @@ extension DiskStore {
     } catch {
       creation = SystemError.code(of: error)
     }
-    let directory = Self.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let directory = openDescriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard directory >= 0 else {
       // If the directory could not be created, its absence is not the cause to report.
       tellUnusable(errno == ENOENT ? creation ?? errno : errno)
@@ -54,15 +46,5 @@ extension DiskStore {
     tell(
       "the cache directory \(path) can't be used now, so responses are kept in memory only: "
         + String(cString: strerror(reason)))
-  }
-
-  private static func open(_ path: String, _ flags: Int32) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.open(path, flags)
-    #elseif canImport(Musl)
-      Musl.open(path, flags)
-    #else
-      Darwin.open(path, flags)
-    #endif
   }
 }

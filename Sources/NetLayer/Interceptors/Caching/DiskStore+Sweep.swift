@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 extension DiskStore {
   /// Lists the files, and removes files that are unfinished, corrupt, expired or marked for removal.
   ///

@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 extension DiskStore {
   /// The slow part of writing an entry, which is independent of the store.
   struct Writing: Sendable {
@@ -24,16 +16,7 @@ extension DiskStore {
       let bytes = entry.encoded(digest: name.digest)
       let file = openat(directory.descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else { return (bytes.count, errno) }
-      let isWritten = bytes.withUnsafeBytes { bytes in
-        var done = 0
-        while done < bytes.count {
-          let count = write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-          if count < 0, errno == EINTR { continue }
-          guard count > 0 else { return false }
-          done += count
-        }
-        return fsync(file) == 0
-      }
+      let isWritten = writeAll(bytes, to: file) && fsync(file) == 0
       let reason = errno
       guard close(file) == 0 else { return (bytes.count, errno) }
       return (bytes.count, isWritten ? nil : reason)

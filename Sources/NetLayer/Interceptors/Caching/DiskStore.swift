@@ -1,13 +1,5 @@
 import PortableFoundation
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A store of entries as files in one directory: the most recently used ones, up to `limit` bytes.
 ///
 /// The name of a file is the SHA-256 of its key. A file appears under that name only when it is complete and on disk:

@@ -1,8 +1,16 @@
-#if !canImport(CryptoKit)
-  /// SHA-1 (FIPS 180-4 §6.1), only for the WebSocket handshake (RFC 6455 §4.2.2). It is not secure.
-  enum SHA1 {
+#if canImport(CryptoKit)
+  import CryptoKit
+
+  /// SHA-1, only for the WebSocket handshake.
+  package enum SHA1 {
     /// Returns the 20 bytes of the digest of `message`.
-    static func hash(_ message: [UInt8]) -> [UInt8] {
+    package static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: message)) }
+  }
+#else
+  /// SHA-1 (FIPS 180-4 §6.1), only for the WebSocket handshake (RFC 6455 §4.2.2). It is not secure.
+  package enum SHA1 {
+    /// Returns the 20 bytes of the digest of `message`.
+    package static func hash(_ message: [UInt8]) -> [UInt8] {
       var padded = message
       padded.append(0x80)
       while padded.count % 64 != 56 { padded.append(0) }
