@@ -52,43 +52,28 @@ public struct Request: Sendable {
 
   /// The method.
   public var method: HTTPMethod {
-    get { box.fields.method }
-    _modify {
-      makeUnique()
-      yield &box.fields.method
-    }
+    get { fields.value.method }
+    _modify { yield &fields.value.method }
   }
   /// The absolute `http` or `https` URL, query included.
   public var url: URL {
-    get { box.fields.url }
-    _modify {
-      makeUnique()
-      yield &box.fields.url
-    }
+    get { fields.value.url }
+    _modify { yield &fields.value.url }
   }
   /// The header fields of the request.
   public var headers: HTTPHeaders {
-    get { box.fields.headers }
-    _modify {
-      makeUnique()
-      yield &box.fields.headers
-    }
+    get { fields.value.headers }
+    _modify { yield &fields.value.headers }
   }
   /// The body.
   public var body: Body {
-    get { box.fields.body }
-    _modify {
-      makeUnique()
-      yield &box.fields.body
-    }
+    get { fields.value.body }
+    _modify { yield &fields.value.body }
   }
   /// The time limits.
   public var timeouts: Timeouts {
-    get { box.fields.timeouts }
-    _modify {
-      makeUnique()
-      yield &box.fields.timeouts
-    }
+    get { fields.value.timeouts }
+    _modify { yield &fields.value.timeouts }
   }
   /// The file that stores the body of a successful response; `nil` keeps the body in memory.
   ///
@@ -96,36 +81,21 @@ public struct Request: Sendable {
   /// limits of the transports apply to bodies in memory. `Network` writes the file. A transport alone does not; use
   /// `Transport.download(_:to:progress:completion:)`.
   public var destination: URL? {
-    get { box.fields.destination }
-    _modify {
-      makeUnique()
-      yield &box.fields.destination
-    }
+    get { fields.value.destination }
+    _modify { yield &fields.value.destination }
   }
   /// The values that interceptors and other layers attach to the request; they are never sent.
   public var context: Context {
-    get { box.fields.context }
+    get { fields.value.context }
     // A setter in addition to `_modify`, because `_modify` allocates.
-    set {
-      makeUnique()
-      box.fields.context = newValue
-    }
-    _modify {
-      makeUnique()
-      yield &box.fields.context
-    }
+    set { fields.value.context = newValue }
+    _modify { yield &fields.value.context }
   }
   /// The storage of `options`; `nil` for the defaults.
   package var chosenOptions: OptionsBox? {
-    get { box.fields.chosenOptions }
-    set {
-      makeUnique()
-      box.fields.chosenOptions = newValue
-    }
-    _modify {
-      makeUnique()
-      yield &box.fields.chosenOptions
-    }
+    get { fields.value.chosenOptions }
+    set { fields.value.chosenOptions = newValue }
+    _modify { yield &fields.value.chosenOptions }
   }
 
   private struct Fields {
@@ -139,24 +109,14 @@ public struct Request: Sendable {
     var chosenOptions: OptionsBox?
   }
 
-  private final class Box: @unchecked Sendable {  // safe: changed only while a single request refers to it
-    @exclusivity(unchecked) var fields: Fields
-
-    init(_ fields: Fields) { self.fields = fields }
-  }
-
-  /// Copies share the box until one of them is changed, because a call copies its request many times.
-  private var box: Box
-
-  private mutating func makeUnique() {
-    if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
-  }
+  /// Copies share the fields, because a call copies its request many times.
+  private var fields: CopyOnWrite<Fields>
 
   /// Creates a request that the transport sends without additions.
   public init(
     method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: Body = .none, timeouts: Timeouts = Timeouts()
   ) {
-    box = Box(Fields(method: method, url: url, headers: headers, body: body, timeouts: timeouts))
+    fields = CopyOnWrite(Fields(method: method, url: url, headers: headers, body: body, timeouts: timeouts))
   }
 }
 

@@ -4,89 +4,56 @@ import PortableFoundation
 public struct Response: Sendable {
   /// The request that was sent.
   public var request: Request {
-    get { box.fields.request }
-    _modify {
-      makeUnique()
-      yield &box.fields.request
-    }
+    get { fields.value.request }
+    _modify { yield &fields.value.request }
   }
   /// The URL of the response, which differs from the request's after redirects.
   public var url: URL {
-    get { box.fields.url }
-    _modify {
-      makeUnique()
-      yield &box.fields.url
-    }
+    get { fields.value.url }
+    _modify { yield &fields.value.url }
   }
   /// The HTTP status code.
   public var status: Int {
-    get { box.fields.status }
-    _modify {
-      makeUnique()
-      yield &box.fields.status
-    }
+    get { fields.value.status }
+    _modify { yield &fields.value.status }
   }
   /// The header fields in order, duplicates included.
   public var headers: HTTPHeaders {
-    get { box.fields.headers }
-    _modify {
-      makeUnique()
-      yield &box.fields.headers
-    }
+    get { fields.value.headers }
+    _modify { yield &fields.value.headers }
   }
   /// The body, with its content coding removed.
   public var body: Data {
-    get { box.fields.body }
-    _modify {
-      makeUnique()
-      yield &box.fields.body
-    }
+    get { fields.value.body }
+    _modify { yield &fields.value.body }
   }
   /// The trailer fields (RFC 9110 §6.5) of a chunked response or an HTTP/2 response. Always empty with
   /// `URLSessionTransport`, which does not deliver them.
   public var trailers: HTTPHeaders {
-    get { box.fields.trailers }
-    _modify {
-      makeUnique()
-      yield &box.fields.trailers
-    }
+    get { fields.value.trailers }
+    _modify { yield &fields.value.trailers }
   }
   /// The file with the body, if the request has a `destination` and the status is a success.
   public var file: URL? {
-    get { box.fields.file }
-    _modify {
-      makeUnique()
-      yield &box.fields.file
-    }
+    get { fields.value.file }
+    _modify { yield &fields.value.file }
   }
   /// The redirects that were followed, the oldest first. Empty for a cached response.
   public var redirects: [Redirect] {
-    get { box.fields.redirects }
-    _modify {
-      makeUnique()
-      yield &box.fields.redirects
-    }
+    get { fields.value.redirects }
+    _modify { yield &fields.value.redirects }
   }
   /// The measurements of the transfer; `nil` if the transport does not measure transfers.
   public var metrics: TransferMetrics? {
-    get { box.fields.metrics }
-    _modify {
-      makeUnique()
-      yield &box.fields.metrics
-    }
+    get { fields.value.metrics }
+    _modify { yield &fields.value.metrics }
   }
   /// The values that interceptors and other layers attach to the response.
   public var context: Context {
-    get { box.fields.context }
+    get { fields.value.context }
     // A setter in addition to `_modify`, because `_modify` allocates.
-    set {
-      makeUnique()
-      box.fields.context = newValue
-    }
-    _modify {
-      makeUnique()
-      yield &box.fields.context
-    }
+    set { fields.value.context = newValue }
+    _modify { yield &fields.value.context }
   }
 
   private struct Fields {
@@ -102,25 +69,14 @@ public struct Response: Sendable {
     var context: Context = Context()
   }
 
-  private final class Box: @unchecked Sendable {  // safe: changed only while a single response refers to it
-    @exclusivity(unchecked) var fields: Fields
-
-    init(_ fields: Fields) { self.fields = fields }
-  }
-
-  /// Copies share the box until one of them is changed, because a call copies its response many times.
-  private var box: Box
-
-  private mutating func makeUnique() {
-    if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
-  }
+  private var fields: CopyOnWrite<Fields>
 
   /// Creates a response, for transports and tests.
   public init(
     request: Request, url: URL? = nil, status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(),
     metrics: TransferMetrics? = nil, redirects: [Redirect] = []
   ) {
-    box = Box(
+    fields = CopyOnWrite(
       Fields(
         request: request, url: url ?? request.url, status: status, headers: headers, body: body, redirects: redirects,
         metrics: metrics))

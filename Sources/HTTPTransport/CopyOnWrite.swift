@@ -1,0 +1,20 @@
+/// A value whose copies share one object until one of them is changed.
+struct CopyOnWrite<Value: Sendable>: Sendable {
+  private final class Box: @unchecked Sendable {  // safe: changed only while a single copy refers to it
+    @exclusivity(unchecked) var value: Value
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var box: Box
+
+  init(_ value: Value) { box = Box(value) }
+
+  var value: Value {
+    @inline(__always) _read { yield box.value }
+    @inline(__always) _modify {
+      if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+      yield &box.value
+    }
+  }
+}
