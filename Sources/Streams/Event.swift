@@ -8,28 +8,16 @@ public enum Event<Element: Sendable>: Sendable {
   case completed
 
   /// Whether this is a terminal event: `error` or `completed`.
-  public var isStopEvent: Bool {
-    if case .next = self { return false }
-    return true
-  }
+  public var isStopEvent: Bool { if case .next = self { false } else { true } }
 
   /// The element of a `next` event, or `nil`.
-  public var element: Element? {
-    if case .next(let element) = self { return element }
-    return nil
-  }
+  public var element: Element? { if case .next(let element) = self { element } else { nil } }
 
   /// The error of an `error` event, or `nil`.
-  public var error: (any Error)? {
-    if case .error(let error) = self { return error }
-    return nil
-  }
+  public var error: (any Error)? { if case .error(let error) = self { error } else { nil } }
 
   /// Whether this is `completed`.
-  public var isCompleted: Bool {
-    if case .completed = self { return true }
-    return false
-  }
+  public var isCompleted: Bool { if case .completed = self { true } else { false } }
 
   /// Returns the event with its element transformed, or an `error` event if `transform` throws (contract, law 7).
   public func map<Result>(_ transform: (Element) throws -> Result) -> Event<Result> {

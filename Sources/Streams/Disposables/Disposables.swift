@@ -30,12 +30,5 @@ final class AnonymousDisposable: Cancelable {
 
   var isDisposed: Bool { action.withLock { $0 == nil } }
 
-  func dispose() {
-    let run = action.withLock { stored in
-      let taken = stored
-      stored = nil
-      return taken
-    }
-    run?()
-  }
+  func dispose() { action.withLock { $0.take() }?() }
 }

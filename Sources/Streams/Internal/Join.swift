@@ -130,3 +130,15 @@ final class ArrayJoin<Element: Sendable>: Join<[Element]>, @unchecked Sendable {
 
   override func take() -> [Element]? { try? slots.map { try $0.take() } }
 }
+
+extension Observable where Element == Never {
+  /// Joins all sources: `zip` takes each element once, `combineLatest` keeps the latest ones.
+  static func joined<each Source: ObservableConvertibleType>(
+    _ sources: repeat each Source, takesOnce: Bool
+  ) -> Observable<(repeat (each Source).Element)> {
+    let observables = (repeat (each sources).asObservable())
+    return Observable<(repeat (each Source).Element)>(joining: { sink in
+      TupleJoin<repeat (each Source).Element>(sink, takesOnce: takesOnce).start(repeat each observables)
+    })
+  }
+}

@@ -21,30 +21,18 @@ extension ObservableType {
 
 /// The scope above a `buffer`.
 @usableFromInline
-final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
+final class Buffer<Element: Sendable>: TimedScope<[Element]>, @unchecked Sendable {
   // Safe: the state is used only inside the drain, so no run-time exclusivity checks are needed.
-  private let timeSpan: Duration
   @usableFromInline let count: Int
-  private let scheduler: any SchedulerType
-  private let next: Observable<[Element]>.Next
-  // Serializes source and timer, and guards all mutable state.
-  @usableFromInline let drain = Drain()
-  private let timer = SerialDisposable()
   @exclusivity(unchecked) @usableFromInline var gathered: [Element] = []
-  // The number of the current array. A late timer finds another number and is ignored (contract, law 22).
-  private var id = 0
 
   @usableFromInline
   init(
     _ downstream: Subscription, _ timeSpan: Duration, _ count: Int, _ scheduler: any SchedulerType,
     _ next: @escaping Observable<[Element]>.Next
   ) {
-    self.timeSpan = timeSpan
     self.count = count
-    self.scheduler = scheduler
-    self.next = next
-    super.init(downstream)
-    downstream.own(timer)
+    super.init(downstream, timeSpan, scheduler, next)
   }
 
   @usableFromInline
@@ -53,12 +41,7 @@ final class Buffer<Element: Sendable>: Scope, @unchecked Sendable {
   }
 
   private func arm() {
-    guard timeSpan > .zero else { return }
-    id += 1
-    let armed = id
-    timer.disposable = scheduler.scheduleRelative(timeSpan) { [self] in
-      drain.run { [self] in if id == armed { emit() } }
-    }
+    if dueTime > .zero { arm(dueTime) { [self] in emit() } }
   }
 
   @usableFromInline

@@ -10,16 +10,7 @@ extension Observable where Element == Never {
   public static func combineLatest<each Source: ObservableConvertibleType>(
     _ sources: repeat each Source
   ) -> Observable<(repeat (each Source).Element)> {
-    latest(repeat each sources)
-  }
-
-  private static func latest<each Source: ObservableConvertibleType>(
-    _ sources: repeat each Source
-  ) -> Observable<(repeat (each Source).Element)> {
-    let observables = (repeat (each sources).asObservable())
-    return Observable<(repeat (each Source).Element)>(joining: { sink in
-      TupleJoin<repeat (each Source).Element>(sink, takesOnce: false).start(repeat each observables)
-    })
+    joined(repeat each sources, takesOnce: false)
   }
 }
 
@@ -41,7 +32,7 @@ extension Observable where Element == Never {
   >(
     _ a: A, _ b: B, _ c: C
   ) -> Observable<(A.Element, B.Element, C.Element)> {
-    latest(a, b, c)
+    joined(a, b, c, takesOnce: false)
   }
 
   /// Emits the latest elements of four sources as tuples; type-checks faster than the overload for any number of
@@ -52,7 +43,7 @@ extension Observable where Element == Never {
   >(
     _ a: A, _ b: B, _ c: C, _ d: D
   ) -> Observable<(A.Element, B.Element, C.Element, D.Element)> {
-    latest(a, b, c, d)
+    joined(a, b, c, d, takesOnce: false)
   }
 
   /// Emits the latest elements of five sources as tuples; type-checks faster than the overload for any number of
@@ -63,7 +54,7 @@ extension Observable where Element == Never {
   >(
     _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
   ) -> Observable<(A.Element, B.Element, C.Element, D.Element, E.Element)> {
-    latest(a, b, c, d, e)
+    joined(a, b, c, d, e, takesOnce: false)
   }
 }
 

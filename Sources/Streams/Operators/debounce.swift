@@ -13,36 +13,13 @@ extension ObservableType {
 }
 
 /// The scope above a `debounce`.
-private final class Debounce<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
-  private let dueTime: Duration
-  private let scheduler: any SchedulerType
-  private let next: Observable<Element>.Next
-  // Serializes source and timer, and guards all mutable state.
-  private let drain = Drain()
-  private let timer = SerialDisposable()
+private final class Debounce<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private var waiting: Element?
-  // The number of the current element. A late timer finds another number and is ignored (contract, law 22).
-  private var id = 0
-
-  init(
-    _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
-    _ next: @escaping Observable<Element>.Next
-  ) {
-    self.dueTime = dueTime
-    self.scheduler = scheduler
-    self.next = next
-    super.init(downstream)
-    downstream.own(timer)
-  }
 
   func push(_ element: Element) {
     drain.run { [self] in
       waiting = element
-      id += 1
-      let armed = id
-      timer.disposable = scheduler.scheduleRelative(dueTime) { [self] in
-        drain.run { [self] in if id == armed { emit() } }
-      }
+      arm(dueTime) { [self] in emit() }
     }
   }
 

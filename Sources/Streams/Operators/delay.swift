@@ -13,25 +13,8 @@ extension ObservableType {
 }
 
 /// The scope above a `delay`: a queue of events in order, and one timer for the first event.
-private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
-  private let dueTime: Duration
-  private let scheduler: any SchedulerType
-  private let next: Observable<Element>.Next
-  // Serializes source and timer, and guards all mutable state.
-  private let drain = Drain()
-  private let timer = SerialDisposable()
+private final class Delay<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private var waiting = Queue<(event: Event<Element>, due: Duration)>()
-
-  init(
-    _ downstream: Subscription, _ dueTime: Duration, _ scheduler: any SchedulerType,
-    _ next: @escaping Observable<Element>.Next
-  ) {
-    self.dueTime = dueTime
-    self.scheduler = scheduler
-    self.next = next
-    super.init(downstream)
-    downstream.own(timer)
-  }
 
   override func terminated(_ error: (any Error)?) {
     guard let error else { return push(.completed) }
@@ -47,11 +30,7 @@ private final class Delay<Element: Sendable>: Scope, @unchecked Sendable {  // s
     }
   }
 
-  private func arm(_ wait: Duration) {
-    timer.disposable = scheduler.scheduleRelative(wait) { [self] in
-      drain.run { [self] in letGo() }
-    }
-  }
+  private func arm(_ wait: Duration) { arm(wait) { [self] in letGo() } }
 
   /// Delivers the first event, and all others that are due by the clock.
   private func letGo() {

@@ -21,31 +21,19 @@ extension ObservableType {
 }
 
 /// The scope above a `throttle`.
-private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  // safe: see `drain`
-  private let dueTime: Duration
+private final class Throttle<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private let latest: Bool
-  private let scheduler: any SchedulerType
-  private let next: Observable<Element>.Next
-  // Serializes source and timer, and guards all mutable state.
-  private let drain = Drain()
-  private let timer = SerialDisposable()
   private var waiting: Element?
   // The end of the current period according to the clock, because the timer may be late.
   private var reopening: Duration?
-  // The number of the current period. A late timer finds another number and is ignored (contract, law 22).
-  private var id = 0
   private var isEnding = false
 
   init(
     _ downstream: Subscription, _ dueTime: Duration, _ latest: Bool, _ scheduler: any SchedulerType,
     _ next: @escaping Observable<Element>.Next
   ) {
-    self.dueTime = dueTime
     self.latest = latest
-    self.scheduler = scheduler
-    self.next = next
-    super.init(downstream)
-    downstream.own(timer)
+    super.init(downstream, dueTime, scheduler, next)
   }
 
   func push(_ element: Element) {
@@ -59,19 +47,15 @@ private final class Throttle<Element: Sendable>: Scope, @unchecked Sendable {  /
   }
 
   private func emit(_ element: Element, _ now: Duration) {
-    id += 1
+    disarm()
     waiting = nil
-    timer.disposable = Disposables.create()
     reopening = now + dueTime
     downstream.deliverIfActive(element, to: next)
   }
 
   private func arm(_ wait: Duration) {
-    let armed = id
     // Setting the clock back must not extend the wait.
-    timer.disposable = scheduler.scheduleRelative(Swift.min(wait, dueTime)) { [self] in
-      drain.run { [self] in if id == armed { reopen() } }
-    }
+    arm(Swift.min(wait, dueTime)) { [self] in reopen() }
   }
 
   private func reopen() {

@@ -10,16 +10,7 @@ extension Observable where Element == Never {
   public static func zip<each Source: ObservableConvertibleType>(
     _ sources: repeat each Source
   ) -> Observable<(repeat (each Source).Element)> {
-    zipped(repeat each sources)
-  }
-
-  private static func zipped<each Source: ObservableConvertibleType>(
-    _ sources: repeat each Source
-  ) -> Observable<(repeat (each Source).Element)> {
-    let observables = (repeat (each sources).asObservable())
-    return Observable<(repeat (each Source).Element)>(joining: { sink in
-      TupleJoin<repeat (each Source).Element>(sink, takesOnce: true).start(repeat each observables)
-    })
+    joined(repeat each sources, takesOnce: true)
   }
 }
 
@@ -32,7 +23,7 @@ extension Observable where Element == Never {
   >(
     _ a: A, _ b: B, _ c: C
   ) -> Observable<(A.Element, B.Element, C.Element)> {
-    zipped(a, b, c)
+    joined(a, b, c, takesOnce: true)
   }
 
   /// Emits the elements of four sources as tuples; type-checks faster than the overload for any number of sources.
@@ -42,7 +33,7 @@ extension Observable where Element == Never {
   >(
     _ a: A, _ b: B, _ c: C, _ d: D
   ) -> Observable<(A.Element, B.Element, C.Element, D.Element)> {
-    zipped(a, b, c, d)
+    joined(a, b, c, d, takesOnce: true)
   }
 
   /// Emits the elements of five sources as tuples; type-checks faster than the overload for any number of sources.
@@ -52,7 +43,7 @@ extension Observable where Element == Never {
   >(
     _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
   ) -> Observable<(A.Element, B.Element, C.Element, D.Element, E.Element)> {
-    zipped(a, b, c, d, e)
+    joined(a, b, c, d, e, takesOnce: true)
   }
 }
 
