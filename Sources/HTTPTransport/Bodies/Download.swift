@@ -84,7 +84,7 @@ private final class Download: @unchecked Sendable {
       switch buffer.take(orCall: { self.writeWaiting() }) {
       case .wait: return
       case .end: return finish()
-      case .chunk(let chunk):
+      case .element(let chunk):
         guard failure == nil else { continue }
         do throws(NetworkError) {
           try take(chunk)

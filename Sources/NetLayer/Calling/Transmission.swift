@@ -144,13 +144,13 @@ final class Transmission: Disposable {
           if response.status == 101 { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
           countOut()
           add(.response(response))
-        }, message: link.push,
+        }, message: link.messages.push,
         closed: { [self] result in
           countOut()
-          link.finish(result)
+          link.messages.end(with: result)
           if case .failure(let error) = result { add(.failure(error)) }
         }))
-    link.attach(control)
+    link.messages.attach(control)
   }
 
   /// Keeps the disposable that cancels the request until the request has ended.

@@ -18,9 +18,9 @@ final class BodyReader: Sendable, ContextKey {
   func pump(_ response: Response, into subscription: Subscription, _ next: @escaping Observable<Data>.Next) {
     let goOn: @Sendable () -> Void = { [self] in pump(response, into: subscription, next) }
     while !subscription.isStopped {
-      guard subscription.takesMore(orCall: { [buffer] in buffer.schedule(goOn) }) else { return }
+      guard subscription.takesMore(orCall: { [buffer] in _ = buffer.scheduler.schedule(goOn) }) else { return }
       switch buffer.take(orCall: goOn) {
-      case .chunk(let chunk): subscription.deliver(chunk, to: next)
+      case .element(let chunk): subscription.deliver(chunk, to: next)
       case .end(let error): return subscription.finish(error.map { response.explaining($0) })
       case .wait: return
       }
@@ -37,7 +37,7 @@ final class BodyReader: Sendable, ContextKey {
           continuation.resume(returning: step)
         }
         switch step {
-        case .chunk(let chunk): return chunk
+        case .element(let chunk): return chunk
         case .end(let error?): throw response.explaining(error)
         case .end: return nil
         case .wait: continue

@@ -76,7 +76,9 @@ public final class Socket: Sendable {
     let socket: Socket
 
     /// Starts reading. The first step of a second iterator throws, because messages can only be read once.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket, isOwner: socket.link.claim()) }
+    public func makeAsyncIterator() -> AsyncIterator {
+      AsyncIterator(socket: socket, isOwner: socket.link.messages.claim())
+    }
 
     /// An iterator that reads the messages one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -97,20 +99,20 @@ public final class Socket: Sendable {
     while true {
       if Task.isCancelled { throw cancelled("read") }
       let step = await withTaskCancellationHandler {
-        await withCheckedContinuation { (continuation: CheckedContinuation<SocketLink.Step, Never>) in
-          let step = link.take(isTask: true) { continuation.resume(returning: .wait) }
+        await withCheckedContinuation { (continuation: CheckedContinuation<SocketLink.Messages.Step, Never>) in
+          let step = link.messages.take(isTask: true) { continuation.resume(returning: .wait) }
           if case .wait = step {
             // The cancellation may have arrived before the waiter was registered.
-            if Task.isCancelled { link.wakeWaiter() }
+            if Task.isCancelled { link.messages.wakeWaiter() }
             return
           }
           continuation.resume(returning: step)
         }
       } onCancel: {
-        link.wakeWaiter()
+        link.messages.wakeWaiter()
       }
       switch step {
-      case .message(let message): return message
+      case .element(let message): return message
       case .wait: continue
       case .end(let result):
         if let error = error(of: result) { throw error }
@@ -123,7 +125,7 @@ public final class Socket: Sendable {
   /// ends the socket.
   var stream: Observable<SocketMessage> {
     Observable.create { [self] observer in
-      guard link.claim() else {
+      guard link.messages.claim() else {
         observer.onError(claimedTwice)
         return Disposables.create()
       }
@@ -134,8 +136,8 @@ public final class Socket: Sendable {
 
   private func pump(to observer: AnyObserver<SocketMessage>) {
     while true {
-      switch link.take(orCall: { [self] in pump(to: observer) }) {
-      case .message(let message): observer.onNext(message)
+      switch link.messages.take(orCall: { [self] in pump(to: observer) }) {
+      case .element(let message): observer.onNext(message)
       case .end(let result): return error(of: result).map { observer.onError($0) } ?? observer.onCompleted()
       case .wait: return
       }
@@ -146,7 +148,7 @@ public final class Socket: Sendable {
   func end(_ code: CloseCode) async {
     close(code)
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in link.whenOver { continuation.resume() } }
+      await withCheckedContinuation { continuation in link.messages.whenOver { continuation.resume() } }
     } onCancel: {
       link.cancel()
     }

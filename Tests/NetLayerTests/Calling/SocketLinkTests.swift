@@ -28,7 +28,7 @@ final class SocketLinkTests: XCTestCase {
 
   private func attached() -> (SocketLink, SlowControl) {
     let (link, control) = (SocketLink(ImmediateScheduler.instance), SlowControl())
-    link.attach(control)
+    link.messages.attach(control)
     return (link, control)
   }
 

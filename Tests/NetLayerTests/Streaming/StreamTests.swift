@@ -108,7 +108,7 @@ final class StreamTests: XCTestCase {
     }
     let buffer = BodyBuffer(scheduler)
     guard case .pause = buffer.push(Data(count: BodyBuffer.highWater)) else { return XCTFail("full") }
-    guard case .chunk = buffer.take(orCall: {}) else { return XCTFail("there is one") }
+    guard case .element = buffer.take(orCall: {}) else { return XCTFail("there is one") }
     let control = Control()
     buffer.attach(control)
     XCTAssertEqual(control.resumed.withLock { $0 }, 1)
