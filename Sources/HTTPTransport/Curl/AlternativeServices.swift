@@ -10,40 +10,21 @@
     ///
     /// Ignores invalid entries, and services at other hosts and ports.
     static func http3Seconds(_ fields: [String], port: Int) -> Double {
-      for entry in fields.flatMap({ split($0, at: ",") }) {
-        let parts = split(entry, at: ";")
+      for entry in fields.flatMap({ $0[...].unquotedParts(separator: ",") }) {
+        let parts = entry.unquotedParts(separator: ";")
         guard let first = parts.first, let age = age(parts.dropFirst()) else { continue }
         if first == "h3=\":\(port)\"" { return age }
       }
       return 0
     }
 
-    private static func age(_ parameters: ArraySlice<String>) -> Double? {
+    private static func age(_ parameters: ArraySlice<Substring>) -> Double? {
       guard let text = parameters.first(where: { $0.lowercased().hasPrefix("ma=") })?.dropFirst(3) else {
         return usualAge
       }
       let digits = text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 1 ? text.dropFirst().dropLast() : text
       guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
       return Swift.min(Double(digits) ?? longestAge, longestAge)
-    }
-
-    /// Splits `text` at the separators that are not quoted, and trims whitespace.
-    private static func split(_ text: String, at separator: Character) -> [String] {
-      var (parts, part, isQuoted) = ([String](), "", false)
-      for character in text {
-        if character == "\"" { isQuoted.toggle() }
-        if character == separator, !isQuoted {
-          parts.append(part)
-          part = ""
-        } else if part.isEmpty, character == " " || character == "\t" {
-          continue
-        } else {
-          part.append(character)
-        }
-      }
-      return (parts + [part]).map { part in
-        String(part.prefix(part.count - part.reversed().prefix { $0 == " " || $0 == "\t" }.count))
-      }
     }
   }
 #endif

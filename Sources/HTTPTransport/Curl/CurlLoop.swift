@@ -8,11 +8,8 @@
   // @unchecked Sendable: other threads use only `inbox` and wake `multi`; everything else belongs to the loop's thread.
   ///
   /// Members that are not private are used by the loop's extensions.
-  final class CurlLoop: @unchecked Sendable {
+  final class CurlLoop: CurlThread, @unchecked Sendable {
     let inbox = CurlInbox()
-    let multi: OpaquePointer
-    let share = ccurl_share_init()
-    let configuration: CurlTransport.Configuration
     let maxIdleHandles: Int
 
     var queue: HostQueue
@@ -22,15 +19,7 @@
     var remembered: [CurlHandle] = []
     var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
-    /// The number of the current turn, incremented before libcurl runs.
-    var turn: UInt64 = 0
-    /// The earliest time at which a limit may expire. Then all limits are checked.
-    var nextCheck = Deadline.never
-    /// The time at the start of the turn, which is precise enough for limits and cheaper than a call per callback.
-    private(set) var now = Deadline.now()
 
-    /// The actions to run after the end. Any thread appends; the loop takes them once and calls them outside the lock.
-    private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
     /// The questions about the loop's state; `nil` after its end. Any thread appends. The loop takes all of them and
     /// responds outside the lock.
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
@@ -46,36 +35,16 @@
     /// queues.
     private static let refusals = DispatchQueue(label: "NetLayer.refusals")
 
-    init?(_ configuration: CurlTransport.Configuration) {
-      guard let multi = ccurl_multi_init() else {
-        if let share { ccurl_share_cleanup(share) }
-        return nil
-      }
-      self.multi = multi
-      self.configuration = configuration
+    override init?(_ configuration: CurlTransport.Configuration) {
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
       queue = HostQueue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections)
-      func set(_ option: Int, _ value: Int) {
-        ccurl_multi_set_long(multi, Int32(option), value)
-      }
+      super.init(configuration)
+      func set(_ option: Int, _ value: Int) { ccurl_multi_set_long(multi, Int32(option), value) }
       set(CCURL_MULTI_PIPELINING, Int(CCURL_PIPE_MULTIPLEX))
       set(CCURL_MULTI_MAXCONNECTS, configuration.maxConnections)
       // The queue already enforces these limits. libcurl's own limits also count idle connections.
       set(CCURL_MULTI_MAX_HOST_CONNECTIONS, Swift.max(1, configuration.maxConnectionsPerHost))
       set(CCURL_MULTI_MAX_TOTAL_CONNECTIONS, Swift.max(1, configuration.maxConnections))
-    }
-
-    /// Starts the thread. Returns 0, or the system's error code if it can't be started.
-    func start() -> Int32 {
-      let me = Unmanaged.passRetained(self)
-      let code = ccurl_start_thread(
-        "NetLayer.curl", { context in context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeRetainedValue().run() } },
-        me.toOpaque())
-      if code != 0 {
-        me.release()
-        endAll()
-      }
-      return code
     }
 
     // MARK: Called from any thread
@@ -112,15 +81,6 @@
       wake()
     }
 
-    /// Calls `action` on the loop's thread when the loop has ended; immediately if it has already ended.
-    func whenEnded(_ action: @escaping @Sendable () -> Void) {
-      let hasEnded = end.withLock { end in
-        if !end.isOver { end.actions.append(action) }
-        return end.isOver
-      }
-      if hasEnded { action() }
-    }
-
     /// Calls `respond` with the state of the loop, on its thread; immediately if the loop has ended.
     func ask(_ respond: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
       let isAsked = questions.withLock { questions in
@@ -137,12 +97,7 @@
 
     // MARK: The loop's thread
 
-    private func run() {
-      // TLS libraries write without MSG_NOSIGNAL. A blocked SIGPIPE remains pending on this thread without effect.
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, SIGPIPE)
-      pthread_sigmask(SIG_BLOCK, &signals, nil)
+    override func run() {
       while !inbox.shallClose {
         takeInbox()
         turn &+= 1
@@ -153,7 +108,24 @@
         work()
         if now >= nextCheck { checkLimits() }
       }
-      endAll()
+    }
+
+    override func endAll() {
+      isEnding = true
+      queue.removeAll()
+      inbox.end(accept)
+      while let transfer = live.last {
+        let reason =
+          "the CurlTransport was shut down while the request to \(transfer.place) was in flight"
+        end(transfer, .failure(NetworkError(kind: .cancelled, reason: reason, request: transfer.request)))
+      }
+      idle = []
+      lastLane = nil
+      early = []
+      toEnd = []
+      let asked = questions.withLock { $0.take() }
+      for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
+      cleanUp { remembered = [] }
     }
 
     private func work() {
@@ -186,18 +158,9 @@
     }
 
     private func respondToQuestions() {
-      let asked = questions.withLock { questions in
-        defer { questions = [] }
-        return questions ?? []
-      }
+      let asked = questions.withLock { exchange(&$0, with: []) }
       let gauges = gauges
-      for respond in asked { respond(gauges) }
-    }
-
-    /// Returns the wait in milliseconds, at most a minute, which limits the effect of a missed wake-up.
-    private func milliseconds(until time: UInt64) -> Int32 {
-      let wait = time == Deadline.never ? 60_000 : time <= now ? 0 : (time - now + 999_999) / 1_000_000
-      return Int32(Swift.min(wait, 60_000))
+      for respond in asked ?? [] { respond(gauges) }
     }
   }
 
@@ -221,9 +184,7 @@
     func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }
 
     private func endNoted() {
-      let transfers = toEnd
-      toEnd = []
-      for transfer in transfers {
+      for transfer in exchange(&toEnd, with: []) {
         guard let handle = transfer.handle, let code = handle.endCode, handle.heldCode == nil else { continue }
         finish(transfer, handle, Int32(code))
       }
@@ -316,31 +277,6 @@
     /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
       Deadline.after(transfer.request.timeouts.idle / 4, from: now)
-    }
-
-    fileprivate func endAll() {
-      isEnding = true
-      queue.removeAll()
-      inbox.end(accept)
-      while let transfer = live.last {
-        let reason =
-          "the CurlTransport was shut down while the request to \(transfer.place) was in flight"
-        end(transfer, .failure(NetworkError(kind: .cancelled, reason: reason, request: transfer.request)))
-      }
-      idle = []
-      lastLane = nil
-      early = []
-      toEnd = []
-      ccurl_multi_cleanup(multi)
-      remembered = []
-      if let share { ccurl_share_cleanup(share) }
-      let asked = questions.withLock { $0.take() }
-      for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
-      let actions = end.withLock { end in
-        defer { end = (true, []) }
-        return end.actions
-      }
-      for action in actions { action() }
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {

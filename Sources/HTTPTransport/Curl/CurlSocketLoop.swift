@@ -4,8 +4,8 @@
   import Streams
 
   /// The event loop of a transport's sockets, on its own thread: connects with libcurl, and waits with epoll.
-  // @unchecked Sendable: other threads use only `inbox` and `end`; everything else belongs to the loop's thread.
-  final class CurlSocketLoop: @unchecked Sendable {
+  // @unchecked Sendable: other threads use only `inbox`; everything else belongs to the loop's thread.
+  final class CurlSocketLoop: CurlThread, @unchecked Sendable {
     /// A command from another thread to the loop.
     enum Command {
       case open(CurlSocket)
@@ -22,56 +22,28 @@
       var isOver = false
     }
 
-    let multi: OpaquePointer
-    let configuration: CurlTransport.Configuration
-    private let share = ccurl_share_init()
     /// The commands. Any thread appends and wakes the loop under the lock, so that the loop still exists; the loop
     /// takes all in one step.
     private let inbox = Locked(Inbox())
-    /// The actions to run after the end. Any thread appends; the loop takes them once and calls them outside the lock.
-    private let end = Locked((isOver: false, actions: [@Sendable () -> Void]()))
 
     /// The buffer for data read from any socket.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-    /// The time at the start of the turn.
-    private(set) var now = Deadline.now()
+    private(set) var scratch = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var live: [ObjectIdentifier: CurlSocket] = [:]
     private var connecting: [ObjectIdentifier: CurlSocket] = [:]
     /// The sockets with more data to read than one turn allows, which epoll may not report inside TLS.
     private(set) var eager: [CurlSocket] = []
     /// The sockets that have accepted messages in this turn. The loop writes all messages of a socket together.
     private var unflushed: [CurlSocket] = []
-    /// The number of the current turn, so that a socket is served once in each.
-    private var turn: UInt64 = 0
-    private var nextCheck = Deadline.never
 
-    init?(_ configuration: CurlTransport.Configuration) {
-      guard let multi = ccurl_multi_init() else {
-        scratch.deallocate()
-        if let share { ccurl_share_cleanup(share) }
-        return nil
-      }
-      (self.multi, self.configuration) = (multi, configuration)
+    override init?(_ configuration: CurlTransport.Configuration) {
+      super.init(configuration)
+      scratch = .allocate(byteCount: 1 << 16, alignment: 16)
       // Keeps no connections: if its cache is full, libcurl before 7.86 closes the connection of a removed handle, and
       // before 7.73 also at its end.
       ccurl_multi_set_long(multi, Int32(CCURL_MULTI_MAXCONNECTS), 1)
     }
 
     deinit { scratch.deallocate() }
-
-    /// Starts the thread. Returns 0, or the system's error code if it can't be started.
-    func start() -> Int32 {
-      let me = Unmanaged.passRetained(self)
-      let code = ccurl_start_thread(
-        "NetLayer.socket",
-        { context in context.map { Unmanaged<CurlSocketLoop>.fromOpaque($0).takeRetainedValue().run() } },
-        me.toOpaque())
-      if code != 0 {
-        me.release()
-        endAll()
-      }
-      return code
-    }
 
     // MARK: Called from any thread
 
@@ -91,15 +63,6 @@
         inbox.shallEnd = true
         wake(&inbox)
       }
-    }
-
-    /// Calls `action` on the loop's thread when the loop has ended; immediately if it has already ended.
-    func whenEnded(_ action: @escaping @Sendable () -> Void) {
-      let hasEnded = end.withLock { end in
-        if !end.isOver { end.actions.append(action) }
-        return end.isOver
-      }
-      if hasEnded { action() }
     }
 
     private func wake(_ inbox: inout Inbox) {
@@ -153,12 +116,7 @@
     /// Checks all sockets at `time` or earlier.
     func look(at time: UInt64) { nextCheck = Swift.min(nextCheck, time) }
 
-    private func run() {
-      // TLS libraries write without MSG_NOSIGNAL. A blocked SIGPIPE remains pending on this thread without effect.
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, SIGPIPE)
-      pthread_sigmask(SIG_BLOCK, &signals, nil)
+    override func run() {
       while takeInbox() {
         let patience = eager.isEmpty ? milliseconds(until: nextCheck) : 0
         ccurl_multi_wait(multi, patience > 0 && fallAsleep() ? patience : 0)
@@ -168,15 +126,13 @@
         deliverUsable()
         if now >= nextCheck { checkLimits() }
       }
-      endAll()
     }
 
     /// Performs the commands. Returns `false` if the loop must end.
     private func takeInbox() -> Bool {
       let (commands, shallEnd) = inbox.withLock { inbox in
         inbox.isAsleep = false
-        defer { inbox.commands = [] }
-        return (inbox.commands, inbox.shallEnd)
+        return (exchange(&inbox.commands, with: []), inbox.shallEnd)
       }
       if !commands.isEmpty { now = Deadline.now() }
       for command in commands { perform(command) }
@@ -233,17 +189,10 @@
       for socket in Array(live.values) { socket.checkLimits() }
     }
 
-    /// Returns the wait in milliseconds, at most a minute, which limits the effect of a missed wake-up.
-    private func milliseconds(until time: UInt64) -> Int32 {
-      let wait = time == Deadline.never ? 60_000 : time <= now ? 0 : (time - now + 999_999) / 1_000_000
-      return Int32(Swift.min(wait, 60_000))
-    }
-
-    private func endAll() {
+    override func endAll() {
       let commands = inbox.withLock { inbox in
         inbox.isOver = true
-        defer { inbox.commands = [] }
-        return inbox.commands
+        return exchange(&inbox.commands, with: [])
       }
       for command in commands {
         if case .open(let socket) = command { live[ObjectIdentifier(socket)] = socket }
@@ -254,13 +203,7 @@
         socket.cancel("the CurlTransport was shut down while the socket to \(socket.place) was open", .goingAway)
       }
       eager = []
-      ccurl_multi_cleanup(multi)
-      if let share { ccurl_share_cleanup(share) }
-      let actions = end.withLock { end in
-        defer { end = (true, []) }
-        return end.actions
-      }
-      for action in actions { action() }
+      cleanUp()
     }
   }
 #endif

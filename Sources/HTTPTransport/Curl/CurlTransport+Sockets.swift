@@ -76,7 +76,7 @@
         guard let loop = CurlSocketLoop(configuration) else {
           return .failure(Self.unavailable("libcurl's multi handle", errno, request))
         }
-        let code = loop.start()
+        let code = loop.start("NetLayer.socket")
         guard code == 0 else { return .failure(Self.unavailable("the thread of the sockets", code, request)) }
         state.loop = loop
         return .success(loop)

@@ -56,7 +56,7 @@
       configuration.directory = try Configuration.Directory(configuration.addresses)
       errno = 0
       guard let loop = CurlLoop(configuration) else { throw Self.failure("libcurl's multi handle", errno) }
-      let code = loop.start()
+      let code = loop.start("NetLayer.curl")
       guard code == 0 else { throw Self.failure("the transport's thread", code) }
       self.loop = loop
       sockets = CurlSockets(configuration)

@@ -139,7 +139,7 @@ import XCTest
       let ended = expectation(description: "ended")
       loop.whenEnded { ended.fulfill() }
       loop.shutDown()
-      XCTAssertEqual(loop.start(), 0)
+      XCTAssertEqual(loop.start("test"), 0)
       wait(for: [ended], timeout: 10)
     }
   }

@@ -7,9 +7,9 @@ struct CacheControl: Sendable, Equatable {
     guard let text = headers["Cache-Control"] else { return }
     for part in Self.list(text) {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = Self.trimmed(pair[0]).lowercased()
+      let name = pair[0].withoutBlanks.lowercased()
       guard !name.isEmpty, directives[name] == nil else { continue }
-      let value = pair.count == 2 ? Self.trimmed(pair[1]) : ""
+      let value = pair.count == 2 ? pair[1].withoutBlanks : ""
       directives[name] = value.count > 1 && value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : String(value)
     }
   }
@@ -33,23 +33,5 @@ struct CacheControl: Sendable, Equatable {
   var maxStale: Double? { directives["max-stale"] == "" ? .infinity : seconds("max-stale") }
 
   /// Returns the members of a list, split at commas outside quotes (RFC 9110 §5.6.1).
-  static func list(_ text: String) -> [Substring] {
-    var isQuoted = false
-    var isEscaped = false
-    return text.split { character in
-      if isEscaped {
-        isEscaped = false
-        return false
-      }
-      if isQuoted, character == "\\" { isEscaped = true }
-      if character == "\"" { isQuoted.toggle() }
-      return character == "," && !isQuoted
-    }
-    .map(trimmed).filter { !$0.isEmpty }
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let end = text.lastIndex { $0 != " " && $0 != "\t" }
-    return end.map { text[...$0] }?.drop { $0 == " " || $0 == "\t" } ?? ""
-  }
+  static func list(_ text: String) -> [Substring] { text[...].unquotedParts(separator: ",").filter { !$0.isEmpty } }
 }
