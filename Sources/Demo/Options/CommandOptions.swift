@@ -33,6 +33,25 @@ extension CommandOptions {
   }
 }
 
+/// The options of a command that sends no requests for the user, so that most request options do not apply.
+protocol PlainOptions: CommandOptions {
+  /// The command in the message about its arguments.
+  static var name: String { get }
+}
+
+extension PlainOptions {
+  mutating func take(word: String) throws {
+    throw UsageError("\(Self.name) takes no arguments, but got \(word.debugDescription)")
+  }
+
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
+    return false
+  }
+
+  func validate() {}
+}
+
 /// The options of a command for one URL.
 protocol URLOptions: CommandOptions {
   var url: URL? { get set }

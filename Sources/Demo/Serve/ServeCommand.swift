@@ -1,20 +1,9 @@
 import Dispatch
 import PortableFoundation
 
-struct ServeOptions: CommandOptions {
+struct ServeOptions: PlainOptions {
+  static let name = "serve"
   var request = RequestOptions()
-
-  mutating func take(word: String) throws {
-    throw UsageError("serve takes no arguments, but got \(word.debugDescription)")
-  }
-
-  // This command sends no requests, so the request options do not apply.
-  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
-    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
-    return false
-  }
-
-  func validate() {}
 }
 
 /// `Demo serve`: starts a server for trying the other commands and other programs.

@@ -73,18 +73,8 @@ enum Tour {
   }
 }
 
-struct TourOptions: CommandOptions {
+struct TourOptions: PlainOptions {
+  static let name = "the tour"
   var request = RequestOptions()
   var json: Bool { request.json }
-
-  mutating func take(word: String) throws {
-    throw UsageError("the tour takes no arguments, but got \(word.debugDescription)")
-  }
-
-  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
-    guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
-    return false
-  }
-
-  func validate() {}
 }

@@ -46,10 +46,7 @@ public final class CookieJar: Sendable {
 
   /// Removes all cookies.
   public func removeAll() {
-    let all = kept.withLock { kept in
-      defer { kept = [:] }
-      return kept
-    }
+    let all = kept.withLock { exchange(&$0, with: [:]) }
     withExtendedLifetime(all) {}
   }
 

@@ -65,15 +65,15 @@
       submitted take: (CurlTransfer) -> Void, cancelled takeCancelled: (CurlTransfer) -> Void,
       resumed takeResumed: (CurlTransfer) -> Void
     ) {
-      Self.drain(submitted, closing: false, unlink: { $0.unlinkSubmitted() }, take)
-      Self.drain(cancelled, closing: false, unlink: { $0.unlinkCancelled() }, takeCancelled)
+      Self.drain(submitted, closing: false, unlink: { $0.nextSubmitted }, take)
+      Self.drain(cancelled, closing: false, unlink: { $0.nextCancelled }, takeCancelled)
       Self.drain(resumed, closing: false, unlink: { $0.unlinkResumed() }, takeResumed)
     }
 
     /// Passes the last submissions to `take` and rejects all later ones. No thread wakes the loop afterwards.
     func end(_ take: (CurlTransfer) -> Void) {
-      Self.drain(submitted, closing: true, unlink: { $0.unlinkSubmitted() }, take)
-      Self.drain(cancelled, closing: true, unlink: { $0.unlinkCancelled() }) { _ in }
+      Self.drain(submitted, closing: true, unlink: { $0.nextSubmitted }, take)
+      Self.drain(cancelled, closing: true, unlink: { $0.nextCancelled }) { _ in }
       Self.drain(resumed, closing: true, unlink: { $0.unlinkResumed() }) { _ in }
       waker.end()
     }

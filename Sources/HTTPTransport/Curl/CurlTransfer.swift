@@ -82,21 +82,8 @@
       return true
     }
 
-    func unlinkSubmitted() -> UInt {
-      defer { nextSubmitted = 0 }
-      return nextSubmitted
-    }
-
-    func unlinkCancelled() -> UInt {
-      defer { nextCancelled = 0 }
-      return nextCancelled
-    }
-
     func unlinkResumed() -> UInt {
-      defer {
-        nextResumed = 0
-        isResuming.store(false, ordering: .releasing)
-      }
+      defer { isResuming.store(false, ordering: .releasing) }
       return nextResumed
     }
 

@@ -46,18 +46,12 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
   mutating func decode(_ type: String.Type) throws -> String { try next { try $0.string(at: $1) } }
   mutating func decode(_ type: Double.Type) throws -> Double { try next { try $0.double(at: $1) } }
   mutating func decode(_ type: Float.Type) throws -> Float { try next { try $0.float(at: $1) } }
-  mutating func decode(_ type: Int.Type) throws -> Int { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: Int8.Type) throws -> Int8 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: Int16.Type) throws -> Int16 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: Int32.Type) throws -> Int32 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: Int64.Type) throws -> Int64 { try next { try $0.integer(type, at: $1) } }
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: UInt.Type) throws -> UInt { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next { try $0.integer(type, at: $1) } }
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next { try $0.integer(type, at: $1) } }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next { try $0.integer(type, at: $1) } }
+  // The witness of the other integer types. The protocol has defaults for 128 bits, which would take precedence.
+  mutating func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+    try next { try $0.integer(type, at: $1) }
+  }
   mutating func decode<Model: Decodable>(_ type: Model.Type) throws -> Model {
     try next { try $0.decode(type, at: $1) }
   }

@@ -24,17 +24,11 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   func decode(_ type: String.Type) throws -> String { try session.string(at: place) }
   func decode(_ type: Double.Type) throws -> Double { try session.double(at: place) }
   func decode(_ type: Float.Type) throws -> Float { try session.float(at: place) }
-  func decode(_ type: Int.Type) throws -> Int { try session.integer(type, at: place) }
-  func decode(_ type: Int8.Type) throws -> Int8 { try session.integer(type, at: place) }
-  func decode(_ type: Int16.Type) throws -> Int16 { try session.integer(type, at: place) }
-  func decode(_ type: Int32.Type) throws -> Int32 { try session.integer(type, at: place) }
-  func decode(_ type: Int64.Type) throws -> Int64 { try session.integer(type, at: place) }
   func decode(_ type: Int128.Type) throws -> Int128 { try session.integer(type, at: place) }
-  func decode(_ type: UInt.Type) throws -> UInt { try session.integer(type, at: place) }
-  func decode(_ type: UInt8.Type) throws -> UInt8 { try session.integer(type, at: place) }
-  func decode(_ type: UInt16.Type) throws -> UInt16 { try session.integer(type, at: place) }
-  func decode(_ type: UInt32.Type) throws -> UInt32 { try session.integer(type, at: place) }
-  func decode(_ type: UInt64.Type) throws -> UInt64 { try session.integer(type, at: place) }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try session.integer(type, at: place) }
+  // The witness of the other integer types. The protocol has defaults for 128 bits, which would take precedence.
+  func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+    try session.integer(type, at: place)
+  }
   func decode<Model: Decodable>(_ type: Model.Type) throws -> Model { try session.decode(type, at: place) }
 }

@@ -22,21 +22,11 @@ extension ParameterNodeEncoder: SingleValueEncodingContainer {
   func encodeNil() { node.set(.null) }
   func encode(_ value: Bool) { node.set(.bool(value)) }
   func encode(_ value: String) { node.set(.string(value)) }
-  func encode(_ value: Int) { number(value) }
-  func encode(_ value: Int8) { number(value) }
-  func encode(_ value: Int16) { number(value) }
-  func encode(_ value: Int32) { number(value) }
-  func encode(_ value: Int64) { number(value) }
-  func encode(_ value: UInt) { number(value) }
-  func encode(_ value: UInt8) { number(value) }
-  func encode(_ value: UInt16) { number(value) }
-  func encode(_ value: UInt32) { number(value) }
-  func encode(_ value: UInt64) { number(value) }
+  // The witness of all integer types.
+  func encode(_ value: some FixedWidthInteger & Encodable) { node.set(.number(String(value))) }
   func encode(_ value: Double) throws { try float(value) }
   func encode(_ value: Float) throws { try float(value) }
   func encode<Value: Encodable>(_ value: Value) throws { try options.store(value, in: node, path: codingPath) }
-
-  private func number(_ value: some FixedWidthInteger) { node.set(.number(String(value))) }
 
   private func float<Value: BinaryFloatingPoint & LosslessStringConvertible & Encodable>(_ value: Value) throws {
     guard value.isFinite else { throw Self.notFinite(value, codingPath) }

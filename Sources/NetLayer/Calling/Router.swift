@@ -47,11 +47,7 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Cancels every request without a result. Their completions receive errors of kind `cancelled`.
   public func cancel() {
-    let former = inFlight.withLock { inFlight in
-      defer { inFlight = CompositeDisposable() }
-      return inFlight
-    }
-    former.dispose()
+    inFlight.withLock { exchange(&$0, with: CompositeDisposable()) }.dispose()
   }
 
   private func start<Model: Sendable>(

@@ -57,9 +57,7 @@ extension JSON {
   private func list(at path: String?) throws -> (JSON, [String]) {
     var (data, place) = (inner, innerPath)
     if let path, !path.isEmpty {
-      guard let steps = JSONPath(path) else {
-        throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
-      }
+      let steps = try steps(path)
       (data, place) = (data[steps], place + steps.codingPath)
     }
     let name = place.isEmpty ? "the response" : place.joined(separator: ".").debugDescription
@@ -101,9 +99,7 @@ extension JSON {
   @usableFromInline
   func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
-    guard let steps = JSONPath(path) else {
-      throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
-    }
+    let steps = try steps(path)
     let value = self[steps]
     guard value.exists else {
       if Model.self is any ExpressibleByNilLiteral.Type {
@@ -155,11 +151,14 @@ extension JSON {
     return envelope.isNone ? nil : try self[name].cursor(named: name)
   }
 
+  private func steps(_ path: String) throws -> JSONPath {
+    if let steps = JSONPath(path) { return steps }
+    throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
+  }
+
   /// Returns the cursor of the next page, at `path` of the whole response.
   func cursor(at path: String) throws -> String? {
-    guard let steps = JSONPath(path) else {
-      throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
-    }
+    let steps = try steps(path)
     return try self[steps].cursor(named: path)
   }
 

@@ -42,10 +42,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   override func released() {
     // No effect if the stream has terminated before.
     end(.success(()), dropsElements: true)
-    let resumes = state.withLock { state in
-      defer { state.resumes = [] }
-      return state.resumes
-    }
+    let resumes = state.withLock { exchange(&$0.resumes, with: []) }
     withExtendedLifetime(resumes) {}  // released outside the lock
   }
 

@@ -17,11 +17,7 @@ public enum Hooks {
   public static var onUnhandledError: UnhandledErrorHandler {
     get { handler.withLock { $0 } }
     set {
-      let former = handler.withLock { handler in
-        let former = handler
-        handler = newValue
-        return former
-      }
+      let former = handler.withLock { exchange(&$0, with: newValue) }
       withExtendedLifetime(former) {}  // released outside the lock
     }
   }

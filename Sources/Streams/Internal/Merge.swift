@@ -13,11 +13,6 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     var resumes: [@Sendable () -> Void] = []
 
     func isFull(_ limit: Int) -> Bool { running + queue.count >= limit }
-
-    mutating func takeResumes() -> [@Sendable () -> Void] {
-      defer { resumes = [] }
-      return resumes
-    }
   }
 
   @usableFromInline let next: Observable<Element>.Next
@@ -87,7 +82,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
 
   @usableFromInline
   override func released() {
-    let resumes = waiting.withLock { $0.takeResumes() }
+    let resumes = waiting.withLock { exchange(&$0.resumes, with: []) }
     withExtendedLifetime(resumes) {}  // released outside the lock
   }
 
@@ -114,7 +109,7 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
     guard limit != .max, error == nil else { return }
     waiting.withLock { $0.running -= 1 }
     startWaiting()
-    let resumes = waiting.withLock { $0.isFull(limit) ? [] : $0.takeResumes() }
+    let resumes = waiting.withLock { $0.isFull(limit) ? [] : exchange(&$0.resumes, with: []) }
     for resume in resumes { resume() }
   }
 
