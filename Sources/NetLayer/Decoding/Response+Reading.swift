@@ -16,10 +16,10 @@ extension Response {
   }
 
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
-    let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: encoding)
+    let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(bytes, in: encoding)
     guard let text else {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
-      guard String(data: Data(count: 4), encoding: encoding) != nil else {
+      guard String(Data(count: 4), in: encoding) != nil else {
         throw failure(
           "the charset \(name.debugDescription) requires Foundation, which this program does not link; decode the body "
             + "bytes yourself, or use a Foundation class such as NSString")

@@ -1,38 +1,61 @@
 import Synchronization
 
-/// State guarded by a mutex; the only lock type of this package.
-///
-/// Values removed from the state are released outside the lock with `withExtendedLifetime`, not with `_ =`: the
-/// optimizer may move a final release into the critical section, and a `deinit` may run user code.
-///
-/// In debug builds, an atomic also orders the critical sections. On Linux the contended path of `Mutex` runs in the
-/// kernel, where Thread Sanitizer cannot see it and would report false races. Compilers before 6.3 reject the closure
-/// that this requires.
-@usableFromInline
-package struct Locked<Value>: ~Copyable, Sendable {
-  // Guards the state; closures under it must not call code outside this package.
-  @usableFromInline let mutex: Mutex<Value>
-  #if DEBUG && compiler(>=6.3)
-    // Guards nothing, but makes the order of the sections visible to Thread Sanitizer.
-    @usableFromInline let order = Atomic<Bool>(false)
-  #endif
-
+#if compiler(>=6.2)
+  /// State guarded by a mutex; the only lock type of this package.
+  ///
+  /// Values removed from the state are released outside the lock with `withExtendedLifetime`, not with `_ =`: the
+  /// optimizer may move a final release into the critical section, and a `deinit` may run user code.
+  ///
+  /// In debug builds, an atomic also orders the critical sections. On Linux the contended path of `Mutex` runs in the
+  /// kernel, where Thread Sanitizer cannot see it and would report false races. Compilers before 6.3 reject the closure
+  /// that this requires.
   @usableFromInline
-  package init(_ value: sending Value) { mutex = Mutex(value) }
-
-  /// Runs `body` with exclusive access to the state. `body` must be short and must not call code outside this package.
-  @inlinable
-  package borrowing func withLock<Result, Failure: Error>(
-    _ body: (inout sending Value) throws(Failure) -> sending Result
-  ) throws(Failure) -> sending Result {
+  package struct Locked<Value>: ~Copyable, Sendable {
+    // Guards the state; closures under it must not call code outside this package.
+    @usableFromInline let mutex: Mutex<Value>
     #if DEBUG && compiler(>=6.3)
-      try mutex.withLock { (value: inout sending Value) throws(Failure) -> sending Result in
-        _ = order.load(ordering: .acquiring)
-        defer { order.store(true, ordering: .releasing) }
-        return try body(&value)
-      }
-    #else
-      try mutex.withLock(body)
+      // Guards nothing, but makes the order of the sections visible to Thread Sanitizer.
+      @usableFromInline let order = Atomic<Bool>(false)
     #endif
+
+    @usableFromInline
+    package init(_ value: sending Value) { mutex = Mutex(value) }
+
+    /// Runs `body` with exclusive access to the state. `body` must be short and must not call code outside this package.
+    @inlinable
+    package borrowing func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      #if DEBUG && compiler(>=6.3)
+        try mutex.withLock { (value: inout sending Value) throws(Failure) -> sending Result in
+          _ = order.load(ordering: .acquiring)
+          defer { order.store(true, ordering: .releasing) }
+          return try body(&value)
+        }
+      #else
+        try mutex.withLock(body)
+      #endif
+    }
   }
-}
+#else
+  /// The same lock for Swift before 6.2, which rejects correct `sending` closures and crashes on a generic mutex in a structure.
+  @usableFromInline
+  package final class Locked<Value>: @unchecked Sendable {  // safe: newer compilers check the values that pass the lock
+    // Guards `value`; closures under it must not call code outside this package.
+    @usableFromInline let mutex = Mutex<Void>(())
+    @usableFromInline var value: Value
+
+    @usableFromInline
+    package init(_ value: sending Value) { self.value = value }
+
+    /// Runs `body` with exclusive access to the state. `body` must be short and must not call code outside this package.
+    @inlinable
+    package func withLock<Result, Failure: Error>(
+      _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+      mutex._unsafeLock()
+      defer { mutex._unsafeUnlock() }
+      return try body(&value)
+    }
+  }
+#endif

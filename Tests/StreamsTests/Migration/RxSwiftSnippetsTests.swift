@@ -255,27 +255,28 @@ final class RxSwiftSnippetsTests: StreamsTestCase {
     XCTAssertEqual(try elements.toBlocking().toArray(), ["user 1"])
   }
 
-  @MainActor
   func test_driversOfAForm() {
-    let name = BehaviorRelay(value: "")
-    let password = BehaviorRelay(value: "")
-    let taps = PublishRelay<Void>()
-    let disposeBag = DisposeBag()
-    let log = Log<String>()
-    let model = SignUpDrivers(
-      name: name.asDriver(), password: password.asDriver(), taps: taps.asDriver(onErrorJustReturn: ()),
-      signUp: { name in name == "ann" ? .just("hello \(name)") : .error(APIError.offline) })
-    model.isEnabled.drive(onNext: { log.add("enabled \($0)") }).disposed(by: disposeBag)
-    model.signedIn.drive(onNext: { log.add($0) }).disposed(by: disposeBag)
-    password.accept("secret")
-    name.accept("ann")
-    runMainLoop(until: "the button is enabled") { log.all.last == "enabled true" }
-    taps.accept(())
-    runMainLoop(until: "ann is greeted") { log.count == 3 }
-    drainMain()
-    name.accept("bob")
-    taps.accept(())
-    runMainLoop(until: "bob is refused") { log.count == 4 }
-    XCTAssertEqual(log.all, ["enabled false", "enabled true", "hello ann", "failed"])
+    MainActor.assumeIsolated {
+      let name = BehaviorRelay(value: "")
+      let password = BehaviorRelay(value: "")
+      let taps = PublishRelay<Void>()
+      let disposeBag = DisposeBag()
+      let log = Log<String>()
+      let model = SignUpDrivers(
+        name: name.asDriver(), password: password.asDriver(), taps: taps.asDriver(onErrorJustReturn: ()),
+        signUp: { name in name == "ann" ? .just("hello \(name)") : .error(APIError.offline) })
+      model.isEnabled.drive(onNext: { log.add("enabled \($0)") }).disposed(by: disposeBag)
+      model.signedIn.drive(onNext: { log.add($0) }).disposed(by: disposeBag)
+      password.accept("secret")
+      name.accept("ann")
+      runMainLoop(until: "the button is enabled") { log.all.last == "enabled true" }
+      taps.accept(())
+      runMainLoop(until: "ann is greeted") { log.count == 3 }
+      drainMain()
+      name.accept("bob")
+      taps.accept(())
+      runMainLoop(until: "bob is refused") { log.count == 4 }
+      XCTAssertEqual(log.all, ["enabled false", "enabled true", "hello ann", "failed"])
+    }
   }
 }

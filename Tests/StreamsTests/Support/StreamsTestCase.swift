@@ -45,26 +45,6 @@ class StreamsTestCase: XCTestCase {
     }
   }
 
-  /// Runs the main loop until a condition holds that the main queue satisfies; fails after 20 s.
-  @MainActor
-  func runMainLoop(
-    until what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
-  ) {
-    let deadline = Date().addingTimeInterval(20)
-    while !condition() {
-      guard Date() < deadline else { return XCTFail("waited in vain until \(what)", file: file, line: line) }
-      _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
-    }
-  }
-
-  /// Runs the items queued for the main scheduler, so that the next one runs inline.
-  @MainActor
-  func drainMain() {
-    let ran = Log<Bool>()
-    _ = MainScheduler.instance.schedule { ran.add(true) }
-    runMainLoop(until: "the main scheduler is idle") { ran.count == 1 }
-  }
-
   /// Runs `body` on `count` threads concurrently and waits for all of them.
   func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let start = DispatchSemaphore(value: 0)
@@ -118,4 +98,24 @@ final class Referee<Element: Sendable>: Sendable {
     XCTAssertEqual(violations.all, [], file: file, line: line)
     XCTAssertLessThanOrEqual(ends.count, 1, "more than one end: \(ends.all)", file: file, line: line)
   }
+}
+
+/// Runs the main loop until a condition holds that the main queue satisfies; fails after 20 s.
+@MainActor
+func runMainLoop(
+  until what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
+) {
+  let deadline = Date().addingTimeInterval(20)
+  while !condition() {
+    guard Date() < deadline else { return XCTFail("waited in vain until \(what)", file: file, line: line) }
+    _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+  }
+}
+
+/// Runs the items queued for the main scheduler, so that the next one runs inline.
+@MainActor
+func drainMain() {
+  let ran = Log<Bool>()
+  _ = MainScheduler.instance.schedule { ran.add(true) }
+  runMainLoop(until: "the main scheduler is idle") { ran.count == 1 }
 }

@@ -1,0 +1,50 @@
+// swift-tools-version: 6.0
+// Generated from Package.swift by .ci/manifests --write. Swift 6.0 has no traits.
+import PackageDescription
+
+let urlSession: [SwiftSetting] = [.define("HAS_URLSESSION")]
+
+let package = Package(
+  name: "NetLayer",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "JSONText", targets: ["JSONText"]),
+    .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
+    .library(name: "StreamsTesting", targets: ["StreamsTesting"]),
+    .library(name: "NetLayer", targets: ["NetLayer"]),
+    .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
+    .executable(name: "Demo", targets: ["Demo"]),
+  ],
+  targets: [
+    .target(name: "PortableFoundation"),
+    .target(name: "Streams", dependencies: ["PortableFoundation"]),
+    .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"]),
+    .target(name: "JSONText", dependencies: ["PortableFoundation"]),
+    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "HTTPTransport",
+      dependencies: ["PortableFoundation", "Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+      swiftSettings: urlSession),
+    .target(name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"]),
+    .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
+    .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
+    .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
+    .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
+    .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
+    .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
+    .target(name: "TestSupport", dependencies: ["HTTPTransport", "Streams", "StreamsTesting"], path: "Tests/Support"),
+    .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
+    .testTarget(
+      name: "HTTPTransportTests",
+      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
+      swiftSettings: urlSession),
+    .testTarget(
+      name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
+      swiftSettings: urlSession),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
