@@ -9,7 +9,9 @@ extension JSONKeyedContainer {
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
     try members.session.integer(type, at: place(key))
   }
-  // The witness of the other integer types. The protocol has defaults for 128 bits, which would take precedence.
+  // The witness of the other integer types, inlined for speed. The protocol has defaults for 128 bits, which would take
+  // precedence.
+  @inline(__always)
   func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, forKey key: Key) throws -> Number {
     try members.session.integer(type, at: place(key))
   }

@@ -48,7 +48,9 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
   mutating func decode(_ type: Float.Type) throws -> Float { try next { try $0.float(at: $1) } }
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try next { try $0.integer(type, at: $1) } }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next { try $0.integer(type, at: $1) } }
-  // The witness of the other integer types. The protocol has defaults for 128 bits, which would take precedence.
+  // The witness of the other integer types, inlined for speed. The protocol has defaults for 128 bits, which would take
+  // precedence.
+  @inline(__always)
   mutating func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
     try next { try $0.integer(type, at: $1) }
   }

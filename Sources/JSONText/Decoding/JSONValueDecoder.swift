@@ -26,7 +26,9 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   func decode(_ type: Float.Type) throws -> Float { try session.float(at: place) }
   func decode(_ type: Int128.Type) throws -> Int128 { try session.integer(type, at: place) }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try session.integer(type, at: place) }
-  // The witness of the other integer types. The protocol has defaults for 128 bits, which would take precedence.
+  // The witness of the other integer types, inlined for speed. The protocol has defaults for 128 bits, which would take
+  // precedence.
+  @inline(__always)
   func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
     try session.integer(type, at: place)
   }
