@@ -74,6 +74,9 @@ static struct {
   int (*easy_pause)(void *, int);
   int (*easy_send)(void *, const void *, size_t, size_t *);
   int (*easy_recv)(void *, void *, size_t, size_t *);
+  void *(*url)(void);
+  void (*url_cleanup)(void *);
+  int (*url_set)(void *, int, const char *, unsigned int);
   void *(*share_init)(void);
   int (*share_cleanup)(void *);
   int (*share_setopt)(void *, int, ...);
@@ -150,6 +153,9 @@ static void load(void) {
     {FIND(library, curl_easy_pause), (void **)&curl.easy_pause},
     {FIND(library, curl_easy_send), (void **)&curl.easy_send},
     {FIND(library, curl_easy_recv), (void **)&curl.easy_recv},
+    {FIND(library, curl_url), (void **)&curl.url},
+    {FIND(library, curl_url_cleanup), (void **)&curl.url_cleanup},
+    {FIND(library, curl_url_set), (void **)&curl.url_set},
     {FIND(library, curl_share_init), (void **)&curl.share_init},
     {FIND(library, curl_share_cleanup), (void **)&curl.share_cleanup},
     {FIND(library, curl_share_setopt), (void **)&curl.share_setopt},
@@ -199,6 +205,18 @@ ccurl_info ccurl_get_info(void) { return info; }
 void *ccurl_easy_init(void) { return curl.easy_init(); }
 void ccurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }
 void ccurl_easy_reset(void *easy) { curl.easy_reset(easy); }
+
+int ccurl_easy_set_url(void *easy, void **parsed, const char *url) {
+  // CURLOPT_CURLU, CURLUPART_URL, and the flags with which libcurl parses the text of CURLOPT_URL.
+  enum { PARSED_URL = 10282, WHOLE = 0, ANY_SCHEME = 1 << 3, PATH_AS_IS = 1 << 4 };
+  if (*parsed == NULL) *parsed = curl.url();
+  bool is_parsed = *parsed != NULL && curl.url_set(*parsed, WHOLE, url, ANY_SCHEME | PATH_AS_IS) == 0;
+  curl.easy_setopt(easy, PARSED_URL, is_parsed ? *parsed : NULL);
+  return curl.easy_setopt(easy, CCURL_URL, url);
+}
+
+void ccurl_url_cleanup(void *parsed) { curl.url_cleanup(parsed); }
+
 const char *ccurl_easy_strerror(int code) { return curl.easy_strerror(code); }
 int ccurl_easy_set_long(void *easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
 int ccurl_easy_set_int64(void *easy, int option, int64_t value) { return curl.easy_setopt(easy, option, value); }

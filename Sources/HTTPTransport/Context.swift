@@ -8,9 +8,9 @@
 /// ```
 /// The values are never sent. Copies of a request keep them, so they remain available after retries and redirects.
 public struct Context: Sendable {
-  // An array, because there are only a few values. Copies share it.
+  // A list of immutable entries, of which copies share the end. There are only a few, each with another key.
   @usableFromInline
-  var values: [(key: ObjectIdentifier, value: any Sendable)] = []
+  var first: Entry?
 
   /// Creates an empty context.
   @inlinable
@@ -18,35 +18,71 @@ public struct Context: Sendable {
 
   /// Whether the context has no values.
   @inlinable
-  public var isEmpty: Bool { values.isEmpty }
+  public var isEmpty: Bool { first == nil }
 
   /// The value of a key; the key's `defaultValue` if it has not been set.
   @inlinable
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
     get {
-      for entry in values where entry.key == ObjectIdentifier(key) {
-        return entry.value as? Key.Value ?? Key.defaultValue
+      var next = first
+      while let entry = next {
+        // Only this setter creates an entry with this identifier.
+        if entry.key == ObjectIdentifier(key) { return unsafeDowncast(entry, to: EntryOf<Key>.self).value }
+        next = entry.next
       }
       return Key.defaultValue
     }
-    set {
-      let entry = (key: ObjectIdentifier(key), value: newValue as any Sendable)
-      if let index = values.firstIndex(where: { $0.key == entry.key }) {
-        values[index] = entry
-      } else {
-        // Contexts with one value usually receive more.
-        if values.isEmpty { values.reserveCapacity(4) }
-        values.append(entry)
-      }
+    set { first = EntryOf<Key>(newValue, before: without(ObjectIdentifier(key))) }
+  }
+
+  /// Whether the context is a copy of `other` that neither of them has changed since.
+  package func isCopy(of other: Context) -> Bool { first === other.first }
+
+  /// The entries without that of `key`.
+  @usableFromInline
+  func without(_ key: ObjectIdentifier) -> Entry? { first?.without(key) }
+
+  /// A key and its value, which the subclass has.
+  @usableFromInline
+  class Entry: @unchecked Sendable {  // safe: immutable
+    @usableFromInline let key: ObjectIdentifier
+    @usableFromInline let next: Entry?
+
+    @usableFromInline
+    init(_ key: ObjectIdentifier, before next: Entry?) { (self.key, self.next) = (key, next) }
+
+    func copy(before next: Entry?) -> Entry { self }
+
+    final func without(_ key: ObjectIdentifier) -> Entry? {
+      if self.key == key { return next }
+      guard let next else { return self }
+      let rest = next.without(key)
+      return rest === next ? self : copy(before: rest)
     }
+  }
+
+  @usableFromInline
+  final class EntryOf<Key: ContextKey>: Entry, @unchecked Sendable {  // safe: as above
+    @usableFromInline let value: Key.Value
+
+    @usableFromInline
+    init(_ value: Key.Value, before next: Entry?) {
+      self.value = value
+      super.init(ObjectIdentifier(Key.self), before: next)
+    }
+
+    override func copy(before next: Entry?) -> Entry { EntryOf(value, before: next) }
   }
 }
 
 extension Context {
   /// Takes all values of `other`, which replace existing values of the same keys.
   package mutating func take(_ other: Context) {
-    values.removeAll { own in other.values.contains { $0.key == own.key } }
-    values += other.values
+    guard let entry = other.first else { return }
+    var rest = other
+    rest.first = entry.next
+    take(rest)
+    first = entry.copy(before: without(entry.key))
   }
 }
 

@@ -42,8 +42,8 @@ package enum RequestCheck {
 
   /// The proxy can't read the fields of a request inside TLS. The server would receive the proxy's password instead.
   private static func proxyProblem(_ request: Request, url: String) -> String? {
-    guard url.utf8.dropping("https://") != nil,
-      request.headers.contains(where: { HTTPHeaders.same($0.name, "Proxy-Authorization") })
+    guard request.headers.contains(where: { HTTPHeaders.same($0.name, "Proxy-Authorization") }),
+      url.utf8.dropping("https://") != nil
     else { return nil }
     return
       "the header Proxy-Authorization would be sent to the server of the https URL, not to the proxy; remove it, and put user "

@@ -82,6 +82,11 @@ void *ccurl_easy_init(void);
 void ccurl_easy_cleanup(void *easy);
 void ccurl_easy_reset(void *easy);
 const char *ccurl_easy_strerror(int code);
+// Sets the URL of the next transfers, as text and parsed: libcurl copies a parsed URL faster than it parses the text for
+// each transfer. `*parsed` must outlive these transfers. It is NULL at first; the caller passes it again for another
+// URL, and ends it with ccurl_url_cleanup. libcurl reports an invalid URL when the transfer starts.
+int ccurl_easy_set_url(void *easy, void **parsed, const char *url);
+void ccurl_url_cleanup(void *parsed);
 int ccurl_easy_set_long(void *easy, int option, long value);
 int ccurl_easy_set_int64(void *easy, int option, int64_t value);
 int ccurl_easy_set_pointer(void *easy, int option, const void *value);

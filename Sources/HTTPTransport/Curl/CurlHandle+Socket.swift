@@ -24,7 +24,7 @@
       opening = currentRequest
       errorText.pointee = 0
       if let refusal { throw refusal.about(currentRequest) }
-      set(CCURL_URL, currentRequest.url.absoluteString)
+      set(url: currentRequest.url.absoluteString)
       set(CCURL_CONNECT_ONLY, 1)
       // An HTTP proxy must not interpret the data that follows, even without TLS.
       set(CCURL_HTTPPROXYTUNNEL, 1)

@@ -35,6 +35,9 @@
     var headersSent: HTTPHeaders?
     /// The header lines of the last plain GET, for reuse.
     var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
+    /// The URL that is set, as text and in libcurl's parsed form.
+    private var url = ""
+    private var parsedURL: UnsafeMutableRawPointer?
     private var connectMilliseconds = 0
     /// Whether the handle has settings that a plain GET does not have.
     var needsReset = false
@@ -127,6 +130,7 @@
 
     deinit {
       ccurl_easy_cleanup(easy)
+      ccurl_url_cleanup(parsedURL)
       errorText.deallocate()
       place.deallocate()
     }
@@ -141,6 +145,7 @@
       if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
       if CurlLibrary.keepsFreedFields { setDebugCallback() }
+      url = ""
       connectMilliseconds = 0
       bufferSize = Self.defaultBuffer
       waitsForMultiplexing = false
@@ -189,7 +194,7 @@
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
       answer.start(
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
-      set(CCURL_URL, transfer.hopURL)
+      set(url: transfer.hopURL)
       let milliseconds = Self.milliseconds(currentRequest.timeouts.connect)
       if milliseconds != connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
@@ -225,6 +230,13 @@
         throw refuse(refusal, transfer)
       }
       if !isAsBefore(transfer) { try prepareContent(transfer) }
+    }
+
+    /// Sets the URL, unless it is that of the previous transfer.
+    func set(url text: String) {
+      guard text != url else { return }
+      url = text
+      text.withCString { _ = ccurl_easy_set_url(easy, &parsedURL, $0) }
     }
 
     /// Sets the pins of the URL's host. Returns `false` if it has none.

@@ -125,6 +125,8 @@
       startHead()
       lines.reserveCapacity(512)
       isHTTP2 = line[5] >= 0x32
+      // libcurl 7.74 accepts any version.
+      if line[5] > 0x33 { problem = "it did not respond with HTTP/1, 2 or 3" }
       status = Self.statusCode(line)
     }
 

@@ -140,7 +140,7 @@ final class CallPipeline: Sendable {
   func mark(_ response: inout Response) {
     if response.context.isEmpty {
       response.context = context
-    } else if response.context[ResponseContext.self] !== reading {
+    } else if !response.context.isCopy(of: context), response.context[ResponseContext.self] !== reading {
       response.context[ResponseContext.self] = reading
     }
   }

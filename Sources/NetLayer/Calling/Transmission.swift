@@ -10,7 +10,8 @@ final class Transmission: Disposable {
   private enum Event {
     case progress(TransferProgress)
     case response(Response)
-    case failure(NetworkError)
+    // Errors are rare and large; without them, an event is copied faster.
+    indirect case failure(NetworkError)
   }
 
   private struct Receiver {

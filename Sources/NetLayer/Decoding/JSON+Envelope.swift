@@ -7,9 +7,9 @@ extension JSON {
   ///   there is no envelope.
   func accepted(by chosen: Envelope? = nil) throws -> JSON {
     guard !reading.isAccepted else { return self }
-    let envelope = chosen ?? reading.envelope.value
-    try judge(by: envelope)
-    return carrying(reading.with(isAccepted: true, by: chosen))
+    let context = reading.with(isAccepted: true, by: chosen)
+    try judge(by: context.envelope)
+    return carrying(context)
   }
 
   /// Decodes a model from the payload.
@@ -22,7 +22,7 @@ extension JSON {
       if Model.self is any ExpressibleByNilLiteral.Type {
         return try json.model(type, from: Self.null, below: json.innerPath)
       }
-      throw json.failure("the envelope has no member \(json.envelope.data.debugDescription)", at: json.innerPath)
+      throw json.failure("the envelope has no member \(json.rules.value.data.debugDescription)", at: json.innerPath)
     }
     return try json.model(type, from: data, below: json.innerPath)
   }
@@ -63,24 +63,24 @@ extension JSON {
     let name = place.isEmpty ? "the response" : place.joined(separator: ".").debugDescription
     guard data.exists else { throw failure("the response has no member \(name)", at: place) }
     guard data.kind == .array else {
-      let hint = envelope.isNone && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
+      let hint = rules.value.isNone && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
       throw failure("\(name) is of type \(data.kind), not an array\(hint)", at: place)
     }
     return (data, place)
   }
 
   /// The payload.
-  private var inner: JSON { envelope.isNone ? self : self[envelope.data] }
+  private var inner: JSON { rules.value.isNone ? self : self[rules.value.data] }
   /// The path of the payload in the response.
-  private var innerPath: [String] { envelope.isNone ? [] : [envelope.data] }
+  private var innerPath: [String] { rules.value.isNone ? [] : [rules.value.data] }
 
   /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects, arrays
   /// and a missing payload (absent, null or an empty string) are `true`.
   func flag() throws -> Bool {
     let json = try accepted()
     // Without an envelope, the status has already decided.
-    if json.envelope.isNone { return json.bool ?? true }
-    let name = json.envelope.data
+    if json.rules.value.isNone { return json.bool ?? true }
+    let name = json.rules.value.data
     let data = json[name]
     switch data.kind {
     case .missing, .null, .object, .array: return true
@@ -115,25 +115,27 @@ extension JSON {
     reading.error(.parse, reason, underlying: underlying, at: path)
   }
 
-  private var envelope: Envelope { reading.envelope.value }
+  private var rules: EnvelopeRules { reading.envelope }
 
-  func judge(by envelope: Envelope) throws {
-    if envelope.isNone { return }
+  /// Checks the code of the envelope. `rules` is a reference, because an envelope is copied member by member.
+  func judge(by rules: EnvelopeRules) throws {
+    if rules.value.isNone { return }
     let remedy = "; for an API without envelopes, use fetch(_:as:) or request(_:as:), or set envelope: .none"
     guard kind == .object else {
       throw failure("the response is of type \(kind), not an object with an envelope" + remedy, at: [])
     }
-    let code = self[envelope.code]
+    let code = self[rules.value.code]
     guard code.exists else {
-      throw failure("the envelope has no member \(envelope.code.debugDescription)" + remedy, at: [envelope.code])
+      throw failure("the envelope has no member \(rules.value.code.debugDescription)" + remedy, at: [rules.value.code])
     }
-    if envelope.success.accepts(code) { return }
-    guard envelope.success.reads(code) else {
-      throw failure("\(envelope.code.debugDescription) is of type \(code.kind), not a code", at: [envelope.code])
+    if rules.value.success.accepts(code) { return }
+    guard rules.value.success.reads(code) else {
+      throw failure("\(rules.value.code.debugDescription) is of type \(code.kind), not a code", at: [rules.value.code])
     }
-    let words = self[envelope.message].string ?? ""
+    let words = self[rules.value.message].string ?? ""
     throw reading.error(
-      .business, "the server rejected the request with \(envelope.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
+      .business,
+      "the server rejected the request with \(rules.value.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
       code: code.numeric, message: words.isEmpty ? nil : words)
   }
 
@@ -146,9 +148,9 @@ extension JSON {
 
   /// Returns the cursor of the next page, named by the envelope.
   private func cursor() throws -> String? {
-    let name = envelope.cursor
+    let name = rules.value.cursor
     // Without an envelope, a member of this name belongs to the app.
-    return envelope.isNone ? nil : try self[name].cursor(named: name)
+    return rules.value.isNone ? nil : try self[name].cursor(named: name)
   }
 
   private func steps(_ path: String) throws -> JSONPath {

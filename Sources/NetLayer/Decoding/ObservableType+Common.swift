@@ -9,10 +9,10 @@ extension Response {
   public func common(_ envelope: Envelope? = nil) throws -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
     let rules = context.envelope
-    try validate(by: rules.value)
+    try validate(by: rules)
     if body.isEmpty, rules.value.isNone { return try JSON(Data("null".utf8), carrying: context) }
     let json = try json(carrying: context)
-    try json.judge(by: rules.value)
+    try json.judge(by: rules)
     return json
   }
 }

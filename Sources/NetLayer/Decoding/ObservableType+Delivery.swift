@@ -74,6 +74,12 @@ final class Delivery<Element: Sendable>: Sendable {
     choose(reading?.delivery)
     let error = error.map { reading?.report($0) ?? $0 }
     guard let chosen = queue.withLock({ $0 }) else { return subscription.finish(error) }
+    enqueueEnd(error, in: chosen)
+  }
+
+  // Apart, so that direct delivery does not look up the metadata of the event's type.
+  @inline(never)
+  private func enqueueEnd(_ error: (any Error)?, in chosen: AnyObject) {
     enqueue(error.map { .error($0) } ?? .completed, in: chosen)
   }
 

@@ -83,13 +83,13 @@ extension Response {
   /// - Throws: `NetworkError` of kind `status` with the status as its code and the server's message, if the body has
   ///   one. See `Envelope.errorMessages`.
   public func validated() throws -> Response {
-    try validate(by: reading.envelope.value)
+    try validate(by: reading.envelope)
     return self
   }
 
   /// Throws if the status is not a success. Before this check, a 404 is not an error.
-  func validate(by envelope: Envelope) throws {
-    if !isSuccess { throw failure(by: envelope) }
+  func validate(by rules: EnvelopeRules) throws {
+    if !isSuccess { throw failure(by: rules.value) }
   }
 
   /// Returns the error of a response whose status is not a success.

@@ -36,7 +36,9 @@ public struct CacheOptions: Sendable {
   }
 
   /// Whether all options have their default values.
-  var isDefault: Bool { identity == Self.defaultValue.identity && allowsStorage == nil }
+  var isDefault: Bool {
+    policy == nil && key == nil && !includesBody && expiry == nil && allowsStorage == nil
+  }
 
   /// Whether these options can be compared with others.
   var isComparable: Bool { allowsStorage == nil || endpoint != nil }

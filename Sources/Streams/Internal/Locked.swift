@@ -18,7 +18,7 @@ import Synchronization
       @usableFromInline let order = Atomic<Bool>(false)
     #endif
 
-    @usableFromInline
+    @inlinable
     package init(_ value: sending Value) { mutex = Mutex(value) }
 
     /// Runs `body` with exclusive access to the state. `body` must be short and must not call code outside this package.
@@ -45,7 +45,7 @@ import Synchronization
     @usableFromInline let mutex = Mutex<Void>(())
     @usableFromInline var value: Value
 
-    @usableFromInline
+    @inlinable
     package init(_ value: sending Value) { self.value = value }
 
     /// Runs `body` with exclusive access to the state. `body` must be short and must not call code outside this package.
