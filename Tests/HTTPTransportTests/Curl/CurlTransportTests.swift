@@ -21,6 +21,21 @@
       XCTAssertTrue(found.gzip)
     }
 
+    func testAReusedHandleSendsTheURLOfEachRequest() throws {
+      let server = try LoopbackServer { .text($0.target) }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      // The last three repeat earlier ones: after the same URL, after others, and after a request that resets the handle.
+      let targets = ["/a?x=1", "/a?x=2", "/%2E%2E/b;c", "/?", "/a//b?q=a%20b&r", "/a//b?q=a%20b&r", "/a?x=1"]
+      for target in targets {
+        XCTAssertEqual(try outcome(Request(url: server.url(target)), on: transport).get().text(), target)
+      }
+      let post = Request(method: .post, url: server.url("/post"), body: .data(Data("x".utf8)))
+      XCTAssertEqual(try outcome(post, on: transport).get().text(), "/post")
+      XCTAssertEqual(try outcome(Request(url: server.url("/post")), on: transport).get().text(), "/post")
+      let other = try LoopbackServer { .text("other \($0.target)") }
+      XCTAssertEqual(try outcome(Request(url: other.url("/post")), on: transport).get().text(), "other /post")
+    }
+
     func testBrotliAndZstdAreDecodedIfTheLibrarySupportsThem() throws {
       let codings: [(String, Bool?, String)] = [
         ("br", CurlTransport.capabilities?.brotli, "1b2700f8a54574f6fab624956c328c4c4083899c92a11e1c"),

@@ -37,6 +37,36 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(context[TraceID.self], "a")
   }
 
+  func test_context_keepsTheOtherValues_whenOneIsReplacedOrTaken() {
+    enum First: ContextKey { static let defaultValue = 0 }
+    enum Second: ContextKey { static let defaultValue = 0 }
+    enum Third: ContextKey { static let defaultValue = "" }
+    func values(_ context: Context) -> String { "\(context[First.self]) \(context[Second.self]) \(context[Third.self])" }
+    var context = Context()
+    context[First.self] = 1
+    context[Second.self] = 2
+    context[Third.self] = "c"
+    var copy = context
+    XCTAssertTrue(copy.isCopy(of: context))
+    for round in 1...3 {
+      copy[First.self] = 10 * round
+      copy[Second.self] = 20 * round
+      copy[Third.self] += "d"
+      XCTAssertEqual(values(copy), "\(10 * round) \(20 * round) c" + String(repeating: "d", count: round))
+    }
+    XCTAssertFalse(copy.isCopy(of: context))
+    XCTAssertEqual(values(context), "1 2 c")
+    var other = Context()
+    other[Second.self] = 7
+    other[Attempt.self] = 3
+    context.take(other)
+    XCTAssertEqual(values(context), "1 7 c")
+    XCTAssertEqual(context[Attempt.self], 3)
+    XCTAssertEqual(values(other), "0 7 ")
+    context.take(Context())
+    XCTAssertEqual(values(context), "1 7 c")
+  }
+
   func test_context_isVisibleToInnerInterceptorsAndRetries() throws {
     let virtual = VirtualNetwork { request in
       request.context[Attempt.self] < 3 ? .failure(.connection) : .response(status: 200)

@@ -74,6 +74,11 @@ let programs: [String: (Int) throws -> Void] = [
   "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
+  "single": { count in
+    for number in 0..<count * 10 {
+      use(Single.just(number).map { $0 &+ 1 }.flatMap { .just($0 &* 3) }.subscribe(onSuccess: { use($0) }))
+    }
+  },
   "subject": { count in
     let subject = BehaviorSubject(value: 0)
     let bag = DisposeBag()
