@@ -35,7 +35,7 @@ public struct Context: Sendable {
     set { first = EntryOf<Key>(newValue, before: without(ObjectIdentifier(key))) }
   }
 
-  /// Whether the context is a copy of `other` that neither of them has changed since.
+  /// Returns whether the context is an unchanged copy of `other`, or the reverse.
   package func isCopy(of other: Context) -> Bool { first === other.first }
 
   /// The entries without that of `key`.

@@ -2,17 +2,20 @@ import PortableFoundation
 
 /// A key that distinguishes responses, made of delimited parts.
 struct CacheKey {
-  private(set) var text: String
+  // Bytes, because appending to a string takes several times as long.
+  private var bytes: [UInt8]
 
-  init(_ text: String = "") { self.text = text }
+  init(_ text: String = "") { bytes = Array(text.utf8) }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Adds a part; `nil` differs from an empty string. The delimiter can't occur in a method, header field or URL.
   mutating func append(_ part: String?) {
     if let part {
-      text += part
-      text += "\u{1}"
+      bytes += part.utf8
+      bytes.append(1)
     } else {
-      text += "\u{2}"
+      bytes.append(2)
     }
   }
 
@@ -23,8 +26,8 @@ struct CacheKey {
   ///   - own: A custom key that replaces URL and body.
   ///   - hasBody: `true` if the body is part of the key.
   init?(_ request: Request, method: HTTPMethod? = nil, account: String?, own: String? = nil, hasBody: Bool = false) {
-    text = ""
-    text.reserveCapacity(128)
+    bytes = []
+    bytes.reserveCapacity(128)
     append((method ?? request.method).rawValue)
     append(account)
     // The field determines whether a transport decodes the body.

@@ -56,12 +56,16 @@ public final class LimitInterceptor: Interceptor {
 
   private enum Stage { case waiting, running, streaming, over }
 
-  /// A waiting request and its continuation.
-  private struct Call {
+  /// A waiting request and its continuation. A reference, because it moves from the queue to the thread that starts it.
+  private final class Call: Sendable {
     let request: Request
     let next: Chain
     let subscription: Subscription
     let emit: Observable<Response>.Next
+
+    init(_ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Response>.Next) {
+      (self.request, self.next, self.subscription, self.emit) = (request, next, subscription, emit)
+    }
   }
 
   /// A place in the queue. Disposing it removes the request from the queue.
@@ -131,8 +135,8 @@ public final class LimitInterceptor: Interceptor {
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     Observable(push: { [self] subscription, emit in
       let now = scheduler.now
+      let call = Call(request, next, subscription, emit)
       let waiting = state.withLock { state in
-        let call = Call(request: request, next: next, subscription: subscription, emit: emit)
         let lane = limitsHosts ? state.lane(for: request.url) : state.queue.lane(for: "")
         let waiting = Waiting(self, call, lane, now)
         state.queue.wait(waiting, in: lane, priority: waiting.priority)
@@ -145,7 +149,7 @@ public final class LimitInterceptor: Interceptor {
 
   private func start(_ waiting: Waiting, _ call: Call) {
     let waited = scheduler.now.timeIntervalSince(waiting.begun)
-    call.next(call.request).run(call.subscription) { [self] response in
+    call.next(call.request).run(call.subscription) { [self, emit = call.emit] response in
       if let body = response.context[BodyReader.self]?.buffer {
         state.withLock { _ in if waiting.stage == .running { waiting.stage = .streaming } }
         body.whenOver { [self] in leave(waiting, isOver: true) }
@@ -154,10 +158,10 @@ public final class LimitInterceptor: Interceptor {
         leave(waiting)
       }
       // Requests that start immediately skip the bookkeeping.
-      guard waited >= 0.001 else { return try call.emit(response) }
+      guard waited >= 0.001 else { return try emit(response) }
       var response = response
       response.context[Waited.self] += waited
-      try call.emit(response)
+      try emit(response)
     }
   }
 

@@ -60,30 +60,38 @@ public struct RetryInterceptor: Interceptor {
   /// Sends `request` until it succeeds, can't be retried, or has used up the attempts or the origin's budget.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     budget.earn(Origin(request.url))
-    return attempt(request, next)
+    return Attempts(rules: self, next: next).attempt(request)
   }
 
-  private func attempt(_ request: Request, _ next: Chain) -> Observable<Response> {
-    guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
-      return next(request)
-    }
-    // `map` and `catchError` in one scope, because every request runs this code.
-    return Observable(push: { subscription, emit in
-      let scope = CatchScope(subscription) { error in
-        let pause = (error as? Again)?.pause ?? pause(after: NetworkError.wrapping(error), request)
-        guard let pause else { throw error }
-        var again = request
-        again.context[Attempt.self] += 1
-        attempt(again, next).delaySubscription(pause, scheduler: policy.scheduler).run(subscription, emit)
-      }
-      next(request).run(scope) { response in
-        // Responses to retry are thrown as errors, so that none of them is emitted.
-        if statuses.contains(response.status), let pause = pause(after: response, request) {
-          throw Again(pause)
+  /// The attempts of one request. A reference, because copying the rules into the closures of an attempt takes longer.
+  private final class Attempts: Sendable {
+    let rules: RetryInterceptor
+    let next: Chain
+
+    init(rules: RetryInterceptor, next: Chain) { (self.rules, self.next) = (rules, next) }
+
+    func attempt(_ request: Request) -> Observable<Response> {
+      guard request.context[Attempt.self] < rules.policy.attempts, request.body.isRepeatable,
+        rules.isRepeatable(request)
+      else { return next(request) }
+      // `map` and `catchError` in one scope, because every request runs this code.
+      return Observable(push: { [self] subscription, emit in
+        let scope = CatchScope(subscription) { [self] error in
+          let pause = (error as? Again)?.pause ?? rules.pause(after: NetworkError.wrapping(error), request)
+          guard let pause else { throw error }
+          var again = request
+          again.context[Attempt.self] += 1
+          attempt(again).delaySubscription(pause, scheduler: rules.policy.scheduler).run(subscription, emit)
         }
-        subscription.deliver(response, to: emit)
-      }
-    })
+        next(request).run(scope) { [self] response in
+          // Responses to retry are thrown as errors, so that none of them is emitted.
+          if rules.statuses.contains(response.status), let pause = rules.pause(after: response, request) {
+            throw Again(pause)
+          }
+          subscription.deliver(response, to: emit)
+        }
+      })
+    }
   }
 
   private func pause(after response: Response, _ request: Request) -> Duration? {
