@@ -390,8 +390,15 @@ static void set_unread(ccurl_multi *multi, int socket, uint8_t is_unread) {
   multi->sockets[socket].is_unread = is_unread;
 }
 
-// Called when the events that libcurl waits for change. Between two requests of a connection, it briefly waits for
-// none. The socket stays watched until an event occurs or it is closed, which saves two system calls per request.
+static bool is_connected(int socket) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  return getpeername(socket, (struct sockaddr *)&address, &length) == 0;
+}
+
+// Called when the events that libcurl waits for change. Between two requests of a connection, it waits for none. The
+// socket is then watched for input until an event occurs or it is closed. This saves two system calls per request, and
+// detects input that no request expects: libcurl 8.23 does not check for it before it reuses a connection.
 static int socket_changed(void *easy, int socket, int what, void *context, void *unused) {
   (void)unused;
   ccurl_multi *multi = context;
@@ -406,9 +413,10 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   uint8_t wanted = what == POLL_REMOVE ? 0 : (uint8_t)(what & POLL_INOUT);
   multi->sockets[socket].wanted = wanted;
   if (wanted != 0 && multi->sockets[socket].is_unread != DISTRUSTED) set_unread(multi, socket, 0);
-  if (wanted == 0 && multi->sockets[socket].watched == POLL_IN && multi->sockets[socket].is_connection) return 0;
-  if (wanted == 0) multi->sockets[socket].is_connection = 0;
-  watch(multi, socket, wanted);
+  bool is_idle = wanted == 0 && multi->sockets[socket].is_connection
+                 && (multi->sockets[socket].watched == POLL_IN || is_connected(socket));
+  if (wanted == 0) multi->sockets[socket].is_connection = is_idle;
+  watch(multi, socket, is_idle ? POLL_IN : wanted);
   return 0;
 }
 
