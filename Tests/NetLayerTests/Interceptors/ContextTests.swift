@@ -41,7 +41,9 @@ final class ContextTests: XCTestCase {
     enum First: ContextKey { static let defaultValue = 0 }
     enum Second: ContextKey { static let defaultValue = 0 }
     enum Third: ContextKey { static let defaultValue = "" }
-    func values(_ context: Context) -> String { "\(context[First.self]) \(context[Second.self]) \(context[Third.self])" }
+    func values(_ context: Context) -> String {
+      "\(context[First.self]) \(context[Second.self]) \(context[Third.self])"
+    }
     var context = Context()
     context[First.self] = 1
     context[Second.self] = 2
