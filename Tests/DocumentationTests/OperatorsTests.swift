@@ -17,7 +17,7 @@ final class OperatorsTests: XCTestCase {
   private static let withoutRow = Set(
     """
     andThen asCompletable asDriver asSingle bind catchErrorJustReturn create decode deferred delaySubscription elementAt
-    empty error first from ignoreElements interval just never of range reduce repeatElement single subscribe
+    empty error first from ignoreElements interval just never of range reduce repeatElement subscribe
     subscribeOnMain takeLast timer toArray using
     """.components(separatedBy: .whitespacesAndNewlines))
 

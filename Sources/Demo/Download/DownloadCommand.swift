@@ -30,7 +30,7 @@ struct DownloadOptions: URLOptions {
     guard digits.count == 64, text.count == 64 else {
       throw UsageError("--sha256 takes 64 hexadecimal digits, not \(text.debugDescription)")
     }
-    return Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) })
+    return Data((0..<32).map { (index: Int) -> UInt8 in UInt8(digits[2 * index] << 4 | digits[2 * index + 1]) })
   }
 }
 

@@ -23,7 +23,7 @@ extension ObservableType {
   ) -> Observable<Source.Element> {
     let source = asObservable()
     return Observable<Source.Element>(push: { subscription, next in
-      let merge = Merge(subscription, limit: limit, next: next)
+      let merge = MergeScope(subscription, limit: limit, next: next)
       source.run(merge) { merge.add(try selector($0).asObservable()) }
     })
   }

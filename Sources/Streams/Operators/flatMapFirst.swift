@@ -10,7 +10,7 @@ extension ObservableType {
   ) -> Observable<Source.Element> {
     let source = asObservable()
     return Observable<Source.Element>(push: { subscription, next in
-      let merge = Merge(subscription, next: next)
+      let merge = MergeScope(subscription, next: next)
       source.run(merge) { element in
         if merge.isIdle { merge.add(try selector(element).asObservable()) }
       }

@@ -5,7 +5,7 @@ import Synchronization
 /// It is the scope of the outer stream. Inner streams are counted before they are subscribed. Elements and terminal
 /// events of all streams pass through one drain, so that they are serial and no terminal event overtakes an element.
 @usableFromInline
-final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, an emitter and a mutex
+final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, an emitter and a mutex
   private struct Waiting {
     var running = 0
     var queue = Queue<Observable<Element>>()
@@ -130,13 +130,13 @@ final class Merge<Element: Sendable>: Scope, @unchecked Sendable {  // safe: ato
 @usableFromInline
 final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   // Safe: `slot` is written before the inner stream runs, and read after it has terminated.
-  @usableFromInline let parent: Merge<Element>
+  @usableFromInline let parent: MergeScope<Element>
   @usableFromInline var slot = -1
   // The number of elements of this stream that wait in the drain; only one thread at a time adds to it.
   @usableFromInline let queued = Atomic<Int>(0)
 
   @usableFromInline
-  init(_ parent: Merge<Element>) { self.parent = parent }
+  init(_ parent: MergeScope<Element>) { self.parent = parent }
 
   @inlinable
   func push(_ element: Element) {
