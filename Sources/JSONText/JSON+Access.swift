@@ -116,6 +116,6 @@ extension JSON {
   @inline(__always)
   private func read<Result>(_ kind: JSONWord.Kind, _ body: (JSONReader, Int) -> Result) -> Result? {
     guard let position else { return nil }
-    return document.index.read { $0.word(position).kind == kind ? body($0, position) : nil }
+    return document.read { $0.word(position).kind == kind ? body($0, position) : nil }
   }
 }

@@ -47,6 +47,6 @@ extension JSON: Equatable {
 
   private var number: JSONNumber? {
     guard let word, word.kind == .number else { return nil }
-    return document.index.read { JSONNumber($0.bytes(word)) }
+    return document.read { JSONNumber($0.bytes(word)) }
   }
 }

@@ -48,13 +48,13 @@ public struct JSON: Sendable {
 
   /// Parses text and attaches a context, which is passed on to all values inside.
   package init(_ data: Data, carrying context: (any AnyObject & Sendable)?) throws {
-    self.init(document: JSONDocument(try JSONIndex(data), context: context), position: 0)
+    self.init(document: try JSONDocument(data, context: context), position: 0)
   }
 
   /// Parses text. The argument is labeled because `JSON("…")` is the literal of a JSON string.
   ///
   /// - Throws: `JSONError` with the offset of the first invalid byte in UTF-8.
-  public init(parsing text: String) throws { self.init(document: JSONDocument(try JSONIndex(text)), position: 0) }
+  public init(parsing text: String) throws { self.init(document: try JSONDocument(text), position: 0) }
 
   /// The kind of the value.
   public var kind: Kind {
@@ -76,14 +76,14 @@ public struct JSON: Sendable {
   public var isNull: Bool { kind == .null }
 
   /// A copy of the value's bytes in UTF-8, unchanged; empty if the value is missing.
-  public var data: Data { word.map(document.index.slice) ?? Data() }
+  public var data: Data { word.map(document.slice) ?? Data() }
 
   /// The offset of the value in the text, in bytes of UTF-8.
   public var offset: Int { word?.start ?? 0 }
 
   /// Returns the same value with a context, which is passed on to all values inside.
   package func carrying(_ context: any AnyObject & Sendable) -> JSON {
-    JSON(document: JSONDocument(document.index, context: context), position: position)
+    JSON(document: JSONDocument(document, context: context), position: position)
   }
 
   /// The context attached by `carrying(_:)`.
@@ -92,7 +92,7 @@ public struct JSON: Sendable {
   /// A hash of the value's text, valid during this run of the program; `nil` if the value is missing.
   package var textHash: Int? {
     word.map { word in
-      document.index.read { reader in
+      document.read { reader in
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(reader.bytes(word)))
         return hasher.finalize()
@@ -103,17 +103,17 @@ public struct JSON: Sendable {
   /// An upper bound for the number of nested levels, each of which takes three words; 0 for a scalar.
   var depthBound: Int {
     guard let position else { return 0 }
-    return document.index.read { min(document.index.depth, ($0.next(position) - position) / 3) }
+    return document.read { min(document.depth, ($0.next(position) - position) / 3) }
   }
 
   /// The entry of the value in the index.
-  var word: JSONWord? { position.map { position in document.index.read { $0.word(position) } } }
+  var word: JSONWord? { position.map { position in document.read { $0.word(position) } } }
 }
 
 extension JSON: CustomStringConvertible {
   /// The text of the value, unchanged; empty if the value is missing.
   public var description: String {
     guard let word else { return "" }
-    return document.index.read { String(decoding: $0.bytes(word), as: UTF8.self) }
+    return document.read { String(decoding: $0.bytes(word), as: UTF8.self) }
   }
 }

@@ -1,4 +1,4 @@
-/// A reader of values through an index, without checking the grammar again; valid only within `JSONIndex.read`.
+/// A reader of values through an index, without checking the grammar again; valid only within `JSONDocument.read`.
 struct JSONReader {
   let text: UnsafePointer<UInt8>
   let words: UnsafePointer<UInt64>
@@ -24,7 +24,7 @@ struct JSONReader {
   /// Returns the parent of a container and the index of the container in it; `nil` for the root.
   func parent(of container: Int) -> (position: Int, ordinal: Int)? {
     let parent = UInt32(truncatingIfNeeded: words[container + 1])
-    return parent == JSONIndex.none ? nil : (Int(parent), Int(words[container + 1] >> 32))
+    return parent == JSONDocument.none ? nil : (Int(parent), Int(words[container + 1] >> 32))
   }
 
   /// Calls `body` with the position of each key of an object; its value is at the next position.

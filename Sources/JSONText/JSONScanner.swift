@@ -7,33 +7,26 @@
 struct JSONScanner {
   let text: UnsafePointer<UInt8>
   let end: Int
+  /// The memory of the text and of the index, which the caller must free.
+  private(set) var memory: JSONMemory
 
-  private var words: UnsafeMutablePointer<UInt64>
-  private var capacity: Int
+  private var words: UnsafeMutablePointer<UInt64> { memory.words }
   private var count = 0
 
-  /// Creates a scanner. `text` must be followed by `JSONIndex.padding` zeros, which end every loop below.
-  init(_ text: UnsafePointer<UInt8>, count: Int) {
-    self.text = text
-    end = count
-    // Most texts have at least eight bytes per key or value.
-    capacity = count / 8 + 16
-    words = .allocate(capacity: capacity)
+  /// Creates a scanner of the text of `end` bytes in `memory`.
+  init(_ memory: JSONMemory, end: Int) {
+    self.memory = memory
+    self.end = end
+    text = UnsafePointer(memory.text)
   }
 
-  /// Scans the whole text.
+  /// Scans the whole text, and returns the number of nested levels.
   ///
-  /// - Returns: The index, which the caller must deallocate, and the number of nested levels.
   /// - Throws: `JSONError` with the offset of the first invalid byte.
-  mutating func scan() throws -> (UnsafeMutablePointer<UInt64>, depth: Int) {
-    do {
-      let depth = try scanText()
-      if capacity > 2 * count + 512 { resize(to: count) }
-      return (words, depth)
-    } catch {
-      words.deallocate()
-      throw error
-    }
+  mutating func scan() throws -> Int {
+    let depth = try scanText()
+    memory.trim(to: count)
+    return depth
   }
 
   private mutating func scanText() throws -> Int {
@@ -56,7 +49,7 @@ struct JSONScanner {
     var deepest = 0
     while true {
       // A value begins here: reserve three words for it, and one for the next key.
-      if count + 4 > capacity { resize(to: 2 * capacity + 4) }
+      if count + 4 > memory.capacity { memory.resize(to: 2 * memory.capacity + 4, count: count) }
       let start = at
       switch text[at] {
       case UInt8(ascii: "\""):
@@ -113,7 +106,7 @@ struct JSONScanner {
         words[container + 2] = UInt64(count) | members << 32
         depth -= 1
         let outer = UInt32(truncatingIfNeeded: words[container + 1])
-        guard outer != JSONIndex.none else { return deepest }
+        guard outer != JSONDocument.none else { return deepest }
         container = Int(outer)
         isObject = JSONWord(bits: words[container]).kind == .object
         members = words[container + 2]
@@ -168,14 +161,6 @@ struct JSONScanner {
   private mutating func append(_ word: JSONWord) {
     words[count] = word.bits
     count += 1
-  }
-
-  private mutating func resize(to capacity: Int) {
-    let larger = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
-    larger.moveInitialize(from: words, count: count)
-    words.deallocate()
-    words = larger
-    self.capacity = capacity
   }
 
   @inline(__always)

@@ -1,4 +1,4 @@
-/// An entry of a `JSONIndex`: the kind of a key or value, and its position in the text.
+/// An entry of a `JSONDocument`: the kind of a key or value, and its position in the text.
 ///
 /// Bits 0–29 are the offset of the first byte, 30–59 the offset of the byte after the last, 60–62 the kind, and 63 the
 /// flag. 30 bits allow texts of up to 1 GB.

@@ -82,7 +82,7 @@ final class JSONScannerTests: XCTestCase {
 
   private func fault(_ data: Data) throws -> JSONError? {
     let json = try JSON(data)
-    return json.document.index.read { $0.fault($0.word(0)) }
+    return json.document.read { $0.fault($0.word(0)) }
   }
 
   func test_bytesThatAreNotUTF8AreFoundInTheString() throws {

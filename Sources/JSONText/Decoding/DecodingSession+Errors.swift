@@ -8,7 +8,7 @@ extension DecodingSession {
     read { reader in
       // The containers from the place up to the root.
       var steps: [(position: Int, parent: Int, ordinal: Int)] = []
-      if place.parent != JSONIndex.none {
+      if place.parent != JSONDocument.none {
         steps.append((Int(place.position), Int(place.parent), Int(place.ordinal)))
         while let step = steps.last, step.parent != root, let outer = reader.parent(of: step.parent) {
           steps.append((step.parent, outer.position, outer.ordinal))
@@ -79,7 +79,7 @@ extension DecodingSession {
   }
 
   private func context(_ place: DecodingPlace, _ complaint: String) -> DecodingError.Context {
-    let isThere = place.position != JSONIndex.none
+    let isThere = place.position != JSONDocument.none
     return .init(
       codingPath: path(to: place), debugDescription: isThere ? "\(complaint), at byte \(word(place).start)." : complaint
     )

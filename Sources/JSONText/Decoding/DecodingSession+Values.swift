@@ -98,7 +98,7 @@ extension DecodingSession {
   /// Returns the value unchanged, including exact numbers.
   @inline(never)
   func json(_ place: DecodingPlace) -> JSON {
-    place.position == JSONIndex.none
+    place.position == JSONDocument.none
       ? JSON(nilLiteral: ()) : JSON(document: document, position: Int(place.position))
   }
 

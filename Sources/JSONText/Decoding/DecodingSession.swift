@@ -3,7 +3,7 @@ import Synchronization
 
 /// The location of a decoder: a value, and the path to its parent.
 struct DecodingPlace {
-  /// The position of the value in the index; `JSONIndex.none` represents a null that is not in the text.
+  /// The position of the value in the index; `JSONDocument.none` represents a null that is not in the text.
   let position: UInt32
   /// The enclosing container; `none` for the root of the decode.
   let parent: UInt32
@@ -14,8 +14,8 @@ struct DecodingPlace {
 
   /// Creates a root.
   init(position: Int?) {
-    self.position = position.map(UInt32.init) ?? JSONIndex.none
-    (parent, ordinal, depth) = (JSONIndex.none, 0, 0)
+    self.position = position.map(UInt32.init) ?? JSONDocument.none
+    (parent, ordinal, depth) = (JSONDocument.none, 0, 0)
   }
 
   /// Creates the location of a value inside the container at `place`.
@@ -43,15 +43,12 @@ final class DecodingSession {
   /// `outer` has the others.
   let dictionary: UInt32
   let outer: DecodingSession?
-  /// The positions at which to search for the next key: per level, an object in the upper half and one of its keys in
-  /// the lower half. They are atomic, because user code may use decoders on other threads. A lost or wrong entry only
-  /// makes a search longer.
-  private let cursors: UnsafeMutablePointer<Atomic<UInt64>>
-  private static let cursorCount = 8
+  /// The positions at which to search for the next key.
+  private let cursors = SearchPositions()
 
   init(
     _ document: JSONDocument, root: Int, options: DecodingOptions, prefix: [any CodingKey] = [],
-    dictionary: UInt32 = JSONIndex.none, outer: DecodingSession? = nil
+    dictionary: UInt32 = JSONDocument.none, outer: DecodingSession? = nil
   ) {
     self.document = document
     self.root = root
@@ -59,24 +56,17 @@ final class DecodingSession {
     self.prefix = prefix
     self.dictionary = dictionary
     self.outer = outer
-    cursors = .allocate(capacity: Self.cursorCount)
-    for slot in 0..<Self.cursorCount { (cursors + slot).initialize(to: Atomic(.max)) }
-  }
-
-  deinit {
-    cursors.deinitialize(count: Self.cursorCount)
-    cursors.deallocate()
   }
 
   /// Runs `body` with a reader, which must not escape it.
   @inline(__always)
-  func read<Result>(_ body: (JSONReader) throws -> Result) rethrows -> Result { try document.index.read(body) }
+  func read<Result>(_ body: (JSONReader) throws -> Result) rethrows -> Result { try document.read(body) }
 
   /// Returns the entry at a place.
   @inline(__always)
   func word(_ place: DecodingPlace) -> JSONWord {
-    place.position == JSONIndex.none
-      ? JSONWord(.null, from: 0) : document.index.read { $0.word(Int(place.position)) }
+    place.position == JSONDocument.none
+      ? JSONWord(.null, from: 0) : document.read { $0.word(Int(place.position)) }
   }
 
   /// The enclosing objects whose keys are not converted. They are never decoded through containers.
@@ -95,8 +85,7 @@ final class DecodingSession {
   /// The search continues from the last member found in this object, because models usually decode members in order.
   @inline(__always)
   func value(named name: String, in object: DecodingPlace, _ reader: JSONReader) -> UInt32? {
-    let slot = Int(object.depth) & (Self.cursorCount - 1)
-    let entry = cursors[slot].load(ordering: .relaxed)
+    let entry = cursors[object.depth]
     let first = UInt32(object.position) &+ 3
     let start = UInt32(truncatingIfNeeded: entry >> 32) == object.position ? UInt32(truncatingIfNeeded: entry) : first
     let end = UInt32(truncatingIfNeeded: reader.end(of: Int(object.position)))
@@ -105,8 +94,7 @@ final class DecodingSession {
       Self.search(reader, wanted, from: start, to: end) ?? Self.search(reader, wanted, from: first, to: start)
     }
     guard let found else { return nil }
-    cursors[slot].store(
-      UInt64(object.position) << 32 | UInt64(reader.next(Int(found))), ordering: .relaxed)
+    cursors[object.depth] = UInt64(object.position) << 32 | UInt64(reader.next(Int(found)))
     return found
   }
 
@@ -120,5 +108,36 @@ final class DecodingSession {
       key = reader.next(key + 1)
     }
     return nil
+  }
+}
+
+/// For each of four levels, an object in the upper half and one of its keys in the lower half.
+///
+/// They are atomic, because user code may use decoders on other threads. A lost or wrong entry, or a fifth level, only
+/// makes a search longer.
+private struct SearchPositions: ~Copyable {
+  // Guard only themselves. Stored one by one, because an array would be allocated for each decode.
+  private let a = Atomic(UInt64.max)
+  private let b = Atomic(UInt64.max)
+  private let c = Atomic(UInt64.max)
+  private let d = Atomic(UInt64.max)
+
+  subscript(level: UInt32) -> UInt64 {
+    @inline(__always) get {
+      switch level & 3 {
+      case 0: a.load(ordering: .relaxed)
+      case 1: b.load(ordering: .relaxed)
+      case 2: c.load(ordering: .relaxed)
+      default: d.load(ordering: .relaxed)
+      }
+    }
+    @inline(__always) nonmutating set {
+      switch level & 3 {
+      case 0: a.store(newValue, ordering: .relaxed)
+      case 1: b.store(newValue, ordering: .relaxed)
+      case 2: c.store(newValue, ordering: .relaxed)
+      default: d.store(newValue, ordering: .relaxed)
+      }
+    }
   }
 }
