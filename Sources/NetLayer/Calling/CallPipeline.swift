@@ -1,7 +1,7 @@
 import Streams
 
 /// The pipeline of every call: build, interceptors, transport (`Transmission`, which also switches to the mapping
-/// scheduler), report errors once.
+/// queue), report errors once.
 /// Operators decode and deliver afterwards. A network has one pipeline for all its calls.
 final class CallPipeline: Sendable {
   /// The context for reading the pipeline's responses.
@@ -10,8 +10,8 @@ final class CallPipeline: Sendable {
   private let context: Context
   let activity: Activity
   let mapping: any ImmediateSchedulerType
-  /// A function that runs work on the mapping scheduler.
-  let hop: @Sendable (@escaping @Sendable () -> Void) -> Void
+  /// A function that runs work on the mapping queue, `mapping`.
+  let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let interceptors: [any Interceptor]
   private let chosenTransport: (any Transport)?
 
@@ -22,7 +22,7 @@ final class CallPipeline: Sendable {
     context[ResponseContext.self] = reading
     self.context = context
     mapping = backend.mapping
-    hop = mapping.submit
+    runOnMappingQueue = mapping.submit
     interceptors = backend.interceptors
     chosenTransport = backend.transport
   }

@@ -1,28 +1,28 @@
 import PortableFoundation
 import Streams
 
-/// One request in the transport. This class cancels it, and moves its events off the transport's thread, which must not
-/// be blocked.
+/// One request in the transport. This class cancels it, and moves its events from the transport's thread, which must not
+/// be blocked, to the mapping queue (`Transmission+MappingQueue.swift`).
 ///
 /// The subscription that it serves owns it. It releases that subscription when the request has ended. For a streamed
 /// response, it does so when the head is delivered, regardless of how long the body takes.
 final class Transmission: Disposable {
-  private enum Event {
+  enum Event {
     case progress(TransferProgress)
     case response(Response)
     // Errors are rare and large; without them, an event is copied faster.
     indirect case failure(NetworkError)
   }
 
-  private struct Receiver {
+  struct Receiver {
     let subscription: Subscription
     let next: Observable<Response>.Next
   }
 
-  private struct State {
+  struct State {
     /// The receiver of the events; `nil` after disposal or the last event.
     var receiver: Receiver?
-    /// The events that the mapping scheduler has yet to deliver one by one, and whether it is delivering. Most
+    /// The events that the mapping queue has yet to deliver one by one, and whether it is delivering. Most
     /// requests have one event, which needs no array.
     var event: Event?
     var laterEvents: [Event] = []
@@ -33,11 +33,11 @@ final class Transmission: Disposable {
   }
 
   private let request: Request
-  private let pipeline: CallPipeline
-  private let progress: ProgressHandler?
-  /// Guards the state, which the subscriber, the transport and the mapping scheduler access. Events are delivered and
+  let pipeline: CallPipeline
+  let progress: ProgressHandler?
+  /// Guards the state, which the subscriber, the transport and the mapping queue access. Events are delivered and
   /// requests cancelled outside the lock.
-  private let state: Locked<State>
+  let state: Locked<State>
 
   init(
     _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ subscription: Subscription,
@@ -170,48 +170,5 @@ final class Transmission: Disposable {
       return state.isCounted
     }
     if isCounted { pipeline.activity.end() }
-  }
-
-  private func add(_ event: Event) {
-    let starts = state.withLock { state in
-      guard state.receiver != nil else { return false }
-      if case .response(let response) = event,
-        response.context[BodyReader.self] != nil || response.context[SocketLink.Owner.self] != nil
-      {
-        state.sent = nil
-      }
-      if state.event == nil { state.event = event } else { state.laterEvents.append(event) }
-      defer { state.isDelivering = true }
-      return !state.isDelivering
-    }
-    if starts { pipeline.hop { [self] in deliver() } }
-  }
-
-  // MARK: The mapping scheduler
-
-  private func deliver() {
-    while let (event, receiver) = takeEvent() {
-      // Consumed, so that the response is usually the only reference to its storage and is modified in place.
-      switch consume event {
-      case .progress(let progress): self.progress?(progress)
-      case .response(var response):
-        pipeline.mark(&response)
-        receiver.subscription.deliver(response, to: receiver.next)
-        receiver.subscription.complete()
-      case .failure(let error): receiver.subscription.fail(pipeline.reading.translated(error))
-      }
-    }
-  }
-
-  /// Takes the oldest event. A call that finds no event ends the delivery.
-  private func takeEvent() -> (Event, Receiver)? {
-    state.withLock { state in
-      guard let receiver = state.receiver, let event = state.event.take() else {
-        state.isDelivering = false
-        return nil
-      }
-      if !state.laterEvents.isEmpty { state.event = state.laterEvents.removeFirst() }
-      return (event, receiver)
-    }
   }
 }

@@ -46,16 +46,16 @@ final class Delivery<Element: Sendable>: Sendable {
   /// Delivers all later events on `scheduler`, unless one has already been chosen.
   @inlinable
   func choose(_ scheduler: (any ImmediateSchedulerType)?) {
-    if let scheduler { hop(to: scheduler) }
+    if let scheduler { startDelivery(on: scheduler) }
   }
 
   @usableFromInline
-  func hop(to scheduler: any ImmediateSchedulerType) {
+  func startDelivery(on scheduler: any ImmediateSchedulerType) {
     guard queue.withLock({ $0 == nil }) else { return }
     let fresh = PublishSubject<Element>()
     queue.withLock { $0 = fresh }
-    let hop = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
-    fresh.observeOn(scheduler).run(hop) { [subscription, receive] in subscription.deliver($0, to: receive) }
+    let scope = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
+    fresh.observeOn(scheduler).run(scope) { [subscription, receive] in subscription.deliver($0, to: receive) }
   }
 
   @inlinable
