@@ -31,6 +31,9 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
     /// Set when the transport has finished, or the consumer has stopped.
     var end: End?
     var control: Control?
+    var isAttached = false
+    /// The work that waits for a control.
+    var early: [@Sendable () -> Void] = []
     var waiter: Waiter?
     var isClaimed = false
     /// The closures to call at the end.
@@ -59,6 +62,24 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
       return (state.end != nil, state.resumesLate)
     }
     if isOver { asControl(control).dispose() } else if resumes { asControl(control).resume() }
+    // Work that arrives meanwhile joins the queue, so that the order is kept.
+    while let work = nextEarlyWork() { work() }
+  }
+
+  private final func nextEarlyWork() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      state.isAttached = state.early.isEmpty
+      return state.isAttached ? nil : state.early.removeFirst()
+    }
+  }
+
+  /// Runs `work` in order, as soon as a control is attached: usually immediately, else on the thread that attaches it.
+  package final func whenAttached(_ work: @escaping @Sendable () -> Void) {
+    let isEarly = state.withLock { state in
+      if !state.isAttached { state.early.append(work) }
+      return !state.isAttached
+    }
+    if !isEarly { work() }
   }
 
   /// Appends `element`. Returns `pause` if the buffer is full.

@@ -12,7 +12,7 @@
     private static let expectationSize: Int64 = 1 << 20
 
     /// The number of bytes that a socket accepts in one call, even if the connection is slow.
-    private static let longHead = 1 << 14
+    static let longHead = 1 << 14
 
     func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
       let request = transfer.currentRequest
@@ -22,6 +22,7 @@
       if isPlain, let plainHead, plainHead.headers == request.headers {
         ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), plainHead.list.head)
         headersSent = request.headers
+        cookiesSent = nil
         return
       }
       let (removed, added) = try prepareMethodAndBody(request)

@@ -83,8 +83,10 @@
     }
 
     func unlinkResumed() -> UInt {
-      defer { isResuming.store(false, ordering: .releasing) }
-      return nextResumed
+      let next = nextResumed
+      // An exchange, so that the loop then sees the pause or its end that a consumer has set before it found this flag.
+      _ = isResuming.exchange(false, ordering: .acquiringAndReleasing)
+      return next
     }
 
     /// Records activity on the wire.

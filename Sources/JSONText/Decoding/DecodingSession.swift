@@ -118,8 +118,11 @@ final class DecodingSession {
 private struct SearchPositions: ~Copyable {
   // Guard only themselves. Stored one by one, because an array would be allocated for each decode.
   private let a = Atomic(UInt64.max)
+  // As above.
   private let b = Atomic(UInt64.max)
+  // As above.
   private let c = Atomic(UInt64.max)
+  // As above.
   private let d = Atomic(UInt64.max)
 
   subscript(level: UInt32) -> UInt64 {

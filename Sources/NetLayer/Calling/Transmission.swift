@@ -137,19 +137,24 @@ final class Transmission: Disposable {
     }
     let link = SocketLink(pipeline.mapping)
     hold(Disposables.create { link.cancel() })
+    // The transport may respond before it has returned the control that sends and closes.
     let control = transport.connect(
       request, options: options,
       receiver: SocketReceiver(
         response: { [self] response in
-          var response = response
-          if response.status == 101 { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
           countOut()
-          add(.response(response))
+          link.messages.whenAttached { [self] in
+            var response = response
+            if response.status == 101 { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
+            add(.response(response))
+          }
         }, message: link.messages.push,
         closed: { [self] result in
           countOut()
-          link.messages.end(with: result)
-          if case .failure(let error) = result { add(.failure(error)) }
+          link.messages.whenAttached { [self] in
+            link.messages.end(with: result)
+            if case .failure(let error) = result { add(.failure(error)) }
+          }
         }))
     link.messages.attach(control)
   }

@@ -19,6 +19,8 @@ package final class HandlerScope: Subscription, @unchecked Sendable {
     isOwned = true
     super.init()
     parent.own(self)
+    // Another thread may be ending the parent, and has not released what it owns yet. The next source must not start.
+    if parent.isStopped { dispose() }
   }
 
   /// Creates a scope without an owner, optionally above `parent`.

@@ -24,6 +24,11 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
     open += 1
   }
 
+  /// Completes the result if there is no source.
+  final func completeIfEmpty() {
+    if slots.isEmpty { downstream.complete() }
+  }
+
   /// Returns the next result; called when every slot has an element.
   func take() -> Output? { nil }
 
@@ -113,6 +118,7 @@ final class TupleJoin<each Element: Sendable>: Join<(repeat each Element)>, @unc
 
   func start(_ sources: repeat Observable<each Element>) {
     repeat attach(each sources, each slots)
+    completeIfEmpty()
   }
 
   override func take() -> (repeat each Element)? { try? (repeat (each slots).take()) }
@@ -126,6 +132,7 @@ final class ArrayJoin<Element: Sendable>: Join<[Element]>, @unchecked Sendable {
     slots = sources.map { _ in SlotOf(takesOnce: takesOnce) }
     for slot in slots { add(slot) }
     for (source, slot) in zip(sources, slots) { attach(source, slot) }
+    completeIfEmpty()
   }
 
   override func take() -> [Element]? { try? slots.map { try $0.take() } }

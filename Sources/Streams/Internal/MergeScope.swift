@@ -41,6 +41,8 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
   /// Adds one inner stream; called serially by the outer stream.
   @inlinable
   func add(_ inner: Observable<Element>) {
+    // Another thread may be ending the result.
+    guard !downstream.isStopped else { return }
     if case .scalar(let element) = inner.source {
       // The outer stream is serial, so nothing needs to be serialized.
       if isIdle, emitter.drain.isIdle {

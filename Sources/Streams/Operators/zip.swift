@@ -101,7 +101,6 @@ extension Observable {
   public static func zip<S: Sequence & Sendable>(_ sources: S) -> Observable<[Element]>
   where S.Element: ObservableConvertibleType, S.Element.Element == Element {
     let sources = sources.map { $0.asObservable() }
-    guard !sources.isEmpty else { return .empty() }
     return Observable<[Element]>(joining: { ArrayJoin($0, takesOnce: true).start(sources) })
   }
 

@@ -75,6 +75,25 @@
       }
     }
 
+    func testALongURLAfterAShortOneIsSentCompletely() throws {
+      let server = try RawServer { client, _ in
+        while let head = client.receiveHead() {
+          let size = head.utf8.count
+          client.send("HTTP/1.1 200 OK\r\nContent-Length: \("\(size)".utf8.count)\r\n\r\n\(size)")
+        }
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let sizes = [0, CurlLibrary.asksBeforeSending ? 900_000 : 60_000, 0]
+      var heads: [Int] = []
+      for size in sizes {
+        let url = try XCTUnwrap(URL(string: "\(server.url)?\(String(repeating: "x", count: size))"))
+        let request = Request(url: url, timeouts: .init(connect: 20, idle: 5, total: 30))
+        heads.append(try XCTUnwrap(Int(try outcome(request, on: transport).get().text())))
+      }
+      XCTAssertEqual(heads[1] - heads[0], sizes[1])
+      XCTAssertEqual(heads[2], heads[0])
+    }
+
     func testABodyAnnouncedAsTooLargeIsRejectedWithoutReadingIt() throws {
       for limit in [0, 10] {
         for status in [200, 500] {

@@ -36,6 +36,23 @@
       XCTAssertEqual(try outcome(Request(url: other.url("/post")), on: transport).get().text(), "other /post")
     }
 
+    func testAReusedHandleSendsTheCookiesOfEachRequest() throws {
+      let server = try LoopbackServer { .text($0.header("Cookie") ?? "none") }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let jar = CookieJar()
+      jar.store(["Set-Cookie": "sid=1"], from: server.url)
+      let plain = Request(url: server.url)
+      var signedIn = plain
+      signedIn.options.cookies = jar
+      for _ in 0..<3 {
+        XCTAssertEqual(try outcome(plain, on: transport).get().text(), "none")
+        XCTAssertEqual(try outcome(signedIn, on: transport).get().text(), "sid=1")
+        XCTAssertEqual(try outcome(signedIn, on: transport).get().text(), "sid=1")
+      }
+      jar.removeAll()
+      XCTAssertEqual(try outcome(signedIn, on: transport).get().text(), "none")
+    }
+
     func testBrotliAndZstdAreDecodedIfTheLibrarySupportsThem() throws {
       let codings: [(String, Bool?, String)] = [
         ("br", CurlTransport.capabilities?.brotli, "1b2700f8a54574f6fab624956c328c4c4083899c92a11e1c"),

@@ -52,6 +52,60 @@ final class SocketLinkTests: XCTestCase {
     }
   }
 
+  /// A transport that opens, and possibly closes, the socket before `connect` returns.
+  private struct EarlyTransport: SocketTransport {
+    let control: SlowControl
+    let end: Result<SocketClose, NetworkError>?
+
+    func send(
+      _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any Disposable { Disposables.create() }
+
+    func connect(_ request: Request, options: SocketOptions, receiver: SocketReceiver) -> any SocketControl {
+      receiver.response(Response(request: request, status: 101))
+      _ = receiver.message(.text("first"))
+      if let end { receiver.closed(end) }
+      return control
+    }
+  }
+
+  func testMessagesThatAreSentBeforeTheTransportHasReturnedItsControlAreSent() throws {
+    let control = SlowControl()
+    let network = Network(
+      Backend(
+        baseURL: URL(string: "http://h"), transport: EarlyTransport(control: control, end: nil),
+        mapping: ImmediateScheduler.instance))
+    let failures = Notes()
+    let sockets = Box<[Socket]>([])
+    _ = network.openSocket(.get("/"), SocketOptions()).subscribe(onSuccess: { socket in
+      sockets.update { $0.append(socket) }
+      socket.link.send(.text("hello")) { if let error = $0 { failures.add("\(error)") } }
+    })
+    XCTAssertEqual(control.waiting.value.count, 1)
+    XCTAssertEqual(failures.all, [])
+    XCTAssertEqual(sockets.value.count, 1)
+  }
+
+  func testSocketThatEndsBeforeTheTransportHasReturnedItsControlDeliversItsMessagesAndTheEnd() async throws {
+    for end in [Result.success(SocketClose(code: .normal)), .failure(NetworkError(kind: .connection, reason: "lost"))] {
+      let network = Network(
+        Backend(
+          baseURL: URL(string: "http://h"), transport: EarlyTransport(control: SlowControl(), end: end),
+          mapping: ImmediateScheduler.instance))
+      let notes = Notes()
+      do {
+        try await network.withSocket(.get("/")) { socket in
+          for try await message in socket.messages { notes.add("\(message)") }
+          notes.add("end")
+        }
+      } catch {
+        notes.add((error as? NetworkError).map { "\($0.kind)" } ?? "\(error)")
+      }
+      XCTAssertEqual(notes.all.count, 2, "\(notes.all)")
+      XCTAssertEqual(notes.all.last, (try? end.get()) == nil ? "connection" : "end")
+    }
+  }
+
   func testALongMessageWaitsForItself() {
     let (link, control) = attached()
     let completed = Counter()

@@ -124,6 +124,36 @@ final class CombiningLawsTests: StreamsTestCase {
     XCTAssertEqual(subscribed.all, [])
   }
 
+  func test_law15_noSourceStartsWhileAnotherThreadDeliversTheError() {
+    typealias Combine = @Sendable (Observable<Int>, Observable<Int>) -> Observable<Int>
+    let combinations: [(String, Combine)] = [
+      ("zip", { Observable.zip($0, $1) { $0 + $1 } }), ("combineLatest", { Observable.combineLatest($0, $1) { $0 + $1 } }),
+      ("zip of an array", { Observable.zip([$0, $1]) { $0[0] } }), ("withLatestFrom", { $1.withLatestFrom($0) }),
+      ("merge", { Observable.merge($0, $1) }), ("merge with a limit", { Observable.from([$0, $1]).merge(maxConcurrent: 2) }),
+      ("takeUntil", { $1.takeUntil($0) }), ("amb", { Observable.amb([$0, $1]) }),
+    ]
+    for (name, combine) in combinations {
+      let (isFailing, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let started = Log<Int>()
+      let failing = Observable<Int>.create { observer in
+        Thread { observer.onError(StreamError.noElements) }.start()
+        isFailing.wait()
+        return Disposables.create()
+      }
+      let other = Observable<Int>.create { _ in
+        started.add(1)
+        return Disposables.create()
+      }
+      let subscription = combine(failing, other).subscribe(onError: { _ in
+        isFailing.signal()
+        mayReturn.wait()
+      })
+      mayReturn.signal()
+      XCTAssertEqual(started.all, [], name)
+      subscription.dispose()
+    }
+  }
+
   func test_law16_takeUntilDisposesTheLosingSideImmediately() {
     let time = TestScheduler()
     let source = time.cold("a--b--c|")

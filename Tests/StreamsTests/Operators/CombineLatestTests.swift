@@ -19,6 +19,13 @@ final class CombineLatestTests: OperatorTestCase {
     XCTAssertEqual(try four.toBlocking().toArray(), [7, 8])
   }
 
+  func test_noSources_completesImmediately() {
+    let completed = Log<String>()
+    _ = Observable.combineLatest().subscribe(onCompleted: { completed.add("combineLatest") })
+    _ = Observable.zip().subscribe(onCompleted: { completed.add("zip") })
+    XCTAssertEqual(completed.all, ["combineLatest", "zip"])
+  }
+
   func test_errorFailsImmediatelyAndDisposesTheOthers() {
     let time = TestScheduler()
     let other = time.cold("a------|")
