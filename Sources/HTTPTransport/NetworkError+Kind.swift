@@ -93,7 +93,8 @@ extension NetworkError.Kind {
     }
   }
 
-  /// The code of this kind in the articles' scheme.
+  /// The code of an error that is created without one: -1213 if the response can't be parsed, -1214 if the request
+  /// can't be created, and -1212 for all other kinds.
   var defaultCode: Int {
     switch known {
     case .parse: -1213

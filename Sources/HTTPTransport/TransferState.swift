@@ -77,7 +77,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
 
   /// Prevents a disposal from reaching the transport. Called before the caller receives the disposable, if the request
   /// is finished elsewhere.
-  final func refuse() { state.store(Self.done, ordering: .releasing) }
+  final func ignoreDisposal() { state.store(Self.done, ordering: .releasing) }
 
   // MARK: The transport's thread
 
@@ -93,7 +93,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   }
 
   /// The host and port of the current request.
-  final var place: String { currentRequest.url.hostAndPort }
+  final var hostAndPort: String { currentRequest.url.hostAndPort }
 
   /// Continues with `next`, the target of the last redirect in `trail`.
   func follow(_ next: Request, _ trail: RedirectTrail) {

@@ -59,9 +59,9 @@ private final class Download: @unchecked Sendable {
   }
 
   func start(on transport: some Transport, _ progress: ProgressHandler?) {
-    // Checked before the transfer, so that a refused destination causes no transfer.
-    if let refusal = PartialFile.refusal(of: destination) {
-      failure = refusal
+    // Checked before the transfer, so that an invalid destination causes no transfer.
+    if let invalid = PartialFile.failure(of: destination) {
+      failure = invalid
       _ = queue.schedule { self.finish() }
       return
     }

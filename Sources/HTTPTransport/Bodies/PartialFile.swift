@@ -41,7 +41,7 @@ package final class PartialFile {
   init(_ destination: URL, isPrivate: Bool = false) throws(NetworkError) {
     (self.destination, sidecar) = (destination, nil)
     part = destination.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).part")
-    if let refusal = Self.refusal(of: destination) { throw refusal }
+    if let failure = Self.failure(of: destination) { throw failure }
     descriptor = open(part.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
     guard descriptor >= 0 else { throw error("can't be created") }
   }
@@ -54,7 +54,7 @@ package final class PartialFile {
     part = destination.deletingLastPathComponent().appending(path: Self.name(for: destination.lastPathComponent))
     let sidecar = part.appendingPathExtension("json")
     self.sidecar = sidecar
-    if let refusal = Self.refusal(of: destination) { throw refusal }
+    if let failure = Self.failure(of: destination) { throw failure }
     repeat {
       letGo()
       descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -93,7 +93,7 @@ package final class PartialFile {
   }
 
   /// Returns the error of a `destination` that can't become a file; `nil` if no problem can be detected in advance.
-  static func refusal(of destination: URL) -> NetworkError? {
+  static func failure(of destination: URL) -> NetworkError? {
     guard destination.isFileURL else {
       return NetworkError(
         kind: .file, reason: "the destination of a download must be a file URL, not \(destination.absoluteString)")

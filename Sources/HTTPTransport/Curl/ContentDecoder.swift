@@ -5,7 +5,8 @@
   /// A decoder for the content codings of one response, with output of limited size. Used only on the loop's thread.
   ///
   /// The decoding of libcurl stays disabled. Up to version 8.14, it accepts a truncated coded body as complete, and
-  /// decompresses each chunk without a limit.
+  /// decompresses each chunk without a limit. `CurlHandle.prepareContent` sets `Accept-Encoding` to the codings of
+  /// `CurlLibrary.codings`.
   final class ContentDecoder {
     enum Step {
       /// The number of bytes of decoded content.

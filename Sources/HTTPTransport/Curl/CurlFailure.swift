@@ -8,14 +8,14 @@
     var request: Request { get }
     /// The request on the wire, and its URL as text.
     var currentRequest: Request { get }
-    var hopURL: String { get }
+    var currentURL: String { get }
     /// The host and port of the current request.
-    var place: String { get }
+    var hostAndPort: String { get }
   }
 
   extension CurlOperation {
     /// Whether the current request uses TLS.
-    var isSecure: Bool { hopURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
+    var isSecure: Bool { currentURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
   }
 
   extension CurlTransfer: CurlOperation {}
@@ -24,37 +24,37 @@
   enum CurlFailure {
     static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
       let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
-      let place = transfer.place
-      let said = "\(place): \(underlying.text)"
+      let host = transfer.hostAndPort
+      let said = "\(host): \(underlying.text)"
       func make(_ kind: NetworkError.Kind, _ reason: String) -> NetworkError {
         NetworkError(kind: kind, reason: reason, request: transfer.request, underlying: underlying)
       }
       if handle.answer.isTooLarge {
         return make(
           .tooLarge,
-          "the body from \(place) is larger than \(handle.answer.maxBodySize) bytes; raise "
+          "the body from \(host) is larger than \(handle.answer.maxBodySize) bytes; raise "
             + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests")
       }
       if var failure = handle.bodyFailure {
         failure.request = transfer.request
         return failure
       }
-      if let reason = handle.abortReason { return make(.connection, "\(place): \(reason)") }
+      if let reason = handle.abortReason { return make(.connection, "\(host): \(reason)") }
       let proxy = handle.proxyPlace
       switch code {
       // Code 7 since libcurl 8.15.
       case _ where [7, 56].contains(code) && tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
         return make(
           .connection,
-          "the proxy \(proxy ?? "") responded to CONNECT to \(place) with \(tunnelStatus(handle)); check "
+          "the proxy \(proxy ?? "") responded to CONNECT to \(host) with \(tunnelStatus(handle)); check "
             + "Configuration.proxy, including its user and password")
       case 8 where handle.answer.status > 0:
         return make(
-          .connection, "the response header from \(place) is not valid: \(underlying.text); check the server")
+          .connection, "the response header from \(host) is not valid: \(underlying.text); check the server")
       case 1 where !underlying.text.contains("not supported or disabled"), 8:
-        return make(.connection, "\(place) did not respond with HTTP: \(underlying.text); check the port")
+        return make(.connection, "\(host) did not respond with HTTP: \(underlying.text); check the port")
       case 1, 3:
-        return make(.invalidRequest, "libcurl rejected the URL \(transfer.hopURL): \(underlying.text)")
+        return make(.invalidRequest, "libcurl rejected the URL \(transfer.currentURL): \(underlying.text)")
       case 6:
         return make(
           .unknownHost,
@@ -64,44 +64,44 @@
         if let address = handle.address {
           return make(
             .connection,
-            "could not connect to \(place) at \(address.text): \(underlying.text); check Configuration.addresses, and "
+            "could not connect to \(host) at \(address.text): \(underlying.text); check Configuration.addresses, and "
               + "that a server is listening there")
         }
         if let proxy {
           return make(
             .connection,
-            "could not connect to \(place) through the proxy \(proxy): \(underlying.text); check "
+            "could not connect to \(host) through the proxy \(proxy): \(underlying.text); check "
               + "Configuration.proxy, and that a proxy is listening there")
         }
         return make(.connection, "could not connect to \(said); check that a server is listening there")
       case 18 where handle.answer.status >= 200:
-        return make(.connection, cutShort(place, handle))
+        return make(.connection, cutShort(host, handle))
       case 28:
         return connectTimeout(transfer, underlying)
       case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
         return make(
           .connection,
-          "the response header from \(place) has a line longer than libcurl's limit of 100 KB, or is too "
+          "the response header from \(host) has a line longer than libcurl's limit of 100 KB, or is too "
             + "large in total; check the server")
       case 27:
         return make(
           .connection,
-          "libcurl has too little memory for the request to \(place), or the request header is too large; move "
+          "libcurl has too little memory for the request to \(host), or the request header is too large; move "
             + "large values into the body")
       // GnuTLS reports a reset that it reads as 56.
       case _ where (code == 35 && isHangUp(underlying.text)) || (code == 56 && isInHandshake(transfer, handle)):
         return make(
           .tls,
-          "\(proxy.map { "the proxy \($0) or " } ?? "")\(place) closed the connection during the TLS "
+          "\(proxy.map { "the proxy \($0) or " } ?? "")\(host) closed the connection during the TLS "
             + "handshake (\(underlying.text)); check that the port uses TLS, and what the server requires")
       case _ where code == 58 || ([35, 43].contains(code) && underlying.text.contains("key file")):
         return make(
           .tls,
-          "the client certificate or key can't be used for \(place): \(underlying.text); check the files and the "
+          "the client certificate or key can't be used for \(host): \(underlying.text); check the files and the "
             + "password of TLS.identity")
       case 35, 51, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
-        let target = isProxys ? "the proxy \(proxy ?? "") for \(place)" : place
+        let target = isProxys ? "the proxy \(proxy ?? "") for \(host)" : host
         return make(
           .tls,
           "the TLS handshake with \(target) failed: \(underlying.text); check the certificate of the "
@@ -109,29 +109,29 @@
       case 56 where isCertificateDemand(underlying.text):
         return make(
           .tls,
-          "\(place) requires a client certificate or does not accept it: \(underlying.text); set one in TLS.identity")
+          "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLS.identity")
       case 65:
         return make(
           .connection,
-          "\(place) requested the body again, which can be sent only once; use a repeatable BodyStream")
+          "\(host) requested the body again, which can be sent only once; use a repeatable BodyStream")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
       case 97: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
-      case 18, 52: return make(.connection, "\(place) closed the connection without a response; try again")
+      case 18, 52: return make(.connection, "\(host) closed the connection without a response; try again")
       case 16, 92:
         return make(.connection, "HTTP/2 error with \(said) (libcurl error \(code)); try again")
       case 55, 56:
         return make(
           .connection,
           handle.answer.status >= 200
-            ? "the connection was lost: \(cutShort(place, handle, underlying.text))"
-            : "the connection to \(place) was lost before the response: \(underlying.text)")
+            ? "the connection was lost: \(cutShort(host, handle, underlying.text))"
+            : "the connection to \(host) was lost before the response: \(underlying.text)")
       case 96:
         return make(
           .connection,
           "could not connect with HTTP/3 to \(said); check that the server supports HTTP/3 on that UDP port, or use "
             + "HTTPVersion.automatic")
       case 61:
-        return make(.connection, "the body from \(place) does not match its Content-Encoding; check the server")
+        return make(.connection, "the body from \(host) does not match its Content-Encoding; check the server")
       default: return make(.connection, "the request failed: \(said) (libcurl error \(code))")
       }
     }
@@ -169,13 +169,13 @@
     static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: cutShort(transfer.place, handle, reason), request: transfer.request)
+        reason: cutShort(transfer.hostAndPort, handle, reason), request: transfer.request)
     }
 
     static func connectTimeout(_ transfer: some CurlOperation, _ underlying: (any Error)? = nil) -> NetworkError {
       NetworkError(
         kind: .timeout,
-        reason: "could not connect to \(transfer.place) within Timeouts.connect "
+        reason: "could not connect to \(transfer.hostAndPort) within Timeouts.connect "
           + "(\(transfer.request.timeouts.connect) s); raise the limit or check the network",
         request: transfer.request, underlying: underlying)
     }
@@ -184,7 +184,7 @@
     static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(transfer.place) closed the connection in the middle of the response header; try again",
+        reason: "\(transfer.hostAndPort) closed the connection in the middle of the response header; try again",
         request: transfer.request)
     }
 
@@ -193,13 +193,13 @@
       let meaning = limit == "idle" ? "sent no data for" : "did not complete the response within"
       return NetworkError(
         kind: .timeout,
-        reason: "\(transfer.place) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise the limit or "
+        reason: "\(transfer.hostAndPort) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise the limit or "
           + "check the server",
         request: transfer.request)
     }
 
     /// Returns the error for a setting that libcurl does not accept, so that nothing may be sent.
-    static func refused(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
+    static func rejected(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
       let text = ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
       let library = CurlLibrary.capabilities.map { "\($0.version) with \($0.tls ?? "no TLS")" } ?? "?"
       let remedy =
@@ -224,12 +224,12 @@
       ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
     }
 
-    private static func cutShort(_ place: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
+    private static func cutShort(_ host: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
       let received = ccurl_easy_get_int64(handle.easy, Int32(CCURL_SIZE_DOWNLOAD))
       let expected = ccurl_easy_get_int64(handle.easy, Int32(CCURL_CONTENT_LENGTH_DOWNLOAD))
       let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"
       let reason = cause.map { " (\($0))" } ?? ""
-      return "the body from \(place) is incomplete: received \(Swift.max(0, received)) \(whole)\(reason); try again"
+      return "the body from \(host) is incomplete: received \(Swift.max(0, received)) \(whole)\(reason); try again"
     }
   }
 #endif

@@ -62,12 +62,12 @@
     private func remoteAddress(_ raw: UnsafePointer<CChar>, _ port: Int) -> String? {
       guard raw.pointee != 0 else { return nil }
       let address = String(cString: raw)
-      if remote.address != address || remote.port != port { remote = (address, port, Self.place(address, port)) }
+      if remote.address != address || remote.port != port { remote = (address, port, Self.hostAndPort(address, port)) }
       return remote.text
     }
 
     /// Returns the address and port in the notation of URLs.
-    static func place(_ address: String, _ port: Int) -> String {
+    static func hostAndPort(_ address: String, _ port: Int) -> String {
       // A Unix domain socket has a path and no port.
       address.hasPrefix("/") ? address : address.utf8.contains(0x3a) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }

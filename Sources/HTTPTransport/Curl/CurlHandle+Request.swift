@@ -18,7 +18,7 @@
       let request = transfer.currentRequest
       let isPlain =
         request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
-        && transfer.hopURL.utf8.count < Self.longHead
+        && transfer.currentURL.utf8.count < Self.longHead
       if isPlain, let plainHead, plainHead.headers == request.headers {
         ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), plainHead.list.head)
         headersSent = request.headers
@@ -91,7 +91,7 @@
     }
 
     private func isLong(_ request: Request) -> Bool {
-      let fields = request.headers.reduce(transfer?.hopURL.utf8.count ?? 0) {
+      let fields = request.headers.reduce(transfer?.currentURL.utf8.count ?? 0) {
         $0 + $1.name.utf8.count + $1.value.utf8.count + 4
       }
       return fields > Self.longHead
@@ -146,8 +146,8 @@
 
     private func readBody(count: Int64) {
       ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), count)
-      set(CCURL_READDATA, place)
-      set(CCURL_SEEKDATA, place)
+      set(CCURL_READDATA, connectionData)
+      set(CCURL_SEEKDATA, connectionData)
       ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
       ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
     }

@@ -22,7 +22,7 @@
         return false
       }
       // After a protocol switch, no further head follows, and the data is not HTTP.
-      if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return refuseBodyBeforeHead() }
+      if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return rejectBodyBeforeHead() }
       if !wasComplete, answer.isHeadComplete { return headCompleted() }
       return true
     }
@@ -76,7 +76,7 @@
           return false
         }
         guard prepareDecoder(transfer) else { return false }
-        if answer.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, place) }
+        if answer.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, connectionData) }
         if !mayBeSentAgain { deliverHead() }
       }
       if !transfer.currentRequest.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
@@ -113,7 +113,7 @@
       transfer?.deliverHead(answer.status, answer.headers)
     }
 
-    private func refuseBodyBeforeHead() -> Bool {
+    private func rejectBodyBeforeHead() -> Bool {
       abortReason =
         answer.status == 0
         ? "it did not respond with HTTP; check the port"
@@ -124,7 +124,7 @@
     /// Processes a chunk of the body, and returns the result for libcurl.
     func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
       // A body before its head is an error.
-      guard answer.isHeadComplete else { return refuseBodyBeforeHead() ? length : 0 }
+      guard answer.isHeadComplete else { return rejectBodyBeforeHead() ? length : 0 }
       if redirect != nil {
         answer.noteReceived(length)
         dropped += length
@@ -196,7 +196,7 @@
     var isResponseComplete: Bool {
       guard answer.isHeadComplete, !isHeld, !isPaused else { return false }
       return answer.hasNoBody || answer.isComplete || decoder?.isAtEnd == true
-        || (!answer.isHTTP2 && place.pointee.connection != 0 && !ccurl_multi_reads(multi, place))
+        || (!answer.isHTTP2 && connectionData.pointee.connection != 0 && !ccurl_multi_reads(multi, connectionData))
     }
 
     /// The reason why a response that libcurl accepts as complete is not; `nil` if it is complete.
@@ -204,7 +204,7 @@
       if let decoder, !decoder.isAtEnd, decoder.hasInput || answer.endsWithConnection {
         return "its content is truncated (\(decoder.names))"
       }
-      if answer.endsWithConnection, place.pointee.is_watched, !ccurl_multi_is_notified(multi, place) {
+      if answer.endsWithConnection, connectionData.pointee.is_watched, !ccurl_multi_is_notified(multi, connectionData) {
         return "the TLS connection was closed without a close_notify alert, which is required to detect the end of the "
           + "body (RFC 9112 §9.8)"
       }
@@ -219,8 +219,9 @@
     /// Whether the connection ended with the response, and not only the stream. libcurl 7 accepts that as the end of an
     /// HTTP/2 body, even if it closed the connection itself because of invalid frames.
     private var endedWithConnection: Bool {
-      if ccurl_multi_end(multi, place) == CCURL_END_IN_ORDER { return true }
-      return !ccurl_multi_is_open(multi, place) && transfer?.loop.http2.isRetired(place.pointee.connection) == false
+      if ccurl_multi_end(multi, connectionData) == CCURL_END_IN_ORDER { return true }
+      return !ccurl_multi_is_open(multi, connectionData)
+        && transfer?.loop.http2.isRetired(connectionData.pointee.connection) == false
     }
   }
 #endif

@@ -7,7 +7,7 @@
     /// Records that libcurl is about to send the request. Returns `false` if it must not be sent.
     ///
     /// By default, libcurl would resend a request up to five times, even on dead connections. This package allows one
-    /// resend over a new connection, if that is safe, and resends after the server has refused the request unprocessed.
+    /// resend over a new connection, if that is safe, and resends requests that the server has reported as unprocessed.
     /// The loop decides all other cases.
     ///
     /// The request is also not sent if the connection has unexpected input, which would be mistaken for its response,
@@ -15,8 +15,8 @@
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
       stream = 0
-      // An earlier start without a refusal may have been processed, whatever the reason this start fails.
-      if starts > 1, !isRefused { mayBeProcessed = true }
+      // The server may have processed the earlier start, unless it has reported otherwise, regardless of why this one fails.
+      if starts > 1, !isStartUnprocessed { mayBeProcessed = true }
       transfer?.touch()
       sentAt = transfer?.lastActivity
       let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
@@ -26,11 +26,11 @@
       if mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
         noteConnection(localPort, isNew: isNew)
       }
-      if isSecure { ccurl_multi_watch_tls(multi, easy, place) }
+      if isSecure { ccurl_multi_watch_tls(multi, easy, connectionData) }
       retireIfWornOut()
       defer {
         connectsBefore = connects
-        connectionBefore = place.pointee.connection
+        connectionBefore = connectionData.pointee.connection
       }
       // Without a port, as with a Unix domain socket, the unexpected input might belong to another connection.
       hasUnasked = (localPort > 0 || !isNew) && ccurl_multi_is_unfit(multi, localPort, mayMultiplex)
@@ -38,33 +38,33 @@
       guard starts > 1, let transfer else { return !hasUnasked }
       // For example when a server requires HTTP/1.1 in the middle of a response: two bodies would be merged.
       guard answer.status < 200 else { return false }
-      if isRefused {
-        isRefused = false
-        refusals += 1
-        return refusals <= CurlTransfer.maxUnprocessed && rewindBody()
+      if isStartUnprocessed {
+        isStartUnprocessed = false
+        unprocessedStarts += 1
+        return unprocessedStarts <= CurlTransfer.maxUnprocessed && rewindBody()
       }
       guard starts == 2, transfer.obstacleToRepetition() == nil, rewindBody() else { return false }
       if connects > connectsBefore {
         transfer.isRepetition = true
         return true
       }
-      return mayMultiplex && place.pointee.connection != connectionBefore
+      return mayMultiplex && connectionData.pointee.connection != connectionBefore
     }
 
     /// Records the connection of the request.
     private func noteConnection(_ localPort: Int32, isNew: Bool) {
       if case .unixSocket(let path) = address {
-        ccurl_multi_note_file(multi, place, path, isNew)
+        ccurl_multi_note_file(multi, connectionData, path, isNew)
       } else {
-        ccurl_multi_note_port(multi, place, localPort)
+        ccurl_multi_note_port(multi, connectionData, localPort)
       }
     }
 
     /// Returns whether the connection uses HTTP/2 without TLS, as a new connection does. libcurl would also reuse an
     /// HTTP/1.1 connection and switch it to HTTP/2.
     private func speaksHTTP2(isNew: Bool) -> Bool {
-      if isNew { ccurl_multi_note_http2(multi, place) }
-      return isNew || ccurl_multi_speaks_http2(multi, place)
+      if isNew { ccurl_multi_note_http2(multi, connectionData) }
+      return isNew || ccurl_multi_speaks_http2(multi, connectionData)
     }
 
     /// Rewinds the body. libcurl rewinds only if bytes of the body were sent. It drops bytes that it has read and could
@@ -77,10 +77,10 @@
     /// Closes the connection after this request if it has served the maximum number of requests.
     private func retireIfWornOut() {
       guard let limit = configuration.maxRequestsPerConnection else { return }
-      guard ccurl_multi_count_use(multi, place) >= limit else { return }
+      guard ccurl_multi_count_use(multi, connectionData) >= limit else { return }
       needsReset = true
       set(CCURL_FORBID_REUSE, 1)
-      transfer?.loop.http2.noteRetired(place.pointee.connection)
+      transfer?.loop.http2.noteRetired(connectionData.pointee.connection)
     }
 
     /// Whether libcurl has tried to send the request a second time, permitted or not.
@@ -99,6 +99,6 @@
 
     /// Whether the server has not processed the request: the server reported that, or the request was not sent, or was
     /// sent without its body.
-    var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isRefused || isHeadUnsent) }
+    var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isStartUnprocessed || isHeadUnsent) }
   }
 #endif

@@ -2,82 +2,27 @@
   import CCurl
   import PortableFoundation
 
-  /// The settings that are common to all transfers of a handle.
+  /// The settings that are common to all transfers of a handle: callbacks, protocols, TLS, proxy.
   extension CurlHandle {
     func setUpConnections() {
-      set(CCURL_PRIVATE, place)
+      set(CCURL_PRIVATE, connectionData)
       ccurl_easy_watch(easy, multi)
       set(CCURL_NOSIGNAL, 1)
       set(CCURL_ERRORBUFFER, errorText)
-      set(CCURL_WRITEDATA, place)
-      set(CCURL_HEADERDATA, place)
+      set(CCURL_WRITEDATA, connectionData)
+      set(CCURL_HEADERDATA, connectionData)
       ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
       ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
       set(CCURL_PATH_AS_IS, 1)
       chosenVersion = nil
       setUpProtocols()
       if CurlLibrary.asksBeforeSending {
-        set(CCURL_PREREQDATA, place)
+        set(CCURL_PREREQDATA, connectionData)
         ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
       }
       // Without it, the timeout of a slow name server would wait for the resolver's thread.
       if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
       set(CCURL_MAXAGE_CONN, configuration.idleSeconds)
-    }
-
-    /// Sets the HTTP version of `transfer`.
-    ///
-    /// - Throws: An error if the request can't be sent with the version that its caller requires.
-    func chooseVersion(_ transfer: CurlTransfer) throws(NetworkError) {
-      if transfer.httpVersion == .http3, let obstacle = obstacleToHTTP3(transfer) {
-        throw NetworkError(
-          kind: .invalidRequest,
-          reason: "HTTPVersion.http3 \(obstacle), so nothing was sent to \(transfer.place); use HTTPVersion.automatic",
-          request: transfer.request)
-      }
-      if transfer.isCleartextHTTP2 {
-        needsReset = true
-        // Without a tunnel, an HTTP proxy would receive HTTP/1.1.
-        set(CCURL_HTTPPROXYTUNNEL, 1)
-        if CurlLibrary.repeatsPriorKnowledge { set(CCURL_FRESH_CONNECT, 1) }
-      }
-      let version = version(of: transfer)
-      guard version != chosenVersion else { return }
-      chosenVersion = version
-      let code = set(CCURL_HTTP_VERSION, version)
-      // The text is created only on failure, because it costs six allocations per request with libraries whose handles
-      // are not reused.
-      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
-      if let refusal { throw refuse(refusal, transfer) }
-    }
-
-    /// Returns the version as a libcurl constant. Without TLS, HTTP/1.1 is set explicitly. Otherwise, libcurl would
-    /// also use a connection that already uses HTTP/2.
-    private func version(of transfer: CurlTransfer) -> Int {
-      guard transfer.mayMultiplex else { return CCURL_HTTP_VERSION_1_1 }
-      switch transfer.httpVersion {
-      case .http1: return CCURL_HTTP_VERSION_1_1
-      case .http3: return CCURL_HTTP_VERSION_3ONLY
-      case .http2PriorKnowledge where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-      case .automatic, .http2PriorKnowledge:
-        if let lane = transfer.lane, lane.http3Until > transfer.loop.now, obstacleToHTTP3(transfer) == nil {
-          return CCURL_HTTP_VERSION_3
-        }
-        return CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
-      }
-    }
-
-    /// Returns the reason why the current request can't use HTTP/3; `nil` if it can.
-    private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
-      guard transfer.isSecure else { return "needs an https URL" }
-      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url) {
-        return "does not support Unix domain sockets"
-      }
-      switch configuration.proxy {
-      case .none: return nil
-      case .url: return proxyPlace.map { "does not work through the proxy \($0)" }
-      case .environment: return "does not work through a proxy (Proxy.environment)"
-      }
     }
 
     /// Restricts libcurl to http and https. Other schemes have already been rejected.

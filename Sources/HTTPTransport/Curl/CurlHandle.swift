@@ -7,8 +7,8 @@
     private(set) var easy: UnsafeMutableRawPointer
     let multi: OpaquePointer
     private let share: UnsafeMutableRawPointer?
-    /// The data of the multi handle about the transfer's connection.
-    let place = UnsafeMutablePointer<ccurl_transfer>.allocate(capacity: 1)
+    /// The multi handle's data about the transfer's connection.
+    let connectionData = UnsafeMutablePointer<ccurl_transfer>.allocate(capacity: 1)
     /// The current transfer.
     var transfer: CurlTransfer?
     /// The request of a socket that is being opened instead of a transfer.
@@ -45,7 +45,7 @@
     /// The HTTP version set last; `nil` if it is not set.
     var chosenVersion: Int?
     /// The error of a security-related setting that libcurl does not accept. Nothing may then be sent.
-    private(set) var refusal: NetworkError?
+    private(set) var settingFailure: NetworkError?
     var cookiesSent: String?
     var remote = (address: "", port: 0, text: "")
     /// The size of libcurl's read buffer: approximately the size of the last response.
@@ -66,10 +66,10 @@
     var isSendPaused = false
     /// The number of times that libcurl has started to send the request.
     var starts = 0
-    /// The number of times that the server has refused the request unprocessed, and whether libcurl has just reported
-    /// that.
-    var refusals = 0
-    var isRefused = false
+    /// The number of times that the server has not processed the request (REFUSED_STREAM or GOAWAY, RFC 9113 §8.7), and
+    /// whether libcurl has just reported that.
+    var unprocessedStarts = 0
+    var isStartUnprocessed = false
     /// Whether an earlier start may have been processed by the server.
     var mayBeProcessed = false
     /// The HTTP/2 stream of the request, as reported by libcurl.
@@ -124,7 +124,7 @@
       self.configuration = configuration
       errorText.pointee = 0
       if let share { set(CCURL_SHARE, share) }
-      place.initialize(to: ccurl_transfer())
+      connectionData.initialize(to: ccurl_transfer())
       setUp()
     }
 
@@ -132,14 +132,14 @@
       ccurl_easy_cleanup(easy)
       ccurl_url_cleanup(parsedURL)
       errorText.deallocate()
-      place.deallocate()
+      connectionData.deallocate()
     }
 
     /// Sets the options that all transfers have in common.
     private func setUp() {
-      refusal = nil
-      place.pointee = ccurl_transfer()
-      place.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+      settingFailure = nil
+      connectionData.pointee = ccurl_transfer()
+      connectionData.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
       setUpConnections()
       // A libcurl without TLS rejects https itself.
       if CurlLibrary.speaksTLS { setUpTLS() }
@@ -160,8 +160,8 @@
       hasBodyBegun = false
       isSendPaused = false
       starts = 0
-      refusals = 0
-      isRefused = false
+      unprocessedStarts = 0
+      isStartUnprocessed = false
       mayBeProcessed = false
       stream = 0
       connectionBefore = 0
@@ -183,10 +183,10 @@
       self.transfer = transfer
       errorText.pointee = 0
       forgetTransfer()
-      place.pointee.connection = 0
-      place.pointee.is_watched = false
-      place.pointee.lane = transfer.lane?.number ?? 0
-      if let refusal { throw refuse(refusal, transfer) }
+      connectionData.pointee.connection = 0
+      connectionData.pointee.is_watched = false
+      connectionData.pointee.lane = transfer.lane?.number ?? 0
+      if let settingFailure { throw failure(ofSetting: settingFailure, transfer) }
       let currentRequest = transfer.currentRequest
       // Not with HTTP/2: if the buffer is smaller than a record of 16 KB, libcurl 7.88 loses buffered parts of a
       // response.
@@ -194,7 +194,7 @@
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
       answer.start(
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
-      set(url: transfer.hopURL)
+      set(url: transfer.currentURL)
       let milliseconds = Self.milliseconds(currentRequest.timeouts.connect)
       if milliseconds != connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
@@ -222,12 +222,14 @@
       if transfer.reportsProgress {
         needsReset = true
         set(CCURL_NOPROGRESS, 0)
-        set(CCURL_XFERINFODATA, place)
+        set(CCURL_XFERINFODATA, connectionData)
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      if transfer.isSecure, pin(currentRequest.url), let refusal { throw refuse(refusal, transfer) }
-      if !configuration.directory.isEmpty, redirectConnection(of: currentRequest.url), let refusal {
-        throw refuse(refusal, transfer)
+      if transfer.isSecure, pin(currentRequest.url), let settingFailure {
+        throw failure(ofSetting: settingFailure, transfer)
+      }
+      if !configuration.directory.isEmpty, redirectConnection(of: currentRequest.url), let settingFailure {
+        throw failure(ofSetting: settingFailure, transfer)
       }
       if !isAsBefore(transfer) { try prepareContent(transfer) }
     }
@@ -260,15 +262,15 @@
 
     /// Records an error if `code` shows that libcurl does not accept a security-related setting.
     func demand(_ setting: String, _ code: Int32, _ kind: NetworkError.Kind = .tls) {
-      guard code != 0, refusal == nil else { return }
-      refusal = CurlFailure.refused(setting, kind, code)
+      guard code != 0, settingFailure == nil else { return }
+      settingFailure = CurlFailure.rejected(setting, kind, code)
     }
 
     /// Returns the error of a setting. The handle is reset, because the failure may be temporary, such as a lack of
     /// memory.
-    func refuse(_ refusal: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
+    func failure(ofSetting settingFailure: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       needsReset = true
-      return refusal.about(transfer.request)
+      return settingFailure.about(transfer.request)
     }
 
     /// Whether libcurl may still access the handle after its removal. This concerns a request without a response on an
@@ -276,14 +278,16 @@
     /// stream as ended. If the handle has been reused or freed by then, that affects another transfer or freed memory.
     var isRemembered: Bool {
       CurlLibrary.remembersUnsent && transfer?.mayMultiplex == true && starts > 0 && answer.status == 0
-        && ccurl_multi_is_open(multi, place)
+        && ccurl_multi_is_open(multi, connectionData)
     }
 
     /// Returns whether libcurl no longer accesses `other`: its connection is closed, or has responded to this request,
     /// which was sent later.
     func hasOvertaken(_ other: CurlHandle) -> Bool {
-      guard ccurl_multi_is_open(multi, other.place) else { return true }
-      guard answer.status > 0, place.pointee.connection == other.place.pointee.connection else { return false }
+      guard ccurl_multi_is_open(multi, other.connectionData) else { return true }
+      guard answer.status > 0, connectionData.pointee.connection == other.connectionData.pointee.connection else {
+        return false
+      }
       return (sentAt ?? 0) > (other.sentAt ?? 0)
     }
 

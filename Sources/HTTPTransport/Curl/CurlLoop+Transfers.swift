@@ -9,8 +9,8 @@
       guard !transfer.isFinished else { return }
       transfer.index = live.count
       live.append(transfer)
-      if let refusal = transfer.refusal {
-        end(transfer, .failure(refusal))
+      if let failure = transfer.requestFailure {
+        end(transfer, .failure(failure))
         return
       }
       guard !isEnding else { return }
@@ -19,7 +19,7 @@
     }
 
     private func enqueue(_ transfer: CurlTransfer) {
-      let lane = lane(for: transfer.hopURL)
+      let lane = lane(for: transfer.currentURL)
       transfer.lane = lane
       transfer.isWaiting = !queue.admit(transfer, in: lane, priority: transfer.priority)
       if !transfer.isWaiting, !begin(transfer) { start(queue.finished(lane)) }
@@ -92,7 +92,7 @@
       let isMultiplexed = transfer.mayMultiplex && handle.isMultiplexed
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
-      if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.place) }
+      if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
@@ -105,7 +105,7 @@
       case .follow(let next, let trail) where code == 0 || handle.hasLeftBody:
         transfer.follow(next, trail)
         return true
-      case .refuse: return false
+      case .fail: return false
       default: break
       }
       // libcurl may have tried to resend it and been prevented.
@@ -121,7 +121,7 @@
           "the reused connection was lost before the response (\(text)); the request was not sent again, because \(obstacle)"
         return false
       }
-      // A refused request may use any other connection. A request that was sent on a dead connection needs a new
+      // An unprocessed request may use any other connection. A request that was sent on a dead connection needs a new
       // connection.
       if isUnprocessed { transfer.unprocessed += 1 }
       transfer.isRepetition = !isUnprocessed || handle.hasUnasked || handle.isHeadUnsent
@@ -133,7 +133,7 @@
     ) -> Result<Response, NetworkError> {
       // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
-      if case .refuse(let error) = handle.redirect { return .failure(measured(error, transfer)) }
+      if case .fail(let error) = handle.redirect { return .failure(measured(error, transfer)) }
       // A chunk that was held back by a pause may have failed without an error code from libcurl.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))

@@ -33,7 +33,7 @@
 
     /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
     /// queues.
-    private static let refusals = DispatchQueue(label: "NetLayer.refusals")
+    private static let failureQueue = DispatchQueue(label: "NetLayer.failures")
 
     override init?(_ configuration: CurlTransport.Configuration) {
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
@@ -59,8 +59,8 @@
             : "this CurlTransport was shut down before the request was sent; create a new one",
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle
-        transfer.refuse()
-        Self.refusals.async { [error] in transfer.finish(.failure(error)) }
+        transfer.ignoreDisposal()
+        Self.failureQueue.async { [error] in transfer.finish(.failure(error)) }
         return
       }
       wake()
@@ -116,7 +116,7 @@
       inbox.end(accept)
       while let transfer = live.last {
         let reason =
-          "the CurlTransport was shut down while the request to \(transfer.place) was in flight"
+          "the CurlTransport was shut down while the request to \(transfer.hostAndPort) was in flight"
         end(transfer, .failure(NetworkError(kind: .cancelled, reason: reason, request: transfer.request)))
       }
       idle = []
@@ -203,10 +203,12 @@
         guard due <= turn else { return false }
         var isInUse = false
         for transfer in live where transfer.mayMultiplex {
-          guard let handle = transfer.handle, handle.heldCode == nil, handle.place.pointee.connection == connection
+          guard let handle = transfer.handle, handle.heldCode == nil,
+            handle.connectionData.pointee.connection == connection
           else { continue }
           let isOver =
-            !ccurl_multi_is_open(multi, handle.place) || ccurl_multi_end(multi, handle.place) != CCURL_END_NONE
+            !ccurl_multi_is_open(multi, handle.connectionData)
+            || ccurl_multi_end(multi, handle.connectionData) != CCURL_END_NONE
           if handle.isHeld || handle.isPaused || !isOver {
             isInUse = true
           } else {
@@ -267,7 +269,7 @@
       let isOurs = handle.isHeld || handle.isPaused || handle.isWaitingToSend
       // Includes input that libcurl does not report, such as an incomplete line. Excludes the input of other requests
       // on HTTP/2.
-      let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.place))) : 0
+      let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.connectionData))) : 0
       let last = isOurs ? now : Swift.max(connected, transfer.lastActivity, input)
       return (
         Deadline.after(limits.idle, from: last), { CurlFailure.timeout(transfer, "idle", limits.idle) }
@@ -280,7 +282,7 @@
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {
-      let reason = "the caller cancelled the request to \(transfer.place)"
+      let reason = "the caller cancelled the request to \(transfer.hostAndPort)"
       return NetworkError(kind: .cancelled, reason: reason, request: transfer.request)
     }
   }

@@ -35,9 +35,9 @@
         fail(CurlFailure.connectTimeout(self))
       case .opening where opening.hasHead: if let step = opening.ended() { follow(step) }
       case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
-        fail(.timeout, "\(place) sent no data for \(limits.idle) s while the socket was opening (Timeouts.idle)")
+        fail(.timeout, "\(hostAndPort) sent no data for \(limits.idle) s while the socket was opening (Timeouts.idle)")
       case .connecting, .opening:
-        fail(.timeout, "\(place) did not open the socket within \(limits.total) s (Timeouts.total)")
+        fail(.timeout, "\(hostAndPort) did not open the socket within \(limits.total) s (Timeouts.total)")
       case .open:
         // If the process was suspended, the socket may already contain the awaited data.
         if !isPaused, socket?.isOpen == true { read() }
@@ -75,7 +75,7 @@
       phase = lingers ? .lingering : .over
       lastActivity = loop.now
       if lingers { flush() } else { release() }
-      let ending = error(.connection, "the socket to \(place) was closed before the message was sent")
+      let ending = error(.connection, "the socket to \(hostAndPort) was closed before the message was sent")
       if case .success(let close) = result, close.code != .abnormal {
         // The server's close code informs senders why the message was not sent.
         failSends(NetworkError.closing(close, of: request) ?? ending)
@@ -111,7 +111,7 @@
       loop.look(at: deadline)
       // The end is detected only after the pause, which may last until the send returns.
       if writeFailure != nil, isPaused {
-        failSends(error(.connection, "the connection to \(place) was lost before the message was sent"))
+        failSends(error(.connection, "the connection to \(hostAndPort) was lost before the message was sent"))
       }
       guard descriptor >= 0, phase != .connecting else { return }
       let wanted =

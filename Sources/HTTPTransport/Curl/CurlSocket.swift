@@ -24,7 +24,7 @@
 
     let request: Request
     private(set) var currentRequest: Request
-    private(set) var hopURL: String
+    private(set) var currentURL: String
     let options: SocketOptions
     let loop: CurlSocketLoop
     let gate = FlowGate()
@@ -62,11 +62,11 @@
     var isUnflushed = false
 
     init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
-      (self.request, currentRequest, hopURL) = (request, request, request.url.absoluteString)
+      (self.request, currentRequest, currentURL) = (request, request, request.url.absoluteString)
       (self.options, self.receiver, self.loop) = (options, receiver, loop)
     }
 
-    var place: String { currentRequest.url.hostAndPort }
+    var hostAndPort: String { currentRequest.url.hostAndPort }
 
     /// Whether data is read through TLS, with the server or with a proxy.
     private var isInsideTLS = true
@@ -74,7 +74,7 @@
     // MARK: Any thread
 
     func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
-      if !loop.post(.send(self, message, completion)) { CurlSockets.refuse(notOpen, completion) }
+      if !loop.post(.send(self, message, completion)) { CurlSockets.fail(notOpen, completion) }
     }
 
     func close(_ code: CloseCode, reason: String) { _ = loop.post(.close(self, code, reason)) }
@@ -154,7 +154,7 @@
         do {
           try follow(opening.next())
         } catch {
-          fail(.connection, "the response from \(place) is not valid: \(error.reason)")
+          fail(.connection, "the response from \(hostAndPort) is not valid: \(error.reason)")
         }
       case .open:
         socket?.feed(bytes, at: loop.now)
@@ -167,7 +167,7 @@
       switch step {
       case .needsInput: return
       case .open(let headers, let rest): open(headers, rest)
-      case .response(let status, let headers, let body): refused(status, headers, body)
+      case .response(let status, let headers, let body): receiveOtherResponse(status, headers, body)
       }
     }
 
@@ -182,7 +182,7 @@
           if compressor == nil { return fail(CurlFailure.outOfMemory(self)) }
         }
       } catch {
-        return fail(.closed, "\(place) did not open a WebSocket: \(error.reason)", code: error.code)
+        return fail(.closed, "\(hostAndPort) did not open a WebSocket: \(error.reason)", code: error.code)
       }
       socket = SocketProtocol(options, compressor: compressor, at: loop.now)
       phase = .open
@@ -193,16 +193,16 @@
     }
 
     /// Processes a response other than 101.
-    private func refused(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
+    private func receiveOtherResponse(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
       currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
       switch RedirectPolicy.decide(
         original: request, currentRequest: currentRequest, status: status, headers: headers, trail: trail,
         cookies: cookiesSent)
       {
-      case .refuse(let error): fail(error)
+      case .fail(let error): fail(error)
       case .follow(let next, let trail):
         release()
-        (currentRequest, hopURL, self.trail) = (next, next.url.absoluteString, trail)
+        (currentRequest, currentURL, self.trail) = (next, next.url.absoluteString, trail)
         begin()
       case .deliver:
         let response = Response(
@@ -211,7 +211,8 @@
         receiver?.response(response)
         fail(
           NetworkError(
-            kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a WebSocket",
+            kind: .status, code: status,
+            reason: "\(hostAndPort) responded with status \(status) instead of a WebSocket",
             request: request, response: response))
       }
     }
@@ -230,10 +231,12 @@
         let kind: NetworkError.Kind = violation.code == .tooLarge ? .tooLarge : .closed
         let remedy = kind == .tooLarge ? "; raise SocketOptions.maxMessageSize" : "; check the server"
         finish(
-          .failure(error(kind, "\(place) sent an invalid message: \(violation.reason)\(remedy)", violation.code)),
+          .failure(error(kind, "\(hostAndPort) sent an invalid message: \(violation.reason)\(remedy)", violation.code)),
           lingers: true)
       case .unresponsive:
-        fail(.timeout, "\(place) did not respond to a ping within \(options.pongTimeout) s (SocketOptions.pongTimeout)")
+        fail(
+          .timeout,
+          "\(hostAndPort) did not respond to a ping within \(options.pongTimeout) s (SocketOptions.pongTimeout)")
       }
     }
 
@@ -257,10 +260,11 @@
       case .opening:
         if let step = opening.ended() { return follow(step) }
         fail(
-          .connection, "\(place) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
+          .connection,
+          "\(hostAndPort) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
       case .open where socket?.isOpen == false: finish(.success(SocketClose(code: .abnormal)), lingers: false)
       case .open:
-        fail(.connection, "\(place) closed the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
+        fail(.connection, "\(hostAndPort) closed the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
       case .connecting, .over: return
       }
     }
@@ -276,7 +280,7 @@
 
     func beginClosing(_ code: CloseCode, _ reason: String) {
       switch phase {
-      case .connecting, .opening: cancel("the socket to \(place) was closed before it was open")
+      case .connecting, .opening: cancel("the socket to \(hostAndPort) was closed before it was open")
       case .open:
         socket?.close(code, reason: reason, at: loop.now)
         deliver()
@@ -330,7 +334,7 @@
     }
 
     private var notOpen: NetworkError {
-      error(.connection, "the socket to \(place) is not open, so the message was not sent")
+      error(.connection, "the socket to \(hostAndPort) is not open, so the message was not sent")
     }
   }
 #endif

@@ -155,7 +155,7 @@
       case .send(let socket, let message, let completion): socket.write(message, completion)
       case .close(let socket, let code, let reason): socket.beginClosing(code, reason)
       case .resume(let socket): socket.goOn()
-      case .cancel(let socket): socket.cancel("the caller disposed the socket to \(socket.place)")
+      case .cancel(let socket): socket.cancel("the caller disposed the socket to \(socket.hostAndPort)")
       }
     }
 
@@ -200,7 +200,7 @@
       }
       flushAll()
       for socket in Array(live.values) {
-        socket.cancel("the CurlTransport was shut down while the socket to \(socket.place) was open", .goingAway)
+        socket.cancel("the CurlTransport was shut down while the socket to \(socket.hostAndPort) was open", .goingAway)
       }
       eager = []
       cleanUp()

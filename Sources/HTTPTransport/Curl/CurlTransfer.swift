@@ -15,7 +15,7 @@
     /// `true` while it is in the stack of resumed transfers. Set by the thread that pushes it, cleared by the loop.
     let isResuming = Atomic<Bool>(false)
 
-    private(set) var hopURL: String
+    private(set) var currentURL: String
     /// Whether libcurl may resend the current request after a lost connection, according to its method and body.
     var maySendTwice: Bool { currentRequest.method.isIdempotent && currentRequest.body.isRepeatable }
     /// Whether the current request is sent a second time, over a new connection.
@@ -24,8 +24,8 @@
     var unprocessed = 0
     /// The maximum number of times to resend an unprocessed request, as in libcurl.
     static let maxUnprocessed = 5
-    /// The error of a request that must not be sent.
-    let refusal: NetworkError?
+    /// The error of an invalid request, which must not be sent.
+    let requestFailure: NetworkError?
     /// The body as a stream, if it is in files.
     private(set) var files: Request.BodyStream?
 
@@ -48,14 +48,14 @@
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
       // The checks run on the caller's thread, to relieve the loop.
-      hopURL = request.url.absoluteString
-      var refusal = RequestCheck.failure(of: request, url: hopURL)
+      currentURL = request.url.absoluteString
+      var requestFailure = RequestCheck.failure(of: request, url: currentURL)
       do {
-        if refusal == nil { files = try Request.BodyStream(filesOf: request) }
+        if requestFailure == nil { files = try Request.BodyStream(filesOf: request) }
       } catch {
-        refusal = error
+        requestFailure = error
       }
-      self.refusal = refusal ?? CurlLibrary.failure(of: request)
+      self.requestFailure = requestFailure ?? CurlLibrary.failure(of: request)
       self.loop = loop
       priority = request.chosenOptions?.value.priority ?? .normal
       super.init(request, progress: progress, receiver: receiver, completion: completion)
@@ -64,7 +64,7 @@
 
     override func follow(_ next: Request, _ trail: RedirectTrail) {
       super.follow(next, trail)
-      hopURL = next.url.absoluteString
+      currentURL = next.url.absoluteString
       isRepetition = false
       unprocessed = 0
     }
@@ -134,7 +134,7 @@
     var mayMultiplex: Bool { isSecure || isCleartextHTTP2 }
 
     override func finish(_ result: Result<Response, NetworkError>) {
-      (files, hopURL) = (nil, "")
+      (files, currentURL) = (nil, "")
       super.finish(result)
     }
   }

@@ -88,7 +88,7 @@
     /// The address, in the form used in errors.
     var text: String {
       switch self {
-      case .host(let host, let port): port.map { CurlHandle.place(host, $0) } ?? host
+      case .host(let host, let port): port.map { CurlHandle.hostAndPort(host, $0) } ?? host
       case .unixSocket(let path): path
       }
     }

@@ -44,7 +44,7 @@
         change(&byLane[lane, default: .init()])
         change(&gauges.total)
       }
-      let busy = Set(live.compactMap { $0.handle?.place.pointee.connection })
+      let busy = Set(live.compactMap { $0.handle?.connectionData.pointee.connection })
       var (socket, lane): (Int32, UInt32) = (-1, 0)
       while case let connection = ccurl_multi_next_connection(multi, &socket, &lane), connection > 0 {
         count(lane) { counts in

@@ -32,7 +32,7 @@
     private let state = Locked(State())
 
     /// The queue on which sockets without a loop fail. It is serial, because callers may block the global queues.
-    private static let refusals = DispatchQueue(label: "NetLayer.refusals")
+    private static let failureQueue = DispatchQueue(label: "NetLayer.failures")
 
     init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
@@ -42,8 +42,8 @@
       case .success(let loop):
         let socket = CurlSocket(request, options, receiver, loop: loop)
         if loop.post(.open(socket)) { return socket }
-        return refuse(Self.shutDown(request), receiver)
-      case .failure(let error): return refuse(error, receiver)
+        return failedSocket(Self.shutDown(request), receiver)
+      case .failure(let error): return failedSocket(error, receiver)
       }
     }
 
@@ -96,24 +96,24 @@
         request: request)
     }
 
-    private func refuse(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
-      Self.refusals.async { receiver.closed(.failure(error)) }
-      return RefusedSocket(error)
+    private func failedSocket(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
+      Self.failureQueue.async { receiver.closed(.failure(error)) }
+      return FailedSocket(error)
     }
 
     /// Fails a message that is sent after the end of a loop.
-    static func refuse(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
-      refusals.async { completion(error) }
+    static func fail(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
+      failureQueue.async { completion(error) }
     }
 
     /// A socket that never opens.
-    private final class RefusedSocket: SocketControl {
+    private final class FailedSocket: SocketControl {
       private let error: NetworkError
 
       init(_ error: NetworkError) { self.error = error }
 
       func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
-        CurlSockets.refuse(error, completion)
+        CurlSockets.fail(error, completion)
       }
       func close(_ code: CloseCode, reason: String) {}
       func resume() {}

@@ -42,8 +42,8 @@
   }
 
   extension CurlHandle {
-    /// Returns whether libcurl's debug output is needed. Only there, libcurl reports that the server has refused a
-    /// request unprocessed, that a head was not sent and, before 8.0, why a connection was closed.
+    /// Returns whether libcurl's debug output is needed. Only there, libcurl reports that the server has not
+    /// processed a request, that a head was not sent and, before 8.0, why a connection was closed.
     func needsDebugOutput(_ transfer: CurlTransfer) -> Bool {
       CurlLibrary.missesEndOfStream || CurlLibrary.sendsHeadsTwice || !transfer.maySendTwice
     }
@@ -57,7 +57,7 @@
     }
 
     func setDebugCallback() {
-      set(CCURL_DEBUGDATA, place)
+      set(CCURL_DEBUGDATA, connectionData)
       ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
     }
 
@@ -74,7 +74,7 @@
       case UInt8(ascii: "r"):
         let text = String(decoding: line, as: UTF8.self)
         guard text.contains("GOAWAY, error="), let last = Self.number(in: text, behind: "last_stream=") else { return }
-        transfer?.loop.http2.noteGoaway(place.pointee.connection, lastStream: last)
+        transfer?.loop.http2.noteGoaway(connectionData.pointee.connection, lastStream: last)
       default: break
       }
     }
@@ -96,16 +96,16 @@
     /// also reports that the connection died. In that case, the connection has not ended, and libcurl has set no error.
     private func noteRestart(isNamed: Bool) {
       let isStreamAlone =
-        (CurlLibrary.failsAtEndOfConnection || place.pointee.is_watched) && errorText.pointee == 0
-        && ccurl_multi_end(multi, place) == CCURL_END_NONE
+        (CurlLibrary.failsAtEndOfConnection || connectionData.pointee.is_watched) && errorText.pointee == 0
+        && ccurl_multi_end(multi, connectionData) == CCURL_END_NONE
       guard isNamed || isExcluded || isStreamAlone else { return }
-      isRefused = true
-      transfer?.loop.http2.noteRetired(place.pointee.connection)
+      isStartUnprocessed = true
+      transfer?.loop.http2.noteRetired(connectionData.pointee.connection)
     }
 
     /// Whether a GOAWAY excludes the request.
     var isExcluded: Bool {
-      stream > 0 && transfer?.loop.http2.excludes(stream, on: place.pointee.connection) == true
+      stream > 0 && transfer?.loop.http2.excludes(stream, on: connectionData.pointee.connection) == true
     }
 
     private static func number(in text: String, behind words: String) -> UInt64? {

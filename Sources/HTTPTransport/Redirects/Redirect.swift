@@ -52,10 +52,3 @@ struct RedirectTrail: Sendable {
   /// redirect.
   func contains(_ next: Request) -> Bool { visited.contains(VisitedURL(next, cookies: next.jarCookies)) }
 }
-
-extension Request {
-  /// The `Cookie` field from the jar; `nil` without a jar, or if the caller has set the field.
-  var jarCookies: String? {
-    headers["Cookie"] == nil ? chosenOptions?.value.cookies?.header(for: url) : nil
-  }
-}

@@ -24,18 +24,18 @@ public struct RedirectPolicy: Sendable, Hashable {
     public let count: Int
   }
 
-  private let limit: Int
-  private let allowsDowngrade: Bool
-  private var keepsMethod = false
-  private let rule: Rule
+  let limit: Int
+  let allowsDowngrade: Bool
+  var keepsMethod = false
+  let rule: Rule
 
   /// The selection of redirects. Custom rules are equal if they are copies of one another.
-  private enum Rule: Hashable {
+  enum Rule: Hashable {
     case all, sameOrigin, none
     case custom(CustomRule)
   }
 
-  private final class CustomRule: Sendable, Hashable {
+  final class CustomRule: Sendable, Hashable {
     let follows: @Sendable (Step) -> Bool
 
     init(_ follows: @escaping @Sendable (Step) -> Bool) { self.follows = follows }
@@ -44,7 +44,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
   }
 
-  private func follows(_ step: Step) -> Bool {
+  func follows(_ step: Step) -> Bool {
     switch rule {
     case .all: true
     case .sameOrigin: Origin(step.request.url) == Origin(step.target)
@@ -76,123 +76,5 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// transport's thread and must return quickly.
   public static func decide(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
     RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .custom(CustomRule(follows)))
-  }
-
-  enum Decision {
-    /// Deliver the response to the caller.
-    case deliver
-    /// Send this request. The trail includes the redirect.
-    case follow(Request, RedirectTrail)
-    /// Fail, because following the redirect would violate a rule.
-    case refuse(NetworkError)
-  }
-
-  /// Returns the decision on a response with `status` and `headers` to `currentRequest`, which was sent with the jar's
-  /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request.
-  static func decide(
-    original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
-    cookies: String?
-  ) -> Decision {
-    guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
-      return .deliver
-    }
-    let policy = original.options.redirects
-    guard policy.rule != .none else { return .deliver }
-    func refuse(_ reason: String) -> Decision {
-      .refuse(
-        NetworkError(
-          kind: .redirect, reason: reason, request: original,
-          response: Response(
-            request: original, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)))
-    }
-    let from = currentRequest.url.absoluteString
-    let followed = trail.redirects.count
-    let target = target(of: location, from: currentRequest.url)
-    if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: followed)) {
-      return .deliver
-    }
-    guard followed < policy.limit else {
-      return refuse(
-        "more than \(policy.limit) redirects, the last from \(from) to \(location); check the server for a redirect loop"
-      )
-    }
-    guard let target, let scheme = target.scheme?.lowercased() else {
-      return refuse("\(from) redirects to \(location.debugDescription), which is not a valid URL")
-    }
-    guard scheme == "http" || scheme == "https" else {
-      return refuse("\(from) redirects to \(location); only http and https are supported")
-    }
-    guard target.host?.isEmpty == false else {
-      return refuse("\(from) redirects to \(location.debugDescription), which has no host")
-    }
-    guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
-      return refuse(
-        "\(from) redirects to \(location), from https to http, which is not followed; request the http URL directly")
-    }
-    // A server must not cause requests that a caller must not send.
-    if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
-      return refuse("\(from) redirects to \(location.debugDescription): \(failure.reason)")
-    }
-    let next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
-    if !next.body.isRepeatable {
-      return refuse("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
-    }
-    let trail = trail.adding(
-      Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies)
-    guard !trail.contains(next) else {
-      return refuse(
-        "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"
-          + (currentRequest.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
-          + "; check the server for a redirect loop")
-    }
-    return .follow(next, trail)
-  }
-
-  /// Resolves `location`. A target without a fragment inherits the fragment of `from` (RFC 9110 §10.2.2).
-  private static func target(of location: String, from: URL) -> URL? {
-    guard let target = URL(string: location, relativeTo: from)?.absoluteURL else { return nil }
-    let old = from.absoluteString
-    guard let hash = old.firstIndex(of: "#"), !location.contains("#") else { return target }
-    return URL(string: target.absoluteString + old[hash...]) ?? target
-  }
-
-  private static func next(_ currentRequest: Request, status: Int, target: URL, keepsMethod: Bool) -> Request {
-    var next = currentRequest
-    next.url = target
-    if changesToGet(status, currentRequest.method, keepsMethod: keepsMethod) {
-      next.method = .get
-      next.body = .none
-      // Fields that describe the body are removed with it (Fetch, HTTP-redirect fetch, step 12).
-      for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"] {
-        next.headers[name] = nil
-      }
-    }
-    if Origin(currentRequest.url) != Origin(target) {
-      next.headers["Host"] = nil
-      // Backends use many names for tokens. Values that logs must not show must not be sent to another origin.
-      let secrets = currentRequest.options.secrets
-      for field in currentRequest.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
-        next.headers[field.name] = nil
-      }
-      // The same applies to fields that a backend adds to all requests, except harmless ones.
-      for field in currentRequest.context[OriginBoundFields.self] where !isHarmless(field.name) {
-        next.headers[field.name] = nil
-      }
-    }
-    return next
-  }
-
-  /// Returns whether a redirect changes the method to GET: 301 and 302 for POST, as in browsers (RFC 9110 §15.4.2
-  /// note); 303 for all methods except HEAD.
-  private static func changesToGet(_ status: Int, _ method: HTTPMethod, keepsMethod: Bool) -> Bool {
-    switch status {
-    case 301, 302: method == .post && !keepsMethod
-    case 303: method != .head && method != .get
-    default: false
-    }
-  }
-
-  private static func isHarmless(_ name: String) -> Bool {
-    ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"].contains(name.lowercased())
   }
 }

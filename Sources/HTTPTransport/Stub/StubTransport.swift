@@ -113,8 +113,8 @@ public final class StubTransport: SocketTransport {
   ) -> any Disposable {
     log.withLock { $0.sent.append(request) }
     return scheduler.schedule { [response] in
-      if let refusal = RequestCheck.failure(of: request, url: request.url.absoluteString) {
-        then(.failure(refusal))
+      if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) {
+        then(.failure(failure))
       } else if let response = response(request)?.chosen() {
         then(.success(response))
       } else {

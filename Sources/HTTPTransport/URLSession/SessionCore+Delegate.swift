@@ -39,7 +39,7 @@
       guard transfer.redirect == nil else { return }
       guard transfer.take(data, maxBodySize: maxBodySize) else {
         let reason =
-          "the body from \(transfer.place) is larger than \(transfer.maxBodySize ?? maxBodySize) bytes; raise "
+          "the body from \(transfer.hostAndPort) is larger than \(transfer.maxBodySize ?? maxBodySize) bytes; raise "
           + "Request.Options.maxBodySize, or URLSessionTransport.Configuration.maxBodySize for all requests"
         end(transfer, Self.error(.tooLarge, reason, transfer))
         return
@@ -127,7 +127,8 @@
       guard let http = transfer.response else {
         transfer.finish(
           .failure(
-            Self.error(.connection, "\(transfer.place) closed the connection without a response; try again", transfer)))
+            Self.error(
+              .connection, "\(transfer.hostAndPort) closed the connection without a response; try again", transfer)))
         return
       }
       if let cut = SessionFailure.cutShort(transfer, http) {
@@ -143,7 +144,7 @@
       case .follow(let next, let trail):
         transfer.follow(next, trail)
         run(transfer)
-      case .refuse(let error): transfer.finish(.failure(error))
+      case .fail(let error): transfer.finish(.failure(error))
       }
     }
 

@@ -41,7 +41,8 @@
 
     func cancel(_ transfer: SessionTransfer) {
       queue.async {
-        self.end(transfer, Self.error(.cancelled, "the caller cancelled the request to \(transfer.place)", transfer))
+        self.end(
+          transfer, Self.error(.cancelled, "the caller cancelled the request to \(transfer.hostAndPort)", transfer))
       }
     }
 
@@ -59,7 +60,7 @@
             transfer,
             Self.error(
               .cancelled,
-              "the URLSessionTransport was shut down while the request to \(transfer.place) was in flight",
+              "the URLSessionTransport was shut down while the request to \(transfer.hostAndPort) was in flight",
               transfer))
         }
         session.invalidateAndCancel()
@@ -70,8 +71,8 @@
 
     private func start(_ transfer: SessionTransfer) {
       guard !transfer.isFinished else { return }
-      if let refusal = RequestCheck.failure(of: transfer.request, url: transfer.request.url.absoluteString) {
-        transfer.finish(.failure(refusal))
+      if let failure = RequestCheck.failure(of: transfer.request, url: transfer.request.url.absoluteString) {
+        transfer.finish(.failure(failure))
         return
       }
       if transfer.request.options.httpVersion != .automatic {
@@ -85,7 +86,7 @@
 
     /// Starts a task for the current request.
     func run(_ transfer: SessionTransfer) {
-      guard session != nil else { return refuse(transfer) }
+      guard session != nil else { return failAfterShutdown(transfer) }
       transfer.restart()
       switch transfer.currentRequest.body {
       case .parts, .stream: spool(transfer)
@@ -106,13 +107,13 @@
       }
     }
 
-    private func refuse(_ transfer: SessionTransfer) {
+    private func failAfterShutdown(_ transfer: SessionTransfer) {
       let reason = "this URLSessionTransport was shut down before the request was sent; create a new one"
       transfer.finish(.failure(Self.error(.cancelled, reason, transfer)))
     }
 
     private func upload(_ file: URL, _ transfer: SessionTransfer) {
-      guard let session else { return refuse(transfer) }
+      guard let session else { return failAfterShutdown(transfer) }
       begin(session.uploadTask(with: Self.urlRequest(transfer), fromFile: file), transfer)
     }
 

@@ -8,44 +8,44 @@
   /// The translation of the session's errors to `NetworkError`s.
   enum SessionFailure {
     static func error(_ error: any Error, _ transfer: SessionTransfer) -> NetworkError {
-      let place = transfer.place
+      let host = transfer.hostAndPort
       guard let code = (error as? URLError)?.code else {
         return SessionCore.error(
-          .connection, "the request to \(place) failed: \(error.localizedDescription)", transfer, error)
+          .connection, "the request to \(host) failed: \(error.localizedDescription)", transfer, error)
       }
-      let (kind, reason) = meaning(of: code, place, transfer.currentRequest.url)
+      let (kind, reason) = meaning(of: code, host, transfer.currentRequest.url)
       return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", transfer, error)
     }
 
     /// Returns the error of a WebSocket, which has no transfer.
     static func error(_ error: any Error, request: Request) -> NetworkError {
-      let place = request.url.hostAndPort
+      let host = request.url.hostAndPort
       let code = (error as? URLError)?.code
       let (kind, reason) =
-        code.map { meaning(of: $0, place, request.url) }
-        ?? (.connection, "the socket to \(place) failed: \(error.localizedDescription)")
+        code.map { meaning(of: $0, host, request.url) }
+        ?? (.connection, "the socket to \(host) failed: \(error.localizedDescription)")
       return NetworkError(kind: kind, reason: reason, request: request, underlying: error)
     }
 
-    private static func meaning(of code: URLError.Code, _ place: String, _ url: URL) -> (NetworkError.Kind, String) {
+    private static func meaning(of code: URLError.Code, _ host: String, _ url: URL) -> (NetworkError.Kind, String) {
       switch code {
-      case .cancelled: (.cancelled, "URLSession cancelled the request to \(place)")
-      case .timedOut: (.timeout, "the request to \(place) timed out at the URLSession's own limit")
+      case .cancelled: (.cancelled, "URLSession cancelled the request to \(host)")
+      case .timedOut: (.timeout, "the request to \(host) timed out at the URLSession's own limit")
       case .cannotFindHost, .dnsLookupFailed:
         (.unknownHost, "the host \(url.host ?? "") can't be resolved; check its spelling and the network")
-      case .cannotConnectToHost: (.connection, "could not connect to \(place); check that a server is listening there")
+      case .cannotConnectToHost: (.connection, "could not connect to \(host); check that a server is listening there")
       case .networkConnectionLost:
-        (.connection, "the connection to \(place) was lost before the response was complete; try again")
-      case .notConnectedToInternet: (.connection, "no network is available to reach \(place); check the network")
+        (.connection, "the connection to \(host) was lost before the response was complete; try again")
+      case .notConnectedToInternet: (.connection, "no network is available to reach \(host); check the network")
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
         .clientCertificateRequired:
-        (.tls, "the TLS handshake with \(place) failed; check the server's certificate")
+        (.tls, "the TLS handshake with \(host) failed; check the server's certificate")
       // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
-      case .unsupportedURL: (.connection, "\(place) did not respond with HTTP; check the port")
+      case .unsupportedURL: (.connection, "\(host) did not respond with HTTP; check the port")
       case .badURL: (.invalidRequest, "URLSession rejected the URL \(url.absoluteString)")
-      case .httpTooManyRedirects: (.redirect, "too many redirects at \(place)")
-      default: (.connection, "the request to \(place) failed")
+      case .httpTooManyRedirects: (.redirect, "too many redirects at \(host)")
+      default: (.connection, "the request to \(host) failed")
       }
     }
 
@@ -62,7 +62,7 @@
       else { return nil }
       return SessionCore.error(
         .connection,
-        "the body from \(transfer.place) is incomplete: received \(transfer.received) of \(length) bytes; try again",
+        "the body from \(transfer.hostAndPort) is incomplete: received \(transfer.received) of \(length) bytes; try again",
         transfer)
     }
   }

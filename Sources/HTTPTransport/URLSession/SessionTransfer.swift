@@ -151,7 +151,7 @@
 
     private func timeout(_ what: String) -> NetworkError {
       NetworkError(
-        kind: .timeout, reason: "\(place) \(what); raise the limit or check the server", request: request)
+        kind: .timeout, reason: "\(hostAndPort) \(what); raise the limit or check the server", request: request)
     }
   }
 #endif

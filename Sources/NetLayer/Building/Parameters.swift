@@ -49,6 +49,9 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     }
   }
 
+  /// Sets the parameter `name` to `nil`, so that it is not sent even if a lower layer has it.
+  mutating func omit(_ name: String) { self[name] = Value.none }
+
   /// Whether there is nothing to send.
   public var isEmpty: Bool {
     layers.allSatisfy { layer in

@@ -95,7 +95,7 @@ final class RequestBuilder: Sendable {
     var common = isOwn ? commonParameters() : [:]
     // Parameters that the call has written into its URL also take precedence.
     if !common.isEmpty {
-      for (name, _) in request.url.queryPairs { common[name] = Parameters.Value.none }
+      for (name, _) in request.url.queryPairs { common.omit(name) }
     }
     let encoder = TaskEncoder(task: task, common: common, conventions: conventions)
     guard let signer, isOwn else { return try encoder.encode(into: &request) }

@@ -37,7 +37,7 @@ extension Network {
     _ endpoint: E, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Response {
     let response = try await answer(to: Call(endpoint), endpoint.accept, progress)
-    return try reading(response) { try endpoint.read($0) }
+    return try result(of: response) { try endpoint.read($0) }
   }
 
   /// Calls `endpoint` and returns the response if its status is a success. Use it also for calls without a response
@@ -53,7 +53,7 @@ extension Network {
   public func fetch(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Response {
-    try reading(try await answer(to: Call(endpoint), nil, progress)) { $0 }
+    try result(of: try await answer(to: Call(endpoint), nil, progress)) { $0 }
   }
 
   /// Calls `endpoint` and succeeds if the status is a success, regardless of the body.
@@ -89,8 +89,9 @@ extension Network {
     }
   }
 
-  private func reading<Result>(
-    _ response: Response, _ read: (Response) throws -> Result
+  /// Returns what `read` returns for `response` if its status is a success; reports an error.
+  private func result<Result>(
+    of response: Response, _ read: (Response) throws -> Result
   ) throws(NetworkError) -> Result {
     do {
       return try read(try response.validated())

@@ -58,8 +58,8 @@ final class SocketLink: Sendable {
     }
     let (control, end) = messages.connection
     guard let control else {
-      if case .failure(let cause)? = end { return refuse(cause, completion) }
-      return refuse(
+      if case .failure(let cause)? = end { return fail(cause, completion) }
+      return fail(
         NetworkError(kind: .connection, reason: "the socket is closed, so the message was not sent"), completion)
     }
     let size = Self.size(message)
@@ -77,7 +77,7 @@ final class SocketLink: Sendable {
     if !waits { complete(nil) }
   }
 
-  private func refuse(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
+  private func fail(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
     _ = messages.scheduler.schedule { completion(error) }
   }
 

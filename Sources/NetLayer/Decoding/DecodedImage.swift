@@ -25,7 +25,7 @@
     /// - Throws: `NetworkError` of kind `parse` if the bytes are not an image.
     public static func read(_ response: Response) throws -> DecodedImage {
       guard let image = PlatformImage(data: response.body) else {
-        throw response.failure("the body of \(response.body.count) bytes is not an image")
+        throw response.parseFailure("the body of \(response.body.count) bytes is not an image")
       }
       return DecodedImage(image: image)
     }

@@ -190,7 +190,7 @@ extension JSON {
         let judge = model as? any BaseResponse,
         let error = judge.makeCustomError()
       {
-        throw refusal(error)
+        throw businessFailure(error)
       }
       return model
     } catch let error as DecodingError {
@@ -206,7 +206,7 @@ extension JSON {
   }
 
   /// Returns the error of a model that reports its own failure as a `NetworkError`.
-  private func refusal(_ error: any Error) -> NetworkError {
+  private func businessFailure(_ error: any Error) -> NetworkError {
     guard var known = error as? NetworkError else {
       return reading.error(
         .business, "the response reports a failure: \(error)",

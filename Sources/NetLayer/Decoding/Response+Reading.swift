@@ -10,7 +10,7 @@ extension Response {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
     guard let encoding = Self.encodings[name] else {
-      throw failure("unknown charset \(name.debugDescription); decode the body bytes yourself")
+      throw parseFailure("unknown charset \(name.debugDescription); decode the body bytes yourself")
     }
     return try text(body, encoding, name)
   }
@@ -20,11 +20,11 @@ extension Response {
     guard let text else {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
       guard String(Data(count: 4), in: encoding) != nil else {
-        throw failure(
+        throw parseFailure(
           "the charset \(name.debugDescription) requires Foundation, which this program does not link; decode the body "
             + "bytes yourself, or use a Foundation class such as NSString")
       }
-      throw failure("the body is not valid text in \(name)")
+      throw parseFailure("the body is not valid text in \(name)")
     }
     return text
   }
@@ -39,7 +39,7 @@ extension Response {
     do {
       return try JSON(body, carrying: context)
     } catch let error as JSONError {
-      throw failure(error.complaint(about: body, headers: headers, status: status), underlying: error)
+      throw parseFailure(error.complaint(about: body, headers: headers, status: status), underlying: error)
     }
   }
 
@@ -66,7 +66,7 @@ extension Response {
       stand.body = Data(text.utf8)
       do { return try stand.json().model(type, at: nil) } catch { last = error }
     }
-    throw failure("the body is empty, and \(type) can't be decoded from null, {} or []", underlying: last)
+    throw parseFailure("the body is empty, and \(type) can't be decoded from null, {} or []", underlying: last)
   }
 
   /// Returns the same response, read with `decoder` if there is one.
@@ -89,11 +89,11 @@ extension Response {
 
   /// Throws if the status is not a success. Before this check, a 404 is not an error.
   func validate(by rules: EnvelopeRules) throws {
-    if !isSuccess { throw failure(by: rules.value) }
+    if !isSuccess { throw statusFailure(in: rules.value) }
   }
 
-  /// Returns the error of a response whose status is not a success.
-  func failure(by envelope: Envelope) -> NetworkError {
+  /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
+  func statusFailure(in envelope: Envelope) -> NetworkError {
     // An error page is not always JSON; if it is, the server's own message is the most helpful.
     let words = (try? JSON(body)).flatMap(envelope.words)
     // Without the query, which may contain tokens.
@@ -105,7 +105,7 @@ extension Response {
   }
 
   /// Returns a parse error of this response.
-  func failure(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
+  func parseFailure(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
     reading.error(.parse, reason, response: self, underlying: underlying)
   }
 

@@ -78,7 +78,7 @@ extension Network {
 
   private func failure(of streamed: StreamedResponse) -> Observable<Transfer<URL>> {
     explained(streamed).flatMap { response -> Observable<Transfer<URL>> in
-      throw response.failure("the server responded to a download with status \(response.status) and no file")
+      throw response.parseFailure("the server responded to a download with status \(response.status) and no file")
     }
   }
 }

@@ -170,7 +170,7 @@ private final class EventSession: Sendable {
     let type = response.headers["Content-Type"] ?? ""
     guard type.lowercased().split(separator: ";").first?.trimmingBlanks == "text/event-stream"
     else {
-      throw response.failure(
+      throw response.parseFailure(
         "the response has \(type.isEmpty ? "no Content-Type" : type) instead of text/event-stream; check the endpoint")
     }
     // Discard the unfinished event of the last connection.
@@ -203,7 +203,7 @@ private final class EventSession: Sendable {
         emit(event)
       }
     } catch {
-      throw response.failure("an event in the stream is too long: \(error)", underlying: error)
+      throw response.parseFailure("an event in the stream is too long: \(error)", underlying: error)
     }
   }
 

@@ -53,7 +53,7 @@ extension CallPipeline {
     }
     .map { [reading] response in
       guard let owner = response.context[SocketLink.Owner.self] else {
-        throw reading.report(Self.refusal(of: response))
+        throw reading.report(Self.handshakeFailure(of: response))
       }
       var head = response
       head.context[SocketLink.Owner.self] = nil
@@ -61,7 +61,7 @@ extension CallPipeline {
     }
   }
 
-  private static func refusal(of response: Response) -> NetworkError {
+  private static func handshakeFailure(of response: Response) -> NetworkError {
     do {
       _ = try response.validated()
       return NetworkError(

@@ -153,7 +153,7 @@ extension Response {
 
   /// Returns the error of a part of the body, with its number.
   func failure(_ error: any Error, inPart index: Int, named name: String) -> NetworkError {
-    var known = (error as? NetworkError) ?? failure("\(name) \(index): \(error)", underlying: error)
+    var known = (error as? NetworkError) ?? parseFailure("\(name) \(index): \(error)", underlying: error)
     known.index = index
     return known
   }

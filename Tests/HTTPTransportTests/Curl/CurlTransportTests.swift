@@ -221,8 +221,8 @@
     }
 
     func testAnIPv6AddressIsInBrackets() {
-      XCTAssertEqual(CurlHandle.place("::1", 80), "[::1]:80")
-      XCTAssertEqual(CurlHandle.place("127.0.0.1", 80), "127.0.0.1:80")
+      XCTAssertEqual(CurlHandle.hostAndPort("::1", 80), "[::1]:80")
+      XCTAssertEqual(CurlHandle.hostAndPort("127.0.0.1", 80), "127.0.0.1:80")
     }
 
     func testAllSpellingsOfAnOriginAreNormalized() {

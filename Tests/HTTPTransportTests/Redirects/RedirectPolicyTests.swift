@@ -45,7 +45,7 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func testARedirectFromHTTPSToHTTPIsRejected() throws {
-    guard case .refuse(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
+    guard case .fail(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
     XCTAssertEqual(error.kind, .redirect)
     XCTAssert(error.reason.contains("https to http"), error.reason)
   }
@@ -56,7 +56,7 @@ final class RedirectPolicyTests: XCTestCase {
 
   func testACustomLimitIsApplied() throws {
     _ = try followed(decide("http://h/", 302, "/a", hops: 1, policy: .follow(limit: 2)))
-    guard case .refuse(let error) = try decide("http://h/", 302, "/a", hops: 2, policy: .follow(limit: 2)) else {
+    guard case .fail(let error) = try decide("http://h/", 302, "/a", hops: 2, policy: .follow(limit: 2)) else {
       return XCTFail("followed")
     }
     XCTAssert(error.reason.contains("more than 2"), error.reason)
@@ -78,7 +78,7 @@ final class RedirectPolicyTests: XCTestCase {
     for location in [
       "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://u@h%2fevil/", "//a%20b/",
     ] {
-      guard case .refuse(let error) = try decide("http://h/", 302, location) else {
+      guard case .fail(let error) = try decide("http://h/", 302, location) else {
         XCTFail("followed to \(location)")
         continue
       }
@@ -94,7 +94,7 @@ final class RedirectPolicyTests: XCTestCase {
         continue
       }
     }
-    guard case .refuse(let error) = try decide("http://h/", 302, "http://[", policy: .sameOrigin) else {
+    guard case .fail(let error) = try decide("http://h/", 302, "http://[", policy: .sameOrigin) else {
       return XCTFail("followed")
     }
     XCTAssertEqual(error.kind, .redirect)
@@ -126,7 +126,7 @@ final class RedirectPolicyTests: XCTestCase {
       let decision = RedirectPolicy.decide(
         original: request, currentRequest: request, status: 307, headers: ["Location": "/x"], trail: RedirectTrail(),
         cookies: nil)
-      if case .refuse = decision { XCTAssertFalse(isFollowed) } else { _ = try followed(decision) }
+      if case .fail = decision { XCTAssertFalse(isFollowed) } else { _ = try followed(decision) }
     }
   }
 
@@ -209,7 +209,7 @@ final class RedirectPolicyTests: XCTestCase {
       let last = Request(url: try url("http://h/c"))
       let decision = RedirectPolicy.decide(
         original: last, currentRequest: last, status: 302, headers: ["Location": location], trail: trail, cookies: nil)
-      guard case .refuse(let error) = decision else {
+      guard case .fail(let error) = decision else {
         XCTFail("followed to \(location)")
         continue
       }
@@ -224,7 +224,7 @@ final class RedirectPolicyTests: XCTestCase {
   func testAnotherMethodOrQueryIsNotACycle() throws {
     XCTAssertEqual(try followed(decide("http://h/a", 303, "/a", method: .post)).method, .get)
     _ = try followed(decide("http://h/a?q=1", 302, "?q=2"))
-    guard case .refuse = try decide("http://h/a", 307, "/a", method: .post) else { return XCTFail("followed") }
+    guard case .fail = try decide("http://h/a", 307, "/a", method: .post) else { return XCTFail("followed") }
   }
 
   func testOtherStatusesAreDelivered() throws {
@@ -234,7 +234,7 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func testTheEleventhRedirectIsRejected() throws {
-    guard case .refuse = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
+    guard case .fail = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
     _ = try followed(decide("http://h/", 302, "/x", hops: 9))
   }
 

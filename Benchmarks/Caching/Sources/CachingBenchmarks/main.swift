@@ -74,14 +74,14 @@ func measureInline(_ network: Network, _ count: Int, of items: Int) -> Double {
 }
 
 /// Returns the seconds per switch to the default mapping scheduler, in sequence: the minimum cost of a call.
-func measureHops(_ count: Int) -> Double {
+func measureSwitches(_ count: Int) -> Double {
   let scheduler = Backend().mapping
   let done = DispatchSemaphore(value: 0)
-  @Sendable func hop(_ number: Int) {
-    _ = scheduler.schedule { if number < count { hop(number + 1) } else { done.signal() } }
+  @Sendable func switchThread(_ number: Int) {
+    _ = scheduler.schedule { if number < count { switchThread(number + 1) } else { done.signal() } }
   }
   let start = DispatchTime.now().uptimeNanoseconds
-  hop(1)
+  switchThread(1)
   done.wait()
   return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 / Double(count)
 }
@@ -95,8 +95,8 @@ for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: dir
   usleep(50_000)
 }
 let rows: [(name: String, target: Double?, count: Int, run: () -> Double)] = [
-  ("the hop alone", nil, 50_000, { measureHops(50_000) }),
-  ("memory hit, without the hop", nil, 50_000, { measureInline(inMemory, 50_000, of: items) }),
+  ("the thread switch alone", nil, 50_000, { measureSwitches(50_000) }),
+  ("memory hit, without the thread switch", nil, 50_000, { measureInline(inMemory, 50_000, of: items) }),
   ("memory hit, 1 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 1, of: items) }),
   ("memory hit, 64 in flight", 4, 50_000, { measure(inMemory, 50_000, inFlight: 64, of: items) }),
   ("disk hit of 4 KB, 1 in flight", 100, 5000, { measure(onDisk, 5000, inFlight: 1, of: items) }),

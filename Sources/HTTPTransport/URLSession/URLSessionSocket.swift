@@ -12,7 +12,7 @@
     public func connect(
       _ request: Request, options: SocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
-      let socket = SessionSocket(request, options, receiver)
+      let socket = URLSessionSocket(request, options, receiver)
       socket.begin()
       return socket
     }
@@ -22,7 +22,7 @@
   ///
   /// Any thread may call the methods of `SocketControl`. Everything else runs on `queue`.
   // @unchecked Sendable: the gate is atomic, and all other mutable state belongs to the queue.
-  final class SessionSocket: NSObject, SocketControl, URLSessionWebSocketDelegate, @unchecked Sendable {
+  final class URLSessionSocket: NSObject, SocketControl, URLSessionWebSocketDelegate, @unchecked Sendable {
     private let request: Request
     private var currentRequest: Request
     private var trail = RedirectTrail()
@@ -206,7 +206,7 @@
         .failure(error(.timeout, "no pong arrived within \(options.pongTimeout) s (SocketOptions.pongTimeout)")))
     }
 
-    private func after(_ seconds: Double, _ action: @escaping @Sendable (SessionSocket) -> Void) {
+    private func after(_ seconds: Double, _ action: @escaping @Sendable (URLSessionSocket) -> Void) {
       queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
         if let self, self.receiver != nil { action(self) }
       }
@@ -256,27 +256,27 @@
       newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
       completionHandler(nil)
-      if task === self.task, !isOpen { refused(response) }
+      if task === self.task, !isOpen { receiveOtherResponse(response) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError cause: (any Error)?) {
       guard task === self.task else { return }
       if !isOpen, let response = task.response as? HTTPURLResponse, response.statusCode != 101 {
-        return refused(response)
+        return receiveOtherResponse(response)
       }
       if hasClosed { return finish(.success(SocketClose(code: .abnormal))) }
       finish(.failure(cause.map(failure) ?? error(.connection, "the connection was closed without a close frame")))
     }
 
     /// Processes a response other than 101.
-    private func refused(_ native: HTTPURLResponse) {
+    private func receiveOtherResponse(_ native: HTTPURLResponse) {
       let status = native.statusCode
       let response = response(of: native, status: status)
       switch RedirectPolicy.decide(
         original: request, currentRequest: currentRequest, status: status, headers: response.headers, trail: trail,
         cookies: cookiesSent)
       {
-      case .refuse(let error): finish(.failure(error))
+      case .fail(let error): finish(.failure(error))
       case .follow(let next, let trail):
         task.take()?.cancel()
         (currentRequest, self.trail) = (next, trail)
@@ -286,7 +286,8 @@
         finish(
           .failure(
             NetworkError(
-              kind: .status, code: status, reason: "\(place) responded with status \(status) instead of a WebSocket",
+              kind: .status, code: status,
+              reason: "\(hostAndPort) responded with status \(status) instead of a WebSocket",
               request: request, response: response)))
       }
     }
@@ -299,7 +300,7 @@
         request: request, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)
     }
 
-    private var place: String { currentRequest.url.hostAndPort }
+    private var hostAndPort: String { currentRequest.url.hostAndPort }
 
     private static func message(_ message: URLSessionWebSocketTask.Message) -> SocketMessage? {
       switch message {
@@ -320,7 +321,7 @@
     private var notOpen: NetworkError { error(.connection, "the socket is not open, so the message was not sent") }
 
     private func error(_ kind: NetworkError.Kind, _ reason: String, code: Int? = nil) -> NetworkError {
-      NetworkError(kind: kind, code: code, reason: "\(place): \(reason)", request: request)
+      NetworkError(kind: kind, code: code, reason: "\(hostAndPort): \(reason)", request: request)
     }
   }
 #endif

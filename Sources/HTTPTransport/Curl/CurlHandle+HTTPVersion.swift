@@ -1,0 +1,63 @@
+#if canImport(CCurl)
+  import CCurl
+  import PortableFoundation
+
+  /// The HTTP version of a transfer.
+  extension CurlHandle {
+    /// Sets the HTTP version of `transfer`.
+    ///
+    /// - Throws: An error if the request can't be sent with the version that its caller requires.
+    func chooseVersion(_ transfer: CurlTransfer) throws(NetworkError) {
+      if transfer.httpVersion == .http3, let obstacle = obstacleToHTTP3(transfer) {
+        throw NetworkError(
+          kind: .invalidRequest,
+          reason:
+            "HTTPVersion.http3 \(obstacle), so nothing was sent to \(transfer.hostAndPort); use HTTPVersion.automatic",
+          request: transfer.request)
+      }
+      if transfer.isCleartextHTTP2 {
+        needsReset = true
+        // Without a tunnel, an HTTP proxy would receive HTTP/1.1.
+        set(CCURL_HTTPPROXYTUNNEL, 1)
+        if CurlLibrary.repeatsPriorKnowledge { set(CCURL_FRESH_CONNECT, 1) }
+      }
+      let version = version(of: transfer)
+      guard version != chosenVersion else { return }
+      chosenVersion = version
+      let code = set(CCURL_HTTP_VERSION, version)
+      // The text is created only on failure, because it costs six allocations per request with libraries whose handles
+      // are not reused.
+      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
+      if let settingFailure { throw failure(ofSetting: settingFailure, transfer) }
+    }
+
+    /// Returns the version as a libcurl constant. Without TLS, HTTP/1.1 is set explicitly. Otherwise, libcurl would
+    /// also use a connection that already uses HTTP/2.
+    private func version(of transfer: CurlTransfer) -> Int {
+      guard transfer.mayMultiplex else { return CCURL_HTTP_VERSION_1_1 }
+      switch transfer.httpVersion {
+      case .http1: return CCURL_HTTP_VERSION_1_1
+      case .http3: return CCURL_HTTP_VERSION_3ONLY
+      case .http2PriorKnowledge where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      case .automatic, .http2PriorKnowledge:
+        if let lane = transfer.lane, lane.http3Until > transfer.loop.now, obstacleToHTTP3(transfer) == nil {
+          return CCURL_HTTP_VERSION_3
+        }
+        return CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
+      }
+    }
+
+    /// Returns the reason why the current request can't use HTTP/3; `nil` if it can.
+    private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
+      guard transfer.isSecure else { return "needs an https URL" }
+      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url) {
+        return "does not support Unix domain sockets"
+      }
+      switch configuration.proxy {
+      case .none: return nil
+      case .url: return proxyPlace.map { "does not work through the proxy \($0)" }
+      case .environment: return "does not work through a proxy (Proxy.environment)"
+      }
+    }
+  }
+#endif

@@ -1,0 +1,130 @@
+import PortableFoundation
+
+/// The rules of every policy: limits, permitted targets, POST that becomes GET, credentials that another origin does not
+/// receive.
+extension RedirectPolicy {
+  enum Decision {
+    /// Deliver the response to the caller.
+    case deliver
+    /// Send this request. The trail includes the redirect.
+    case follow(Request, RedirectTrail)
+    /// Fail, because following the redirect would violate a rule.
+    case fail(NetworkError)
+  }
+
+  /// Returns the decision on a response with `status` and `headers` to `currentRequest`, which was sent with the jar's
+  /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request.
+  static func decide(
+    original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
+    cookies: String?
+  ) -> Decision {
+    guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
+      return .deliver
+    }
+    let policy = original.options.redirects
+    guard policy.rule != .none else { return .deliver }
+    func fail(_ reason: String) -> Decision {
+      .fail(
+        NetworkError(
+          kind: .redirect, reason: reason, request: original,
+          response: Response(
+            request: original, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)))
+    }
+    let from = currentRequest.url.absoluteString
+    let followed = trail.redirects.count
+    let target = target(of: location, from: currentRequest.url)
+    if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: followed)) {
+      return .deliver
+    }
+    guard followed < policy.limit else {
+      return fail(
+        "more than \(policy.limit) redirects, the last from \(from) to \(location); check the server for a redirect loop"
+      )
+    }
+    guard let target, let scheme = target.scheme?.lowercased() else {
+      return fail("\(from) redirects to \(location.debugDescription), which is not a valid URL")
+    }
+    guard scheme == "http" || scheme == "https" else {
+      return fail("\(from) redirects to \(location); only http and https are supported")
+    }
+    guard target.host?.isEmpty == false else {
+      return fail("\(from) redirects to \(location.debugDescription), which has no host")
+    }
+    guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
+      return fail(
+        "\(from) redirects to \(location), from https to http, which is not followed; request the http URL directly")
+    }
+    // A server must not cause requests that a caller must not send.
+    if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
+      return fail("\(from) redirects to \(location.debugDescription): \(failure.reason)")
+    }
+    let next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
+    if !next.body.isRepeatable {
+      return fail("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
+    }
+    let trail = trail.adding(
+      Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies)
+    guard !trail.contains(next) else {
+      return fail(
+        "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"
+          + (currentRequest.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
+          + "; check the server for a redirect loop")
+    }
+    return .follow(next, trail)
+  }
+
+  /// Resolves `location`. A target without a fragment inherits the fragment of `from` (RFC 9110 §10.2.2).
+  private static func target(of location: String, from: URL) -> URL? {
+    guard let target = URL(string: location, relativeTo: from)?.absoluteURL else { return nil }
+    let old = from.absoluteString
+    guard let hash = old.firstIndex(of: "#"), !location.contains("#") else { return target }
+    return URL(string: target.absoluteString + old[hash...]) ?? target
+  }
+
+  /// Returns the request to `target`: with the method and the body that `status` requires, and without credentials for
+  /// another origin.
+  private static func next(_ currentRequest: Request, status: Int, target: URL, keepsMethod: Bool) -> Request {
+    var next = currentRequest
+    next.url = target
+    if changesToGet(status, currentRequest.method, keepsMethod: keepsMethod) {
+      next.method = .get
+      next.body = .none
+      // Fields that describe the body are removed with it (Fetch, HTTP-redirect fetch, step 12).
+      for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"] {
+        next.headers[name] = nil
+      }
+    }
+    if Origin(currentRequest.url) != Origin(target) {
+      next.headers["Host"] = nil
+      removeCredentials(from: &next)
+    }
+    return next
+  }
+
+  /// Removes the header fields that only the origin of the redirected request must receive.
+  private static func removeCredentials(from next: inout Request) {
+    // Backends use many names for tokens. Values that logs must not show must not be sent to another origin.
+    let secrets = next.options.secrets
+    for field in next.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
+      next.headers[field.name] = nil
+    }
+    // The same applies to fields that a backend adds to all requests, except harmless ones.
+    for field in next.context[OriginBoundFields.self] where !isHarmless(field.name) {
+      next.headers[field.name] = nil
+    }
+  }
+
+  /// Returns whether a redirect changes the method to GET: 301 and 302 for POST, as in browsers (RFC 9110 §15.4.2
+  /// note); 303 for all methods except HEAD.
+  private static func changesToGet(_ status: Int, _ method: HTTPMethod, keepsMethod: Bool) -> Bool {
+    switch status {
+    case 301, 302: method == .post && !keepsMethod
+    case 303: method != .head && method != .get
+    default: false
+    }
+  }
+
+  private static func isHarmless(_ name: String) -> Bool {
+    ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"].contains(name.lowercased())
+  }
+}
