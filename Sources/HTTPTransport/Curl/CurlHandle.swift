@@ -257,7 +257,7 @@
       transfer.currentRequest.method == .get && transfer.currentRequest.body.isEmpty
         && headersSent == transfer.currentRequest.headers
         && cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
-        && transfer.hopURL.utf8.count < Self.longHead
+        && transfer.currentURL.utf8.count < Self.longHead
     }
 
     /// Records an error if `code` shows that libcurl does not accept a security-related setting.
