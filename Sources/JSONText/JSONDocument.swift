@@ -127,7 +127,7 @@ struct JSONMemory {
     // Most texts have at least eight bytes per key or value.
     capacity = count / 8 + 16
     hasBlockOfWords = count > Self.longestInOneBlock
-    // Words have eight bytes. Typed pointers allocate with `posix_memalign`, which is slower.
+    // Words have eight bytes and follow the zeros.
     let words = (count + JSONDocument.padding + 7) / 8 * 8
     let block = UnsafeMutableRawPointer.allocate(
       byteCount: words + (hasBlockOfWords ? 0 : 8 * capacity), alignment: 8)

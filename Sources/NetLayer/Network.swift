@@ -64,6 +64,13 @@ public final class Network: Sendable {
     pipeline.responses(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
+  /// The same, with every response read as JSON whose envelope has been checked.
+  func checkedJSON(_ call: Call, progress: ProgressHandler? = nil) -> Observable<JSON> {
+    pipeline.results(
+      progress, { [builder] in try builder.request(for: call, accept: "application/json") },
+      read: { try $0.reporting { try $0.common() } })
+  }
+
   /// Sends `request` unchanged through the interceptors and emits the response, regardless of its status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.

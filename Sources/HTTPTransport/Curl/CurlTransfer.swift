@@ -84,7 +84,7 @@
 
     func unlinkResumed() -> UInt {
       let next = nextResumed
-      // An exchange, so that the loop then sees the pause or its end that a consumer has set before it found this flag.
+      // Not a plain store, so that the loop then sees the end of a pause that a consumer has set before it read this flag.
       _ = isResuming.exchange(false, ordering: .acquiringAndReleasing)
       return next
     }

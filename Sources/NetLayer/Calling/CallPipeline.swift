@@ -45,6 +45,15 @@ final class CallPipeline: Sendable {
   func responses(
     _ progress: ProgressHandler? = nil, isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request
   ) -> Observable<Response> {
+    results(progress, isSingle: isSingle, build) { $0 }
+  }
+
+  /// Emits the non-`nil` results of `read` for the responses of the interceptors, like `responses(…).compactMap(read)`
+  /// with fewer allocations. The parameters are those of `responses`.
+  func results<Output: Sendable>(
+    _ progress: ProgressHandler? = nil, isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request,
+    read: @escaping @Sendable (Response) throws -> Output?
+  ) -> Observable<Output> {
     Observable(push: { [self] subscription, next in
       var request: Request
       do {
@@ -53,18 +62,26 @@ final class CallPipeline: Sendable {
         return fail(subscription, error)
       }
       note(on: &request, reportsProgress: progress != nil)
+      let reader = ResponseReader(
+        pipeline: self, isSingle: isSingle, subscription: subscription, next: next, read: read)
       // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
-      let scope = HandlerScope(subscription) { [reading] error in
-        subscription.finish(error.map { reading.report($0) })
-      }
-      exchanges(request, progress).run(scope) { [self] response in
-        var response = response
-        // The response may be shared with a call of another backend, or created by an interceptor.
-        mark(&response)
-        if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
-        subscription.deliver(response, to: next)
-      }
+      let scope = HandlerScope(subscription) { reader.finish($0) }
+      send(request, progress, scope) { reader.receive($0) }
     })
+  }
+
+  /// Sends `request` through the interceptors, and passes each response to `next`.
+  private func send(
+    _ request: Request, _ progress: ProgressHandler?, _ scope: Subscription,
+    _ next: @escaping Observable<Response>.Next
+  ) {
+    let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
+    // A short cut for most requests.
+    if isPlain, request.context[Signing.AwaitedSignature.self] == nil {
+      if !scope.isStopped { Transmission(request, self, progress, scope, next).start() }
+    } else {
+      exchanges(request, progress).run(scope, next)
+    }
   }
 
   private func exchanges(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
@@ -144,4 +161,35 @@ final class CallPipeline: Sendable {
       response.context[ResponseContext.self] = reading
     }
   }
+}
+
+/// The receiver of one call's responses, which reads them for the subscriber.
+private final class ResponseReader<Output: Sendable>: Sendable {
+  let pipeline: CallPipeline
+  let isSingle: Bool
+  let subscription: Subscription
+  let next: Observable<Output>.Next
+  let read: @Sendable (Response) throws -> Output?
+
+  init(
+    pipeline: CallPipeline, isSingle: Bool, subscription: Subscription, next: @escaping Observable<Output>.Next,
+    read: @escaping @Sendable (Response) throws -> Output?
+  ) {
+    (self.pipeline, self.isSingle, self.subscription) = (pipeline, isSingle, subscription)
+    (self.next, self.read) = (next, read)
+  }
+
+  func receive(_ response: Response) {
+    var response = response
+    // The response may be shared with a call of another backend, or created by an interceptor.
+    pipeline.mark(&response)
+    if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
+    do {
+      if let output = try read(response) { try next(output) }
+    } catch {
+      subscription.fail(error)
+    }
+  }
+
+  func finish(_ error: (any Error)?) { subscription.finish(error.map { pipeline.reading.report($0) }) }
 }

@@ -51,7 +51,7 @@ extension Network {
 
   /// Calls `endpoint` and emits its JSON in an envelope if status and code mean success.
   public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
-    responses(Call(endpoint), accept: "application/json", progress: progress).common(nil)
+    checkedJSON(Call(endpoint), progress: progress)
   }
 
   /// Calls `endpoint` and emits its progress, then the result.

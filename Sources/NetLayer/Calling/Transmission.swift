@@ -80,10 +80,10 @@ final class Transmission: Disposable {
   // MARK: The transport's thread
 
   private func send(_ request: Request) {
-    let measured = request.context[MetricsHandler.self]
+    // Captures only this object, so that the closure is not allocated.
     let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
       countOut()
-      if let measured { result.metrics.map(measured) }
+      if let measured = self.request.context[MetricsHandler.self] { result.metrics.map(measured) }
       switch result {
       case .success(let response): add(.response(response))
       case .failure(let error): add(.failure(error))

@@ -127,9 +127,11 @@ final class CombiningLawsTests: StreamsTestCase {
   func test_law15_noSourceStartsWhileAnotherThreadDeliversTheError() {
     typealias Combine = @Sendable (Observable<Int>, Observable<Int>) -> Observable<Int>
     let combinations: [(String, Combine)] = [
-      ("zip", { Observable.zip($0, $1) { $0 + $1 } }), ("combineLatest", { Observable.combineLatest($0, $1) { $0 + $1 } }),
+      ("zip", { Observable.zip($0, $1) { $0 + $1 } }),
+      ("combineLatest", { Observable.combineLatest($0, $1) { $0 + $1 } }),
       ("zip of an array", { Observable.zip([$0, $1]) { $0[0] } }), ("withLatestFrom", { $1.withLatestFrom($0) }),
-      ("merge", { Observable.merge($0, $1) }), ("merge with a limit", { Observable.from([$0, $1]).merge(maxConcurrent: 2) }),
+      ("merge", { Observable.merge($0, $1) }),
+      ("merge with a limit", { Observable.from([$0, $1]).merge(maxConcurrent: 2) }),
       ("takeUntil", { $1.takeUntil($0) }), ("amb", { Observable.amb([$0, $1]) }),
     ]
     for (name, combine) in combinations {
