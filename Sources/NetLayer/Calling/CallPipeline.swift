@@ -62,26 +62,21 @@ final class CallPipeline: Sendable {
         return fail(subscription, error)
       }
       note(on: &request, reportsProgress: progress != nil)
-      let reader = ResponseReader(
-        pipeline: self, isSingle: isSingle, subscription: subscription, next: next, read: read)
+      let reader = ResponseReader(pipeline: self, isSingle: isSingle, sink: Sink(subscription, next), read: read)
       // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
       let scope = HandlerScope(subscription) { reader.finish($0) }
-      send(request, progress, scope) { reader.receive($0) }
+      let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
+      // A short cut for most requests.
+      if isPlain, request.context[Signing.AwaitedSignature.self] == nil {
+        if !scope.isStopped { transmit(request, progress, Sink(scope) { reader.receive($0) }) }
+      } else {
+        exchanges(request, progress).run(scope) { reader.receive($0) }
+      }
     })
   }
 
-  /// Sends `request` through the interceptors, and passes each response to `next`.
-  private func send(
-    _ request: Request, _ progress: ProgressHandler?, _ scope: Subscription,
-    _ next: @escaping Observable<Response>.Next
-  ) {
-    let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
-    // A short cut for most requests.
-    if isPlain, request.context[Signing.AwaitedSignature.self] == nil {
-      if !scope.isStopped { Transmission(request, self, progress, scope, next).start() }
-    } else {
-      exchanges(request, progress).run(scope, next)
-    }
+  private func transmit(_ request: Request, _ progress: ProgressHandler?, _ sink: Sink<Response>) {
+    Transmission(request, self, progress, sink).start()
   }
 
   private func exchanges(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
@@ -107,9 +102,20 @@ final class CallPipeline: Sendable {
   }
 
   private func transmission(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
-    Observable(push: { [self] subscription, next in
-      Transmission(request, self, progress, subscription, next).start()
-    })
+    Observable(TransmissionSource(pipeline: self, request: request, progress: progress))
+  }
+
+  /// Sends a request at each subscription.
+  private final class TransmissionSource: StreamSource {
+    private let pipeline: CallPipeline
+    private let request: Request
+    private let progress: ProgressHandler?
+
+    init(pipeline: CallPipeline, request: Request, progress: ProgressHandler?) {
+      (self.pipeline, self.request, self.progress) = (pipeline, request, progress)
+    }
+
+    func start(_ sink: Sink<Response>) { pipeline.transmit(request, progress, sink) }
   }
 
   /// Fails `exchanges` when the whole call exceeds its time limit.
@@ -167,16 +173,13 @@ final class CallPipeline: Sendable {
 private final class ResponseReader<Output: Sendable>: Sendable {
   let pipeline: CallPipeline
   let isSingle: Bool
-  let subscription: Subscription
-  let next: Observable<Output>.Next
+  let sink: Sink<Output>
   let read: @Sendable (Response) throws -> Output?
 
   init(
-    pipeline: CallPipeline, isSingle: Bool, subscription: Subscription, next: @escaping Observable<Output>.Next,
-    read: @escaping @Sendable (Response) throws -> Output?
+    pipeline: CallPipeline, isSingle: Bool, sink: Sink<Output>, read: @escaping @Sendable (Response) throws -> Output?
   ) {
-    (self.pipeline, self.isSingle, self.subscription) = (pipeline, isSingle, subscription)
-    (self.next, self.read) = (next, read)
+    (self.pipeline, self.isSingle, self.sink, self.read) = (pipeline, isSingle, sink, read)
   }
 
   func receive(_ response: Response) {
@@ -185,11 +188,11 @@ private final class ResponseReader<Output: Sendable>: Sendable {
     pipeline.mark(&response)
     if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
     do {
-      if let output = try read(response) { try next(output) }
+      if let output = try read(response) { try sink.next(output) }
     } catch {
-      subscription.fail(error)
+      sink.subscription.fail(error)
     }
   }
 
-  func finish(_ error: (any Error)?) { subscription.finish(error.map { pipeline.reading.report($0) }) }
+  func finish(_ error: (any Error)?) { sink.subscription.finish(error.map { pipeline.reading.report($0) }) }
 }

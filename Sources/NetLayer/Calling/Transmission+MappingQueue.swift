@@ -26,7 +26,7 @@ extension Transmission {
       case .progress(let progress): self.progress?(progress)
       case .response(var response):
         pipeline.mark(&response)
-        receiver.subscription.deliver(response, to: receiver.next)
+        receiver.deliver(response)
         receiver.subscription.complete()
       case .failure(let error): receiver.subscription.fail(pipeline.reading.translated(error))
       }
@@ -34,7 +34,7 @@ extension Transmission {
   }
 
   /// Takes the oldest event. A call that finds no event ends the delivery.
-  private func takeEvent() -> (Event, Receiver)? {
+  private func takeEvent() -> (Event, Sink<Response>)? {
     state.withLock { state in
       guard let receiver = state.receiver, let event = state.event.take() else {
         state.isDelivering = false

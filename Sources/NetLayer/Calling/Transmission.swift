@@ -14,14 +14,9 @@ final class Transmission: Disposable {
     indirect case failure(NetworkError)
   }
 
-  struct Receiver {
-    let subscription: Subscription
-    let next: Observable<Response>.Next
-  }
-
   struct State {
     /// The receiver of the events; `nil` after disposal or the last event.
-    var receiver: Receiver?
+    var receiver: Sink<Response>?
     /// The events that the mapping queue has yet to deliver one by one, and whether it is delivering. Most
     /// requests have one event, which needs no array.
     var event: Event?
@@ -40,12 +35,11 @@ final class Transmission: Disposable {
   let state: Locked<State>
 
   init(
-    _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ subscription: Subscription,
-    _ next: @escaping Observable<Response>.Next
+    _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ sink: Sink<Response>
   ) {
     (self.request, self.pipeline, self.progress) = (request, pipeline, progress)
-    state = Locked(State(receiver: Receiver(subscription: subscription, next: next)))
-    subscription.own(self)
+    state = Locked(State(receiver: sink))
+    sink.subscription.own(self)
   }
 
   /// Signs the request and passes it to the transport.

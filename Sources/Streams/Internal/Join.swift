@@ -12,8 +12,8 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
   private var empty = 0
   private var open = 0
 
-  init(_ sink: JoinSink<Output>, takesOnce: Bool) {
-    (downstream, next) = (sink.downstream, sink.next)
+  init(_ sink: Sink<Output>, takesOnce: Bool) {
+    (downstream, next) = (sink.subscription, sink.next)
     self.takesOnce = takesOnce
   }
 
@@ -63,18 +63,12 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
   }
 }
 
-/// The destination of the results of a join.
-///
-/// Swift 6.3 crashes on some functions that take a closure over a pack's tuple; this structure replaces the closure.
-struct JoinSink<Output: Sendable> {
-  let downstream: Subscription
-  let next: Observable<Output>.Next
-}
-
 extension Observable {
   /// Creates a stream that calls `start` for each subscription; `start` creates a join and attaches its sources.
-  init(joining start: @escaping @Sendable (JoinSink<Element>) -> Void) {
-    self.init(push: { start(JoinSink(downstream: $0, next: $1)) })
+  ///
+  /// Swift 6.3 crashes on some functions that take a closure over a pack's tuple; `Sink` replaces the closure.
+  init(joining start: @escaping @Sendable (Sink<Element>) -> Void) {
+    self.init(push: { start(Sink($0, $1)) })
   }
 }
 
@@ -110,7 +104,7 @@ final class SlotOf<Element: Sendable>: Slot, @unchecked Sendable {  // safe: as 
 final class TupleJoin<each Element: Sendable>: Join<(repeat each Element)>, @unchecked Sendable {  // safe: a constant
   private let slots: (repeat SlotOf<each Element>)
 
-  override init(_ sink: JoinSink<(repeat each Element)>, takesOnce: Bool) {
+  override init(_ sink: Sink<(repeat each Element)>, takesOnce: Bool) {
     slots = (repeat SlotOf<each Element>(takesOnce: takesOnce))
     super.init(sink, takesOnce: takesOnce)
     for slot in repeat each slots { add(slot) }

@@ -51,19 +51,34 @@ public final class CoalescingInterceptor: Interceptor {
       !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
       request.caching.isComparable
     else { return next(request) }
-    // Every GET runs this code. It allocates a third as often as `share`.
-    return Observable(push: { [self] subscription, emit in
-      let own = SharedRequest(request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
-      let member = Member(self, subscription, emit)
-      let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
-        let (isNew, shared) = sharedRequests.insert(own)
-        if shared.answer == nil { shared.join(member) }
-        return (isNew, shared.answer)
-      }
-      if let answer { return Observable.just(answer).observeOn(next.mapping).run(subscription, emit) }
-      subscription.own(member)
-      if isNew { start(own, next(request)) }
-    })
+    return Observable(Sharing(interceptor: self, request: request, next: next))
+  }
+
+  /// A request that shares its response. Every GET runs this code. It allocates a third as often as `share`.
+  private final class Sharing: StreamSource {
+    let interceptor: CoalescingInterceptor
+    let request: Request
+    let next: Chain
+
+    init(interceptor: CoalescingInterceptor, request: Request, next: Chain) {
+      (self.interceptor, self.request, self.next) = (interceptor, request, next)
+    }
+
+    func start(_ sink: Sink<Response>) { interceptor.join(request, next, sink) }
+  }
+
+  private func join(_ request: Request, _ next: Chain, _ sink: Sink<Response>) {
+    let own = SharedRequest(
+      self, request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
+    let member = Member(self, sink)
+    let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
+      let (isNew, shared) = sharedRequests.insert(own)
+      if shared.answer == nil { shared.join(member) }
+      return (isNew, shared.answer)
+    }
+    if let answer { return Observable.just(answer).observeOn(next.mapping).run(sink.subscription, sink.next) }
+    sink.subscription.own(member)
+    if isNew { start(own, next(request)) }
   }
 
   /// Sends a write. Later reads must not share earlier requests or responses, so the origin's shared requests continue
@@ -84,17 +99,13 @@ public final class CoalescingInterceptor: Interceptor {
   }
 
   private func start(_ shared: SharedRequest, _ exchanges: Observable<Response>) {
-    let scope = HandlerScope { [self] error in
-      ended(shared).forEach { $0.subscription.finish(error) }
-    }
+    let scope = HandlerScope { shared.finish($0) }
     let isWanted = sharedRequests.withLock { _ in
       shared.scope = scope
       return !shared.members.isEmpty
     }
     guard isWanted else { return scope.dispose() }
-    exchanges.run(scope) { [self] response in
-      answered(shared, response).forEach { $0.subscription.deliverIfActive(response, to: $0.emit) }
-    }
+    exchanges.run(scope) { shared.receive($0) }
   }
 
   /// Returns the members that receive `response`. Later requests only share it within the window, even if the response
@@ -152,7 +163,7 @@ extension CoalescingInterceptor {
   /// A shared request and its members. Two of them are equal if they agree in content, user, transport options and
   /// cache options. Priority is ignored: an urgent request benefits from a request that has already started.
   private final class SharedRequest: Hashable, @unchecked Sendable {
-    // Safe: the mutable state is only accessed under the interceptor's lock.
+    // Safe: the mutable state is only accessed under the interceptor's lock, unless it says otherwise.
     private struct Parts: Equatable {
       let method: HTTPMethod
       let url: URL
@@ -169,6 +180,9 @@ extension CoalescingInterceptor {
       let version: Request.HTTPVersion?
     }
 
+    /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
+    /// events use it, which are serial.
+    private var interceptor: CoalescingInterceptor?
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
@@ -181,7 +195,8 @@ extension CoalescingInterceptor {
 
     var url: URL { parts.url }
 
-    init(_ request: Request, account: String?) {
+    init(_ interceptor: CoalescingInterceptor, _ request: Request, account: String?) {
+      self.interceptor = interceptor
       let options = request.chosenOptions?.value
       parts = Parts(
         method: request.method, url: request.url, headers: request.headers, account: account,
@@ -202,6 +217,17 @@ extension CoalescingInterceptor {
       members.add(member)
     }
 
+    /// Passes a response to the members. The closures of the request capture only this object, so they are not allocated.
+    func receive(_ response: Response) {
+      interceptor?.answered(self, response).forEach {
+        $0.sink.subscription.deliverIfActive(response, to: $0.sink.next)
+      }
+    }
+
+    func finish(_ error: (any Error)?) {
+      interceptor.take()?.ended(self).forEach { $0.sink.subscription.finish(error) }
+    }
+
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     static func == (a: SharedRequest, b: SharedRequest) -> Bool { a === b || (a.hash == b.hash && a.parts == b.parts) }
@@ -211,17 +237,14 @@ extension CoalescingInterceptor {
   private final class Member: Disposable, @unchecked Sendable {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: CoalescingInterceptor
-    let subscription: Subscription
-    let emit: Observable<Response>.Next
+    let sink: Sink<Response>
     var shared: SharedRequest?
     var number = 0
     /// The index among the other members.
     var index = 0
 
-    init(
-      _ interceptor: CoalescingInterceptor, _ subscription: Subscription, _ emit: @escaping Observable<Response>.Next
-    ) {
-      (self.interceptor, self.subscription, self.emit) = (interceptor, subscription, emit)
+    init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>) {
+      (self.interceptor, self.sink) = (interceptor, sink)
     }
 
     func dispose() { interceptor.leave(self) }

@@ -56,16 +56,17 @@ public final class LimitInterceptor: Interceptor {
 
   private enum Stage { case waiting, running, streaming, over }
 
-  /// A waiting request and its continuation. A reference, because it moves from the queue to the thread that starts it.
-  private final class Call: Sendable {
+  /// A request and its continuation.
+  private final class Call: StreamSource {
+    let interceptor: LimitInterceptor
     let request: Request
     let next: Chain
-    let subscription: Subscription
-    let emit: Observable<Response>.Next
 
-    init(_ request: Request, _ next: Chain, _ subscription: Subscription, _ emit: @escaping Observable<Response>.Next) {
-      (self.request, self.next, self.subscription, self.emit) = (request, next, subscription, emit)
+    init(_ interceptor: LimitInterceptor, _ request: Request, _ next: Chain) {
+      (self.interceptor, self.request, self.next) = (interceptor, request, next)
     }
+
+    func start(_ sink: Sink<Response>) { interceptor.enqueue(self, sink) }
   }
 
   /// A place in the queue. Disposing it removes the request from the queue.
@@ -78,11 +79,11 @@ public final class LimitInterceptor: Interceptor {
     /// The stage; `streaming` until the end of the response's body.
     var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
-    /// The call until it runs or leaves. After that, the place must not retain anything else.
-    var call: Call?
+    /// The call and its subscriber until it runs or leaves. After that, the place must not retain anything else.
+    var call: (call: Call, sink: Sink<Response>)?
 
-    init(_ interceptor: LimitInterceptor, _ call: Call, _ lane: HostQueue.Lane, _ begun: Date) {
-      (self.interceptor, self.call, self.lane, self.begun) = (interceptor, call, lane, begun)
+    init(_ call: Call, _ sink: Sink<Response>, _ lane: HostQueue.Lane, _ begun: Date) {
+      (interceptor, self.call, self.lane, self.begun) = (call.interceptor, (call, sink), lane, begun)
       priority = call.request.options.priority
     }
 
@@ -133,23 +134,24 @@ public final class LimitInterceptor: Interceptor {
 
   /// Sends `request` when the limits permit it.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    Observable(push: { [self] subscription, emit in
-      let now = scheduler.now
-      let call = Call(request, next, subscription, emit)
-      let waiting = state.withLock { state in
-        let lane = limitsHosts ? state.lane(for: request.url) : state.queue.lane(for: "")
-        let waiting = Waiting(self, call, lane, now)
-        state.queue.wait(waiting, in: lane, priority: waiting.priority)
-        return waiting
-      }
-      subscription.own(waiting)
-      startWhatMay()
-    })
+    Observable(Call(self, request, next))
   }
 
-  private func start(_ waiting: Waiting, _ call: Call) {
+  private func enqueue(_ call: Call, _ sink: Sink<Response>) {
+    let now = scheduler.now
+    let waiting = state.withLock { state in
+      let lane = limitsHosts ? state.lane(for: call.request.url) : state.queue.lane(for: "")
+      let waiting = Waiting(call, sink, lane, now)
+      state.queue.wait(waiting, in: lane, priority: waiting.priority)
+      return waiting
+    }
+    sink.subscription.own(waiting)
+    startWhatMay()
+  }
+
+  private func start(_ waiting: Waiting, _ call: Call, _ sink: Sink<Response>) {
     let waited = scheduler.now.timeIntervalSince(waiting.begun)
-    call.next(call.request).run(call.subscription) { [self, emit = call.emit] response in
+    call.next(call.request).run(sink.subscription) { [self] response in
       if let body = response.context[BodyReader.self]?.buffer {
         state.withLock { _ in if waiting.stage == .running { waiting.stage = .streaming } }
         body.whenOver { [self] in leave(waiting, isOver: true) }
@@ -158,15 +160,15 @@ public final class LimitInterceptor: Interceptor {
         leave(waiting)
       }
       // Requests that start immediately skip the bookkeeping.
-      guard waited >= 0.001 else { return try emit(response) }
+      guard waited >= 0.001 else { return try sink.next(response) }
       var response = response
       response.context[Waited.self] += waited
-      try emit(response)
+      try sink.next(response)
     }
   }
 
   private func leave(_ waiting: Waiting, isOver: Bool = false) {
-    let (hasLeft, former) = state.withLock { state -> (Bool, Call?) in
+    let (hasLeft, former) = state.withLock { state -> (Bool, (Call, Sink<Response>)?) in
       let stage = waiting.stage
       guard stage != .over, isOver || stage != .streaming else { return (false, nil) }
       waiting.stage = .over
@@ -184,21 +186,23 @@ public final class LimitInterceptor: Interceptor {
   private func startWhatMay() {
     while true {
       let now = scheduler.now
-      let (first, alarm) = state.withLock { state -> ((Waiting, Call)?, Date?) in
+      let (first, alarm) = state.withLock { state -> ((Waiting, Call, Sink<Response>)?, Date?) in
         guard !state.isStarting, state.queue.hasNext else { return (nil, nil) }
         if let date = state.bucket?.take(at: now) {
           guard state.alarm != date else { return (nil, nil) }
           state.alarm = date
           return (nil, date)
         }
-        guard let first = state.queue.next() as? Waiting, let call = first.call.take() else { return (nil, nil) }
+        guard let first = state.queue.next() as? Waiting, let (call, sink) = first.call.take() else {
+          return (nil, nil)
+        }
         first.stage = .running
         state.isStarting = true
-        return ((first, call), nil)
+        return ((first, call, sink), nil)
       }
       if let alarm { arm(alarm, now) }
-      guard let (waiting, call) = first else { return }
-      start(waiting, call)
+      guard let (waiting, call, sink) = first else { return }
+      start(waiting, call, sink)
       state.withLock { $0.isStarting = false }
     }
   }

@@ -60,37 +60,57 @@ public struct RetryInterceptor: Interceptor {
   /// Sends `request` until it succeeds, can't be retried, or has used up the attempts or the origin's budget.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     budget.earn(Origin(request.url))
-    return Attempts(rules: self, next: next).attempt(request)
+    return attempt(request, next)
   }
 
-  /// The attempts of one request. A reference, because copying the rules into the closures of an attempt takes longer.
-  private final class Attempts: Sendable {
+  private func attempt(_ request: Request, _ next: Chain) -> Observable<Response> {
+    guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request)
+    else { return next(request) }
+    return Observable(RepeatableAttempt(rules: self, next: next, request: request))
+  }
+
+  /// An attempt that other attempts may follow. A reference, because copying the rules into closures takes longer.
+  private final class RepeatableAttempt: StreamSource {
     let rules: RetryInterceptor
     let next: Chain
+    let request: Request
 
-    init(rules: RetryInterceptor, next: Chain) { (self.rules, self.next) = (rules, next) }
+    init(rules: RetryInterceptor, next: Chain, request: Request) {
+      (self.rules, self.next, self.request) = (rules, next, request)
+    }
 
-    func attempt(_ request: Request) -> Observable<Response> {
-      guard request.context[Attempt.self] < rules.policy.attempts, request.body.isRepeatable,
-        rules.isRepeatable(request)
-      else { return next(request) }
-      // `map` and `catchError` in one scope, because every request runs this code.
-      return Observable(push: { [self] subscription, emit in
-        let scope = CatchScope(subscription) { [self] error in
-          let pause = (error as? Again)?.pause ?? rules.pause(after: NetworkError.wrapping(error), request)
-          guard let pause else { throw error }
-          var again = request
-          again.context[Attempt.self] += 1
-          attempt(again).delaySubscription(pause, scheduler: rules.policy.scheduler).run(subscription, emit)
-        }
-        next(request).run(scope) { [self] response in
-          // Responses to retry are thrown as errors, so that none of them is emitted.
-          if rules.statuses.contains(response.status), let pause = rules.pause(after: response, request) {
-            throw Again(pause)
-          }
-          subscription.deliver(response, to: emit)
-        }
-      })
+    // `map` and `catchError` in one scope, because every request runs this code.
+    func start(_ sink: Sink<Response>) {
+      let running = Running(attempt: self, sink: sink)
+      let scope = CatchScope(sink.subscription) { try running.retry(after: $0) }
+      next(request).run(scope) { try running.receive($0) }
+    }
+  }
+
+  private final class Running: Sendable {
+    let attempt: RepeatableAttempt
+    let sink: Sink<Response>
+
+    init(attempt: RepeatableAttempt, sink: Sink<Response>) { (self.attempt, self.sink) = (attempt, sink) }
+
+    /// Passes `response` on, or throws it as an error to retry, so that it is not emitted.
+    func receive(_ response: Response) throws {
+      if attempt.rules.statuses.contains(response.status),
+        let pause = attempt.rules.pause(after: response, attempt.request)
+      {
+        throw Again(pause)
+      }
+      sink.deliver(response)
+    }
+
+    func retry(after error: any Error) throws {
+      let rules = attempt.rules
+      let pause = (error as? Again)?.pause ?? rules.pause(after: NetworkError.wrapping(error), attempt.request)
+      guard let pause else { throw error }
+      var again = attempt.request
+      again.context[Attempt.self] += 1
+      rules.attempt(again, attempt.next).delaySubscription(pause, scheduler: rules.policy.scheduler)
+        .run(sink.subscription, sink.next)
     }
   }
 
