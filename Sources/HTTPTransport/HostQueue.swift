@@ -16,18 +16,19 @@ package struct HostQueue {
   }
 
   /// The requests of one host. A class, so that a request looks up its lane only once.
+  // Used by one thread, or under one lock, so no run-time exclusivity checks are needed.
   package final class Lane {
     /// The number of the lane, unique and counted from 1.
     let number: UInt32
-    fileprivate(set) var running = 0
-    fileprivate var multiplexed = false
-    fileprivate var isReady = false
+    @exclusivity(unchecked) fileprivate(set) var running = 0
+    @exclusivity(unchecked) fileprivate var multiplexed = false
+    @exclusivity(unchecked) fileprivate var isReady = false
     /// Whether the origin is known to ignore or reject `Expect: 100-continue`.
     var ignoresExpectations = false
     /// The uptime in nanoseconds until which the origin offers HTTP/3.
     var http3Until: UInt64 = 0
     /// One line for each priority, the lowest first.
-    fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
+    @exclusivity(unchecked) fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 
     /// The priority of the host's most urgent waiting request; -1 if none waits.
     var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }

@@ -12,21 +12,21 @@
     let inbox = CurlInbox()
     let maxIdleHandles: Int
 
-    var queue: HostQueue
-    var live: [CurlTransfer] = []
-    var idle: [CurlHandle] = []
+    @exclusivity(unchecked) var queue: HostQueue
+    @exclusivity(unchecked) var live: [CurlTransfer] = []
+    @exclusivity(unchecked) var idle: [CurlHandle] = []
     /// The handles that no transfer uses, but that libcurl may still access (`CurlHandle.isRemembered`).
-    var remembered: [CurlHandle] = []
-    var lastLane: (origin: String, lane: HostQueue.Lane)?
+    @exclusivity(unchecked) var remembered: [CurlHandle] = []
+    @exclusivity(unchecked) var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
 
     /// The questions about the loop's state; `nil` after its end. Any thread appends. The loop takes all of them and
     /// responds outside the lock.
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
     /// The transfers whose response began before their body was sent.
-    private var early: [CurlTransfer] = []
+    @exclusivity(unchecked) private var early: [CurlTransfer] = []
     /// The transfers to end with the `endCode` of their handle.
-    private var toEnd: [CurlTransfer] = []
+    @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
     /// The connections that the server has closed, and the turn in which the transfers that still use them end.
     private var ended: [(connection: UInt64, turn: UInt64)] = []
     var http2 = HTTP2Watch()

@@ -5,7 +5,7 @@
 @usableFromInline
 final class ThenScope: Scope, @unchecked Sendable {
   // Safe: written by the only element, taken by the terminal event after it; disposal does not touch it.
-  @usableFromInline var following: (@Sendable () -> Void)?
+  @exclusivity(unchecked) @usableFromInline var following: (@Sendable () -> Void)?
 
   @usableFromInline
   override init(_ downstream: Subscription) { super.init(downstream) }

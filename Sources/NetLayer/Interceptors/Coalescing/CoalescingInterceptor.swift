@@ -182,16 +182,16 @@ extension CoalescingInterceptor {
 
     /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
     /// events use it, which are serial.
-    private var interceptor: CoalescingInterceptor?
+    @exclusivity(unchecked) private var interceptor: CoalescingInterceptor?
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
-    var members = Members()
-    private var joined = 0
+    @exclusivity(unchecked) var members = Members()
+    @exclusivity(unchecked) private var joined = 0
     /// The subscription to the request.
-    var scope: HandlerScope?
+    @exclusivity(unchecked) var scope: HandlerScope?
     /// The last response, within the window.
-    var answer: Response?
+    @exclusivity(unchecked) var answer: Response?
 
     var url: URL { parts.url }
 
@@ -238,10 +238,10 @@ extension CoalescingInterceptor {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: CoalescingInterceptor
     let sink: Sink<Response>
-    var shared: SharedRequest?
-    var number = 0
+    @exclusivity(unchecked) var shared: SharedRequest?
+    @exclusivity(unchecked) var number = 0
     /// The index among the other members.
-    var index = 0
+    @exclusivity(unchecked) var index = 0
 
     init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>) {
       (self.interceptor, self.sink) = (interceptor, sink)

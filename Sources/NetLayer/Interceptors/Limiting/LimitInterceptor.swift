@@ -77,10 +77,10 @@ public final class LimitInterceptor: Interceptor {
     let priority: Request.Priority
     let begun: Date
     /// The stage; `streaming` until the end of the response's body.
-    var stage = Stage.waiting
+    @exclusivity(unchecked) var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
     /// The call and its subscriber until it runs or leaves. After that, the place must not retain anything else.
-    var call: (call: Call, sink: Sink<Response>)?
+    @exclusivity(unchecked) var call: (call: Call, sink: Sink<Response>)?
 
     init(_ call: Call, _ sink: Sink<Response>, _ lane: HostQueue.Lane, _ begun: Date) {
       (interceptor, self.call, self.lane, self.begun) = (call.interceptor, (call, sink), lane, begun)
