@@ -20,22 +20,27 @@ public struct Observable<Element: Sendable>: ObservableType {
   /// A function that passes an element downstream; throwing unwinds to the source, which ends the subscription.
   @usableFromInline package typealias Next = @Sendable (Element) throws -> Void
 
-  @usableFromInline
-  enum Source: Sendable {
-    /// One element and completion, known in advance, so that operators such as `flatMap` can skip an inner
-    /// subscription.
-    case scalar(Element)
-    /// A function that emits, in order and serially, until the subscription has stopped.
-    case push(@Sendable (Subscription, @escaping Next) -> Void)
+  /// A function that emits, in order and serially, until the subscription has stopped.
+  @usableFromInline typealias Push = @Sendable (Subscription, @escaping Next) -> Void
+
+  // Two properties instead of an enumeration, because calling the payload of an enumeration retains it.
+  /// The only element, known in advance, so that operators such as `flatMap` can skip an inner subscription. The stream
+  /// then completes after it, and doesn't use `push`.
+  @usableFromInline let scalar: Element?
+  @usableFromInline let push: Push
+
+  @inlinable
+  package init(push: @escaping @Sendable (Subscription, @escaping Next) -> Void) {
+    scalar = nil
+    self.push = push
   }
 
-  @usableFromInline let source: Source
-
+  /// Creates a stream that emits `scalar` and completes.
   @inlinable
-  init(source: Source) { self.source = source }
-
-  @inlinable
-  package init(push: @escaping @Sendable (Subscription, @escaping Next) -> Void) { source = .push(push) }
+  init(scalar: Element) {
+    self.scalar = scalar
+    push = { _, _ in }
+  }
 
   /// Returns `self`.
   @inlinable
@@ -43,19 +48,19 @@ public struct Observable<Element: Sendable>: ObservableType {
 
   /// Emits into `next` within the scope of `subscription`; does nothing if the subscription has stopped (contract, law
   /// 15).
-  @inlinable
-  package func run(_ subscription: Subscription, _ next: @escaping Next) {
+  @inlinable @inline(__always)
+  package func run(_ subscription: Subscription, _ next: @autoclosure () -> Next) {
     guard !subscription.isStopped else { return }
-    switch source {
-    case .scalar(let element):
+    if let scalar {
       do {
-        try next(element)
+        // Called without being stored, so that the closure is not allocated.
+        try next()(scalar)
         subscription.complete()
       } catch {
         subscription.fail(error)
       }
-    case .push(let push):
-      push(subscription, next)
+    } else {
+      push(subscription, next())
     }
   }
 }

@@ -14,11 +14,8 @@ extension Single {
     let source = observable
     return Single<Result>(
       trusted: Observable(push: { subscription, next in
-        let scope = ThenScope(subscription)
-        source.run(scope) { element in
-          let following = try selector(element).observable
-          scope.following = { following.run(subscription, next) }
-        }
+        let scope = ThenScope(subscription, selector, next)
+        source.run(scope) { try scope.push($0) }
       }))
   }
 

@@ -43,7 +43,7 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
   func add(_ inner: Observable<Element>) {
     // Another thread may be ending the result.
     guard !downstream.isStopped else { return }
-    if case .scalar(let element) = inner.source {
+    if let element = inner.scalar {
       // The outer stream is serial, so nothing needs to be serialized.
       if isIdle, emitter.drain.isIdle {
         downstream.deliverIfActive(element, to: next)

@@ -102,6 +102,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
   /// 9).
   @usableFromInline
   package final func own(_ disposable: any Disposable) {
+    if holding.load(ordering: .acquiring) == Holding.released { return disposable.dispose() }
     let late = owned.withLock { owned in
       let before = holding.compareExchange(
         expected: Holding.nothing, desired: Holding.something, ordering: .acquiringAndReleasing

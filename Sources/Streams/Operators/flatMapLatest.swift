@@ -41,7 +41,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
 
   @inlinable
   func switchTo(_ inner: Observable<Element>) {
-    if case .scalar(let element) = inner.source {
+    if let element = inner.scalar {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
       // Work queued in the drain is now stale, and only this thread can emit.
       if drain.isIdle { return downstream.deliverIfActive(element, to: next) }

@@ -4,7 +4,7 @@ extension Observable {
   ///     just(a): (a|)
   @inlinable
   public static func just(_ element: Element) -> Observable<Element> {
-    Observable(source: .scalar(element))
+    Observable(scalar: element)
   }
 
   /// Creates a stream that emits `element` and completes, on `scheduler`.

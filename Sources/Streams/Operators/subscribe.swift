@@ -73,10 +73,14 @@ extension ObservableType {
 /// The subscription at the end of every chain, which calls the user's closures.
 @usableFromInline
 final class FinalSubscription: Subscription, @unchecked Sendable {
+  private struct Handlers {
+    let onError: (@Sendable (any Error) -> Void)?
+    let onCompleted: (@Sendable () -> Void)?
+    let onDisposed: (@Sendable () -> Void)?
+  }
+
   // Safe: written by `init`, then only by the thread that ends the subscription.
-  private var onError: (@Sendable (any Error) -> Void)?
-  private var onCompleted: (@Sendable () -> Void)?
-  private var onDisposed: (@Sendable () -> Void)?
+  @exclusivity(unchecked) private var handlers: Handlers?
   private let file: StaticString
   private let line: UInt
 
@@ -85,9 +89,9 @@ final class FinalSubscription: Subscription, @unchecked Sendable {
     onError: (@Sendable (any Error) -> Void)?, onCompleted: (@Sendable () -> Void)?,
     onDisposed: (@Sendable () -> Void)?, file: StaticString, line: UInt
   ) {
-    self.onError = onError
-    self.onCompleted = onCompleted
-    self.onDisposed = onDisposed
+    if onError != nil || onCompleted != nil || onDisposed != nil {
+      handlers = Handlers(onError: onError, onCompleted: onCompleted, onDisposed: onDisposed)
+    }
     self.file = file
     self.line = line
   }
@@ -95,18 +99,14 @@ final class FinalSubscription: Subscription, @unchecked Sendable {
   @usableFromInline
   override func terminated(_ error: (any Error)?) {
     guard let error else {
-      onCompleted?()
+      handlers?.onCompleted?()
       return
     }
-    if let onError { onError(error) } else { Hooks.onUnhandledError(error, file, line) }
+    if let onError = handlers?.onError { onError(error) } else { Hooks.onUnhandledError(error, file, line) }
   }
 
   @usableFromInline
   override func released() {
-    let disposed = onDisposed
-    onError = nil
-    onCompleted = nil
-    onDisposed = nil
-    disposed?()
+    if let handlers = handlers.take() { handlers.onDisposed?() }
   }
 }

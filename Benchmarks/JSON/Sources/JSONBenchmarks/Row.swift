@@ -39,9 +39,9 @@ struct Row {
   }
 
   private static func allocations(_ work: () -> Bool) -> Int {
-    let before = count_malloc()
+    count_start()
     _ = work()
-    return count_malloc() - before
+    return count_stop()
   }
 }
 

@@ -10,9 +10,11 @@ struct Allocations {
     for name in ["C loop", "CurlTransport", "NetLayer", "AsyncHTTPClient", "AsyncHTTPClient+JSONDecoder"] {
       guard let client = clients.first(where: { $0.name == name }) else { continue }
       _ = client.run(1, 0.2)
-      let before = count_malloc()
-      guard let count = client.run(1, 0.5), count > 0 else { continue }
-      let each = Double(count_malloc() - before) / Double(count)
+      count_start()
+      let count = client.run(1, 0.5)
+      let calls = count_stop()
+      guard let count, count > 0 else { continue }
+      let each = Double(calls) / Double(count)
       var row: [String: Any] = ["name": "allocations, \(name)", "unit": "allocations", "ours": each]
       if name == "NetLayer" { row["targets"] = [["target": "≤ 50", "met": each <= 50]] }
       rows.append(row)

@@ -75,10 +75,10 @@ struct Measurement {
     ours = median(times[0]) ?? .nan
     openCombine = median(times[1])
     loop = median(times[2])
-    let (calls, asked) = (count_malloc(), count_bytes())
+    count_start()
     row.ours()
-    mallocs = Double(count_malloc() - calls) / Double(row.count)
-    bytes = Double(count_bytes() - asked) / Double(row.count)
+    mallocs = Double(count_stop()) / Double(row.count)
+    bytes = Double(count_bytes()) / Double(row.count)
   }
 
   /// A description of the targets and their results.
