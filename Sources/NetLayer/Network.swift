@@ -66,9 +66,25 @@ public final class Network: Sendable {
 
   /// The same, with every response read as JSON whose envelope has been checked.
   func checkedJSON(_ call: Call, progress: ProgressHandler? = nil) -> Observable<JSON> {
-    pipeline.results(
-      progress, { [builder] in try builder.request(for: call, accept: "application/json") },
-      read: { try $0.reporting { try $0.common() } })
+    Observable(CheckedJSON(pipeline: pipeline, builder: builder, call: call, progress: progress))
+  }
+
+  /// The stream of `checkedJSON`, as one object.
+  private final class CheckedJSON: StreamSource {
+    private let pipeline: CallPipeline
+    private let builder: RequestBuilder
+    private let call: Call
+    private let progress: ProgressHandler?
+
+    init(pipeline: CallPipeline, builder: RequestBuilder, call: Call, progress: ProgressHandler?) {
+      (self.pipeline, self.builder, self.call, self.progress) = (pipeline, builder, call, progress)
+    }
+
+    func start(_ sink: Sink<JSON>) {
+      pipeline.start(sink, progress, isSingle: false, read: { try $0.reporting { try $0.common() } }) {
+        try builder.request(for: call, accept: "application/json")
+      }
+    }
   }
 
   /// Sends `request` unchanged through the interceptors and emits the response, regardless of its status.

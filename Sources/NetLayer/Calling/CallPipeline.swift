@@ -54,25 +54,31 @@ final class CallPipeline: Sendable {
     _ progress: ProgressHandler? = nil, isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request,
     read: @escaping @Sendable (Response) throws -> Output?
   ) -> Observable<Output> {
-    Observable(push: { [self] subscription, next in
-      var request: Request
-      do {
-        request = try build()
-      } catch {
-        return fail(subscription, error)
-      }
-      note(on: &request, reportsProgress: progress != nil)
-      let reader = ResponseReader(pipeline: self, isSingle: isSingle, sink: Sink(subscription, next), read: read)
-      // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
-      let scope = HandlerScope(subscription) { reader.finish($0) }
-      let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
-      // A short cut for most requests.
-      if isPlain, request.context[Signing.AwaitedSignature.self] == nil {
-        if !scope.isStopped { transmit(request, progress, Sink(scope) { reader.receive($0) }) }
-      } else {
-        exchanges(request, progress).run(scope) { reader.receive($0) }
-      }
-    })
+    Observable(push: { [self] in start(Sink($0, $1), progress, isSingle: isSingle, read: read, build) })
+  }
+
+  /// Starts a call at a subscription. The parameters are those of `results`.
+  func start<Output: Sendable>(
+    _ sink: Sink<Output>, _ progress: ProgressHandler?, isSingle: Bool,
+    read: @escaping @Sendable (Response) throws -> Output?, _ build: () throws -> Request
+  ) {
+    var request: Request
+    do {
+      request = try build()
+    } catch {
+      return fail(sink.subscription, error)
+    }
+    note(on: &request, reportsProgress: progress != nil)
+    // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
+    let reader = ResponseReader(pipeline: self, isSingle: isSingle, sink: sink, read: read)
+    let scope = ReceiverScope(sink.subscription, reader) { $0.receiver.finish($1) }
+    let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
+    // A short cut for most requests.
+    if isPlain, request.context[Signing.AwaitedSignature.self] == nil {
+      if !scope.isStopped { transmit(request, progress, Sink(scope) { scope.receiver.receive($0) }) }
+    } else {
+      exchanges(request, progress).run(scope) { scope.receiver.receive($0) }
+    }
   }
 
   private func transmit(_ request: Request, _ progress: ProgressHandler?, _ sink: Sink<Response>) {
@@ -81,8 +87,10 @@ final class CallPipeline: Sendable {
 
   private func exchanges(_ request: Request, _ progress: ProgressHandler?) -> Observable<Response> {
     if interceptors.isEmpty { return limited(signed(request, progress), request) }
-    let chain = Chain(interceptors: interceptors[...], mapping: mapping) { [self] in signed($0, progress) }
-    return limited(chain(request), request)
+    // Without progress, the closure captures only this object, so it is not allocated.
+    var send: @Sendable (Request) -> Observable<Response> = { [self] in signed($0, nil) }
+    if let progress { send = { [self] in signed($0, progress) } }
+    return limited(Chain(interceptors: interceptors[...], mapping: mapping, send: send)(request), request)
   }
 
   /// Sends `request`, after signing it if the signer is asynchronous.
@@ -170,17 +178,11 @@ final class CallPipeline: Sendable {
 }
 
 /// The receiver of one call's responses, which reads them for the subscriber.
-private final class ResponseReader<Output: Sendable>: Sendable {
+private struct ResponseReader<Output: Sendable>: Sendable {
   let pipeline: CallPipeline
   let isSingle: Bool
   let sink: Sink<Output>
   let read: @Sendable (Response) throws -> Output?
-
-  init(
-    pipeline: CallPipeline, isSingle: Bool, sink: Sink<Output>, read: @escaping @Sendable (Response) throws -> Output?
-  ) {
-    (self.pipeline, self.isSingle, self.sink, self.read) = (pipeline, isSingle, sink, read)
-  }
 
   func receive(_ response: Response) {
     var response = response

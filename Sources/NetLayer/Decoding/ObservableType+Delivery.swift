@@ -15,74 +15,72 @@ extension ObservableType where Element: Contextual {
   ) -> Observable<Result> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let delivery = Delivery(subscription, next)
-      let scope = HandlerScope(subscription) { delivery.end($0) }
-      source.run(scope) { element in
-        delivery.choose(element.reading.delivery)
-        if let result = try element.reporting(transform) { delivery.next(result) }
-      }
+      let scope = ReceiverScope(subscription, Delivery(transform, subscription, next)) { $0.end($1) }
+      source.run(scope) { try scope.receive($0) }
     })
   }
 }
 
 /// The path of events from a mapping thread to the subscriber: direct until a scheduler is chosen, then through its
 /// queue.
-///
-/// One source uses it serially; the lock makes its state visible to all threads.
 @usableFromInline
-final class Delivery<Element: Sendable>: Sendable {
+struct Delivery<Source: Contextual & Sendable, Element: Sendable>: Sendable {
+  @usableFromInline let transform: @Sendable (Source) throws -> Element
   @usableFromInline let subscription: Subscription
-  @usableFromInline let receive: Observable<Element>.Next
-  /// A `PublishSubject` as soon as a scheduler is chosen. Stored without its type, because looking up the metadata of a
-  /// concrete lock is faster than of a generic lock. Guards the queue, which one source uses serially, for visibility
-  /// between threads.
-  @usableFromInline let queue = Locked<AnyObject?>(nil)
+  @usableFromInline let next: Observable<Element>.Next
 
   @inlinable
-  init(_ subscription: Subscription, _ receive: @escaping Observable<Element>.Next) {
-    (self.subscription, self.receive) = (subscription, receive)
+  init(
+    _ transform: @escaping @Sendable (Source) throws -> Element, _ subscription: Subscription,
+    _ next: @escaping Observable<Element>.Next
+  ) {
+    (self.transform, self.subscription, self.next) = (transform, subscription, next)
+  }
+
+  @usableFromInline
+  func makeQueue(on scheduler: any ImmediateSchedulerType) -> PublishSubject<Element> {
+    let queue = PublishSubject<Element>()
+    let scope = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
+    queue.observeOn(scheduler).run(scope) { [subscription, next] in subscription.deliver($0, to: next) }
+    return queue
+  }
+}
+
+extension ReceiverScope {
+  /// The queue as soon as a scheduler is chosen.
+  @inlinable
+  func queue<Source, Element>() -> PublishSubject<Element>? where Receiver == Delivery<Source, Element> {
+    addition.flatMap { $0 as? PublishSubject<Element> }
+  }
+
+  @inlinable
+  func receive<Source, Element>(_ element: Source) throws where Receiver == Delivery<Source, Element> {
+    choose(element.reading.delivery)
+    guard let result = try element.reporting(receiver.transform) else { return }
+    if let queue = queue() { queue.onNext(result) } else { downstream.deliver(result, to: receiver.next) }
+  }
+
+  /// Ends with `error`. The error's backend reports it and determines the scheduler.
+  @inlinable
+  func end<Source, Element>(_ error: (any Error)?) where Receiver == Delivery<Source, Element> {
+    let (error, scheduler) = finalError(error)
+    choose(scheduler)
+    guard let queue = queue() else { return downstream.finish(error) }
+    queue.on(error.map { .error($0) } ?? .completed)
   }
 
   /// Delivers all later events on `scheduler`, unless one has already been chosen.
   @inlinable
-  func choose(_ scheduler: (any ImmediateSchedulerType)?) {
-    if let scheduler { startDelivery(on: scheduler) }
+  func choose<Source, Element>(
+    _ scheduler: (any ImmediateSchedulerType)?
+  ) where Receiver == Delivery<Source, Element> {
+    if let scheduler, addition == nil { addition = receiver.makeQueue(on: scheduler) }
   }
+}
 
-  @usableFromInline
-  func startDelivery(on scheduler: any ImmediateSchedulerType) {
-    guard queue.withLock({ $0 == nil }) else { return }
-    let fresh = PublishSubject<Element>()
-    queue.withLock { $0 = fresh }
-    let scope = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
-    fresh.observeOn(scheduler).run(scope) { [subscription, receive] in subscription.deliver($0, to: receive) }
-  }
-
-  @inlinable
-  func next(_ element: Element) {
-    if let chosen = queue.withLock({ $0 }) {
-      enqueue(.next(element), in: chosen)
-    } else {
-      subscription.deliver(element, to: receive)
-    }
-  }
-
-  /// Ends with `error`. The error's backend reports it and determines the scheduler.
-  @usableFromInline
-  func end(_ error: (any Error)?) {
-    let reading = (error as? NetworkError)?.reading
-    choose(reading?.delivery)
-    let error = error.map { reading?.report($0) ?? $0 }
-    guard let chosen = queue.withLock({ $0 }) else { return subscription.finish(error) }
-    enqueueEnd(error, in: chosen)
-  }
-
-  // Apart, so that direct delivery does not look up the metadata of the event's type.
-  @inline(never)
-  private func enqueueEnd(_ error: (any Error)?, in chosen: AnyObject) {
-    enqueue(error.map { .error($0) } ?? .completed, in: chosen)
-  }
-
-  @usableFromInline
-  func enqueue(_ event: Event<Element>, in chosen: AnyObject) { (chosen as? PublishSubject<Element>)?.on(event) }
+/// Returns the error with which a call ends, reported by its backend, and the `delivery` scheduler of that backend.
+@usableFromInline
+func finalError(_ error: (any Error)?) -> (error: (any Error)?, scheduler: (any ImmediateSchedulerType)?) {
+  let reading = (error as? NetworkError)?.reading
+  return (error.map { reading?.report($0) ?? $0 }, reading?.delivery)
 }

@@ -177,7 +177,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
 /// A scope that its downstream owns and that forwards its terminal event.
 @usableFromInline
 package class Scope: Subscription, @unchecked Sendable {  // safe: adds one constant
-  @usableFromInline final let downstream: Subscription
+  @usableFromInline package final let downstream: Subscription
 
   @usableFromInline
   package init(_ downstream: Subscription) {

@@ -48,11 +48,12 @@ struct Throughput {
     var rates: [String: [Double]] = [:]
     var costs: [String: [Double]] = [:]
     for client in clients { _ = client.run(inFlight, options.seconds / 4) }
-    for _ in 0..<options.rounds {
+    // Short turns, so that a slow moment of the machine affects all clients.
+    for _ in 0..<3 * options.rounds {
       for client in clients {
         let cpu = Usage.cpuMicros
         let start = ContinuousClock.now
-        guard let count = client.run(inFlight, options.seconds), count > 0 else {
+        guard let count = client.run(inFlight, options.seconds / 3), count > 0 else {
           say("\(client.name) failed with \(inFlight) in flight")
           continue
         }
