@@ -16,6 +16,36 @@ final class SingleTests: OperatorTestCase {
     ) { XCTAssertEqual($0 as? TestError, TestError("mapped")) }
   }
 
+  func test_flatMapToAKnownElementDeliversNothingAfterTheDisposal() {
+    let seen = Log<Int>()
+    let source = PublishSubject<Int>()
+    let subscription = SerialDisposable()
+    let single = source.take(1).asSingle().flatMap { element in
+      subscription.dispose()
+      return Single.just(element)
+    }
+    subscription.disposable = single.map { seen.add($0) }.subscribe()
+    source.onNext(1)
+    XCTAssertEqual(seen.all, [])
+  }
+
+  func test_law28_flatMapReleasesItsClosureWhileTheSecondSingleRuns() {
+    final class Resource: Sendable {}
+    weak var released: Resource?
+    let source = PublishSubject<Int>()
+    func subscribe() -> any Disposable {
+      let resource = Resource()
+      released = resource
+      return source.take(1).asSingle().flatMap { _ in withExtendedLifetime(resource) { Single<Int>.never() } }
+        .subscribe()
+    }
+    let subscription = subscribe()
+    XCTAssertNotNil(released)
+    source.onNext(1)
+    XCTAssertNil(released)
+    subscription.dispose()
+  }
+
   func test_timeOperators() {
     let time = TestScheduler()
     XCTAssertEqual(

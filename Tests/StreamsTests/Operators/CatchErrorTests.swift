@@ -11,6 +11,7 @@ final class CatchErrorTests: OperatorTestCase {
 
   func test_withoutErrorsItHasNoEffect() {
     check("a-|", "a-|", until: 2) { source, _ in source.catchError { throw $0 } }
+    check("a-|", "a-|", until: 2) { source, _ in source.catchErrorJustReturn("b") }
   }
 
   func test_replacementIsDisposedWithTheSubscription() {
