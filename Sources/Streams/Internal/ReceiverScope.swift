@@ -16,8 +16,6 @@ package final class ReceiverScope<Receiver: Sendable>: Scope, @unchecked Sendabl
   ) {
     (self.receiver, self.onEnd) = (receiver, onEnd)
     super.init(downstream)
-    // Another thread may be ending the downstream, and has not released what it owns yet. The source must not start.
-    if downstream.isStopped { dispose() }
   }
 
   @usableFromInline

@@ -184,6 +184,8 @@ package class Scope: Subscription, @unchecked Sendable {  // safe: adds one cons
     self.downstream = downstream
     super.init()
     downstream.own(self)
+    // Another thread may be ending the downstream, and has not released what it owns yet. The source must not start.
+    if downstream.isStopped { dispose() }
   }
 
   @usableFromInline
