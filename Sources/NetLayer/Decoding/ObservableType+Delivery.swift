@@ -15,7 +15,7 @@ extension ObservableType where Element: Contextual {
   ) -> Observable<Result> {
     let source = asObservable()
     return Observable(push: { subscription, next in
-      let scope = ReceiverScope(subscription, Delivery(transform, subscription, next)) { $0.end($1) }
+      let scope = ReceiverScope(subscription, Delivery(transform, next)) { $0.end($1) }
       source.run(scope) { try scope.receive($0) }
     })
   }
@@ -26,23 +26,11 @@ extension ObservableType where Element: Contextual {
 @usableFromInline
 struct Delivery<Source: Contextual & Sendable, Element: Sendable>: Sendable {
   @usableFromInline let transform: @Sendable (Source) throws -> Element
-  @usableFromInline let subscription: Subscription
   @usableFromInline let next: Observable<Element>.Next
 
   @inlinable
-  init(
-    _ transform: @escaping @Sendable (Source) throws -> Element, _ subscription: Subscription,
-    _ next: @escaping Observable<Element>.Next
-  ) {
-    (self.transform, self.subscription, self.next) = (transform, subscription, next)
-  }
-
-  @usableFromInline
-  func makeQueue(on scheduler: any ImmediateSchedulerType) -> PublishSubject<Element> {
-    let queue = PublishSubject<Element>()
-    let scope = HandlerScope(subscription) { [subscription] in subscription.finish($0) }
-    queue.observeOn(scheduler).run(scope) { [subscription, next] in subscription.deliver($0, to: next) }
-    return queue
+  init(_ transform: @escaping @Sendable (Source) throws -> Element, _ next: @escaping Observable<Element>.Next) {
+    (self.transform, self.next) = (transform, next)
   }
 }
 
@@ -74,7 +62,17 @@ extension ReceiverScope {
   func choose<Source, Element>(
     _ scheduler: (any ImmediateSchedulerType)?
   ) where Receiver == Delivery<Source, Element> {
-    if let scheduler, addition == nil { addition = receiver.makeQueue(on: scheduler) }
+    if let scheduler, addition == nil { addition = makeQueue(on: scheduler) }
+  }
+
+  @usableFromInline
+  func makeQueue<Source, Element>(
+    on scheduler: any ImmediateSchedulerType
+  ) -> PublishSubject<Element> where Receiver == Delivery<Source, Element> {
+    let queue = PublishSubject<Element>()
+    let scope = HandlerScope(downstream) { [downstream] in downstream.finish($0) }
+    queue.observeOn(scheduler).run(scope) { [downstream, next = receiver.next] in downstream.deliver($0, to: next) }
+    return queue
   }
 }
 
