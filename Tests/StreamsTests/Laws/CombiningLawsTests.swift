@@ -156,6 +156,27 @@ final class CombiningLawsTests: StreamsTestCase {
     }
   }
 
+  func test_law15_aScopeBelowAnEndingStreamStartsNoSource() {
+    let (isFailing, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let started = Log<Int>()
+    let source = Observable<Int>.deferred {
+      started.add(1)
+      return .never()
+    }
+    let chain = Observable<Int>(push: { subscription, next in
+      Thread { subscription.fail(StreamError.noElements) }.start()
+      isFailing.wait()
+      source.run(Scope(subscription)) { try next($0) }
+    })
+    let subscription = chain.subscribe(onError: { _ in
+      isFailing.signal()
+      mayReturn.wait()
+    })
+    mayReturn.signal()
+    XCTAssertEqual(started.all, [])
+    subscription.dispose()
+  }
+
   func test_law16_takeUntilDisposesTheLosingSideImmediately() {
     let time = TestScheduler()
     let source = time.cold("a--b--c|")
