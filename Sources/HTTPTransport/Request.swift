@@ -87,9 +87,8 @@ public struct Request: Sendable {
   /// The values that interceptors and other layers attach to the request; they are never sent.
   public var context: Context {
     get { fields.value.context }
-    // A setter in addition to `_modify`, because `_modify` allocates.
+    // Not `_modify`, which allocates and would save nothing: copies of a context share their values.
     set { fields.value.context = newValue }
-    _modify { yield &fields.value.context }
   }
   /// The storage of `options`; `nil` for the defaults.
   package var chosenOptions: OptionsBox? {

@@ -51,9 +51,8 @@ public struct Response: Sendable {
   /// The values that interceptors and other layers attach to the response.
   public var context: Context {
     get { fields.value.context }
-    // A setter in addition to `_modify`, because `_modify` allocates.
+    // Not `_modify`, which allocates and would save nothing: copies of a context share their values.
     set { fields.value.context = newValue }
-    _modify { yield &fields.value.context }
   }
 
   private struct Fields {
@@ -80,6 +79,16 @@ public struct Response: Sendable {
       Fields(
         request: request, url: url ?? request.url, status: status, headers: headers, body: body, redirects: redirects,
         metrics: metrics))
+  }
+
+  /// Creates a response with the values of `context`.
+  package init(
+    request: Request, url: URL?, status: Int, headers: HTTPHeaders, body: Data, context: Context
+  ) {
+    fields = CopyOnWrite(
+      Fields(
+        request: request, url: url ?? request.url, status: status, headers: headers, body: body, redirects: [],
+        context: context))
   }
 }
 

@@ -55,6 +55,7 @@ public final class Network: Sendable {
 
   /// Builds and sends the request of `call` at each subscription. Emits the response of any status; if interceptors
   /// emit several responses, only the last one.
+  @usableFromInline
   func send(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
     pipeline.response(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
@@ -81,7 +82,7 @@ public final class Network: Sendable {
     }
 
     func start(_ sink: Sink<JSON>) {
-      pipeline.start(sink, progress, isSingle: false, read: { try $0.reporting { try $0.common() } }) {
+      pipeline.start(sink, progress, read: { try $0.reporting { try $0.common() } }) {
         try builder.request(for: call, accept: "application/json")
       }
     }

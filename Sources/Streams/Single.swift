@@ -14,7 +14,7 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
 
   /// Wraps a stream that is known to emit one element and complete, or to fail.
   @inlinable
-  init(trusted observable: Observable<Element>) { self.observable = observable }
+  package init(trusted observable: Observable<Element>) { self.observable = observable }
 
   /// Returns this single as a stream of one element.
   @inlinable

@@ -6,12 +6,9 @@ import Streams
 final class CallPipeline: Sendable {
   /// The context for reading the pipeline's responses.
   let reading: ResponseContext
-  /// The reading context as the complete context of a response.
-  private let context: Context
   let activity: Activity
-  let mapping: any ImmediateSchedulerType
-  /// A function that runs work on the mapping queue, `mapping`.
-  let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
+  /// The mapping queue, and the reading context as the complete context of a response.
+  let answering: Chain.Answering
   private let interceptors: [any Interceptor]
   private let chosenTransport: (any Transport)?
 
@@ -20,9 +17,7 @@ final class CallPipeline: Sendable {
     reading = ResponseContext(backend)
     var context = Context()
     context[ResponseContext.self] = reading
-    self.context = context
-    mapping = backend.mapping
-    runOnMappingQueue = mapping.submit
+    answering = Chain.Answering(mapping: backend.mapping, context: context)
     interceptors = backend.interceptors
     chosenTransport = backend.transport
   }
@@ -30,36 +25,37 @@ final class CallPipeline: Sendable {
   /// The transport of all backends without their own; they share it because it keeps connections open.
   private static let platformTransport = DefaultTransport.make()
   var transport: any Transport { chosenTransport ?? Self.platformTransport }
+  var mapping: any ImmediateSchedulerType { answering.mapping }
 
   /// Emits the last response of the interceptors to the request that `build` creates at each subscription.
   func response(
     _ progress: ProgressHandler? = nil, _ build: @escaping @Sendable () throws -> Request
   ) -> Single<Response> {
-    responses(progress, isSingle: true, build).lastAsSingle()
+    Single(
+      trusted: Observable(push: { [self] in start(Sink($0, $1), progress, last: Cell(nil), read: { $0 }, build) }))
   }
 
   /// Emits every response of the interceptors to the request that `build` creates at each subscription. A cache may
   /// emit a response before the network's.
-  ///
-  /// - Parameter isSingle: `true` if only the last response is used, so that none is provisional.
   func responses(
-    _ progress: ProgressHandler? = nil, isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request
+    _ progress: ProgressHandler? = nil, _ build: @escaping @Sendable () throws -> Request
   ) -> Observable<Response> {
-    results(progress, isSingle: isSingle, build) { $0 }
+    results(progress, build) { $0 }
   }
 
   /// Emits the non-`nil` results of `read` for the responses of the interceptors, like `responses(…).compactMap(read)`
   /// with fewer allocations. The parameters are those of `responses`.
   func results<Output: Sendable>(
-    _ progress: ProgressHandler? = nil, isSingle: Bool = false, _ build: @escaping @Sendable () throws -> Request,
+    _ progress: ProgressHandler? = nil, _ build: @escaping @Sendable () throws -> Request,
     read: @escaping @Sendable (Response) throws -> Output?
   ) -> Observable<Output> {
-    Observable(push: { [self] in start(Sink($0, $1), progress, isSingle: isSingle, read: read, build) })
+    Observable(push: { [self] in start(Sink($0, $1), progress, read: read, build) })
   }
 
-  /// Starts a call at a subscription. The parameters are those of `results`.
+  /// Starts a call at a subscription. The parameters are those of `results`, and `last`, which keeps the last result
+  /// until the end of the interceptors' responses if only that one is to be emitted.
   func start<Output: Sendable>(
-    _ sink: Sink<Output>, _ progress: ProgressHandler?, isSingle: Bool,
+    _ sink: Sink<Output>, _ progress: ProgressHandler?, last: Cell<Output?>? = nil,
     read: @escaping @Sendable (Response) throws -> Output?, _ build: () throws -> Request
   ) {
     var request: Request
@@ -70,7 +66,7 @@ final class CallPipeline: Sendable {
     }
     note(on: &request, reportsProgress: progress != nil)
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
-    let reader = ResponseReader(pipeline: self, isSingle: isSingle, sink: sink, read: read)
+    let reader = ResponseReader(pipeline: self, sink: sink, last: last, read: read)
     let scope = ReceiverScope(sink.subscription, reader) { $0.receiver.finish($1) }
     let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
     // A short cut for most requests.
@@ -90,7 +86,7 @@ final class CallPipeline: Sendable {
     // Without progress, the closure captures only this object, so it is not allocated.
     var send: @Sendable (Request) -> Observable<Response> = { [self] in signed($0, nil) }
     if let progress { send = { [self] in signed($0, progress) } }
-    return limited(Chain(interceptors: interceptors[...], mapping: mapping, send: send)(request), request)
+    return limited(Chain(interceptors: interceptors[...], answering: answering, send: send)(request), request)
   }
 
   /// Sends `request`, after signing it if the signer is asynchronous.
@@ -170,8 +166,8 @@ final class CallPipeline: Sendable {
   /// costs nothing.
   func mark(_ response: inout Response) {
     if response.context.isEmpty {
-      response.context = context
-    } else if !response.context.isCopy(of: context), response.context[ResponseContext.self] !== reading {
+      response.context = answering.context
+    } else if !response.context.isCopy(of: answering.context), response.context[ResponseContext.self] !== reading {
       response.context[ResponseContext.self] = reading
     }
   }
@@ -180,21 +176,33 @@ final class CallPipeline: Sendable {
 /// The receiver of one call's responses, which reads them for the subscriber.
 private struct ResponseReader<Output: Sendable>: Sendable {
   let pipeline: CallPipeline
-  let isSingle: Bool
   let sink: Sink<Output>
+  let last: Cell<Output?>?
   let read: @Sendable (Response) throws -> Output?
 
   func receive(_ response: Response) {
     var response = response
     // The response may be shared with a call of another backend, or created by an interceptor.
     pipeline.mark(&response)
-    if isSingle, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
+    // If only the last response is used, none is provisional.
+    if last != nil, let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
     do {
-      if let output = try read(response) { try sink.next(output) }
+      guard let output = try read(response) else { return }
+      if let last { last.value = output } else { try sink.next(output) }
     } catch {
       sink.subscription.fail(error)
     }
   }
 
-  func finish(_ error: (any Error)?) { sink.subscription.finish(error.map { pipeline.reading.report($0) }) }
+  func finish(_ error: (any Error)?) {
+    if let error { return sink.subscription.fail(pipeline.reading.report(error)) }
+    guard let last else { return sink.subscription.complete() }
+    guard let output = last.value.take() else {
+      let error = pipeline.reading.error(
+        .other, "an interceptor completed without a response; it must emit a response or an error")
+      return sink.subscription.fail(pipeline.reading.report(error))
+    }
+    sink.subscription.deliverIfActive(output, to: sink.next)
+    sink.subscription.complete()
+  }
 }

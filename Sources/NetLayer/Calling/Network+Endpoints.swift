@@ -9,33 +9,44 @@ extension Network {
   }
 
   /// Calls `endpoint` and emits its typed result.
+  @inlinable
   public func request<E: TypedEndpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> {
-    deliver(Call(endpoint), accept: endpoint.accept, progress: progress) { try endpoint.read($0) }
+    send(Call(endpoint), accept: endpoint.accept, progress: progress)
+      .delivering { try endpoint.read(try $0.validated()) }
   }
 
   /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
   ///
   /// For the payload of an envelope, use `json(endpoint).data()`.
   @_disfavoredOverload
+  @inlinable
   public func request<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
-    request(endpoint.as(type) as TypedCall<Model>, progress: progress)
+    request(typed: endpoint.as(type) as TypedCall<Model>, progress: progress)
   }
 
   /// Calls `endpoint` and emits text (`String`), bytes (`Data`), `JSON` or another `ResponseReadable` if the status is
   /// a success.
+  @inlinable
   public func request<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) -> Single<Result> {
-    request(endpoint.as(type) as TypedCall<Result>, progress: progress)
+    request(typed: endpoint.as(type) as TypedCall<Result>, progress: progress)
   }
 
   /// Calls `endpoint` and succeeds if the status is a success, regardless of the body.
   public func request(
     _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
   ) -> Single<Void> {
-    request(endpoint.as(type), progress: progress)
+    request(typed: endpoint.as(type), progress: progress)
+  }
+
+  /// The same as `request` of a typed endpoint. `Call.init` would need a cast to find the call.
+  @inlinable
+  func request<Result>(typed: TypedCall<Result>, progress: ProgressHandler?) -> Single<Result> {
+    send(typed.call, accept: typed.accept, progress: progress)
+      .delivering { [reader = typed.reader] in try reader(try $0.validated()) }
   }
 
   /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
@@ -62,13 +73,6 @@ extension Network {
   /// Calls `endpoint` and emits its progress, then the response, regardless of its status.
   public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
-  }
-
-  func deliver<Result: Sendable>(
-    _ call: Call, accept: String? = nil, progress: ProgressHandler? = nil,
-    _ read: @escaping @Sendable (Response) throws -> Result
-  ) -> Single<Result> {
-    send(call, accept: accept, progress: progress).asObservable().delivering { try read(try $0.validated()) }.asSingle()
   }
 }
 

@@ -29,7 +29,7 @@ extension Network {
   public func start(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    run(send(request).asObservable().delivering { try $0.validated() }.asSingle(), completion)
+    run(send(request).delivering { try $0.validated() }, completion)
   }
 
   /// Calls `endpoint`, then calls `completion` once with the response, if its status is a success, or with the error.
@@ -39,7 +39,7 @@ extension Network {
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
     let answer: Single<Response> = request(endpoint, progress: progress)
-    return run(answer.asObservable().delivering { try $0.validated() }.asSingle(), completion)
+    return run(answer.delivering { try $0.validated() }, completion)
   }
 
   /// Calls `endpoint`, then calls `completion` once with its typed result or the error.

@@ -21,7 +21,7 @@ public final class Router<E: Endpoint>: Sendable {
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
     start(
-      (network.request(endpoint) as Single<Response>).asObservable().delivering { try $0.validated() }.asSingle(),
+      (network.request(endpoint) as Single<Response>).delivering { try $0.validated() },
       completion)
   }
 

@@ -15,7 +15,7 @@ extension Transmission {
       defer { state.isDelivering = true }
       return !state.isDelivering
     }
-    if starts { pipeline.runOnMappingQueue { [self] in deliver() } }
+    if starts { pipeline.answering.runOnMappingQueue { [self] in deliver() } }
   }
 
   /// Delivers the queued events. Called on the mapping queue.

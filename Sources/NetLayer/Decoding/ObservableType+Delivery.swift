@@ -21,6 +21,14 @@ extension ObservableType where Element: Contextual {
   }
 }
 
+extension Single where Element: Contextual {
+  /// Maps and delivers the element like `Observable.delivering`. It must not be provisional.
+  @inlinable
+  func delivering<Result: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Result) -> Single<Result> {
+    Single<Result>(trusted: asObservable().delivering(transform))
+  }
+}
+
 /// The path of events from a mapping thread to the subscriber: direct until a scheduler is chosen, then through its
 /// queue.
 @usableFromInline

@@ -72,7 +72,7 @@ public struct TypedCall<Response: Sendable>: TypedEndpoint, CallWrapper {
   public let call: Call
   /// The `Accept` field of the result's type.
   public let accept: String?
-  let reader: @Sendable (HTTPTransport.Response) throws -> Response
+  @usableFromInline let reader: @Sendable (HTTPTransport.Response) throws -> Response
 
   /// The base URL of the call.
   public var baseURL: URL? { call.baseURL }

@@ -1,8 +1,14 @@
 /// State of one subscription that only the subscription's serial events use (contract, law 2), so that it needs no
 /// lock.
 @usableFromInline
-final class Cell<Value>: @unchecked Sendable {  // safe: events of one subscription never overlap and are ordered
-  @usableFromInline var value: Value
+package final class Cell<Value>: @unchecked Sendable {  // safe: events of one subscription never overlap
+  @exclusivity(unchecked) @usableFromInline var stored: Value
 
-  @inlinable init(_ value: Value) { self.value = value }
+  @inlinable package init(_ value: Value) { stored = value }
+
+  // Computed, because other modules would check the exclusivity of a stored property anyway.
+  @inlinable package var value: Value {
+    @inline(__always) _read { yield stored }
+    @inline(__always) _modify { yield &stored }
+  }
 }

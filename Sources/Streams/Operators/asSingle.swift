@@ -12,12 +12,14 @@ extension ObservableType {
   ///
   /// Fails with `StreamError.noElements` if the stream is empty, and with `StreamError.moreThanOneElement` at the
   /// second element (contract, law 29).
+  @inlinable
   public func asSingle() -> Single<Element> { lastAsSingle(isOnly: true) }
 
   /// Converts the stream to a single that emits its last element on completion.
   ///
   /// Fails with `StreamError.noElements` if the stream is empty. If the element must be the only one, fails with
   /// `StreamError.moreThanOneElement` at the second.
+  @inlinable
   package func lastAsSingle(isOnly: Bool = false) -> Single<Element> {
     let source = asObservable()
     return Single(

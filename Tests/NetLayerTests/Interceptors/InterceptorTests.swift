@@ -34,6 +34,10 @@ private struct Before: Interceptor {
   }
 }
 
+private struct Silent: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> { next(request).filter { _ in false } }
+}
+
 final class InterceptorTests: XCTestCase {
   private func network(_ transport: any Transport, _ interceptors: [any Interceptor]) -> Network {
     Network(Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: interceptors))
@@ -71,6 +75,18 @@ final class InterceptorTests: XCTestCase {
     XCTAssertEqual(record(network.string(.get, "/x")).elements, ["old", "new"])
     let single: Single<String> = network.request(.get("/x"))
     XCTAssertEqual(record(single.asObservable()).elements, ["new"])
+  }
+
+  func test_single_failsIfAnInterceptorEmitsNoResponse() throws {
+    let network = network(StubTransport { _ in .json(#""new""#) }, [Silent()])
+    XCTAssertEqual(record(network.string(.get, "/x")).elements, [])
+    let whole: Single<Response> = network.request(.get("/x"))
+    let typed: Single<String> = network.request(.get("/x"))
+    for error in [record(whole).error, record(typed).error] {
+      XCTAssertEqual(error?.kind, .other)
+      XCTAssertEqual(
+        error?.reason, "an interceptor completed without a response; it must emit a response or an error")
+    }
   }
 
   func test_row_3_16_requestsInFlight_counts() {

@@ -41,6 +41,10 @@ struct User: Decodable, Sendable {
   var name: String
 }
 
+struct Message: Decodable, Sendable {
+  var message: String
+}
+
 let arguments = CommandLine.arguments
 let server = URL(string: ProcessInfo.processInfo.environment["SERVER"] ?? "") ?? URL(filePath: "/")
 let network = Network(
@@ -71,6 +75,7 @@ func chain(_ count: Int) -> Observable<Int> {
 let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
+  "typed": { for _ in 0..<$0 { use(network.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
   "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },

@@ -9,10 +9,9 @@ struct Memory {
   func run() throws -> [[String: Any]] {
     guard Self.resident != nil else { return [] }
     // Runs first, because memory that earlier work has freed would hide new allocations.
-    var rows = [
-      try inFlight("10,000 in flight, 256 on connections", 10_000, connections: 256),
-      try inFlight("4,000 in flight, each on a connection", 4_000, connections: 4_000),
-    ].compactMap { $0 }
+    var rows =
+      try inFlight("10,000 in flight, 256 on connections", 10_000, connections: 256, target: 5)
+      + inFlight("4,000 in flight, each on a connection", 4_000, connections: 4_000)
     guard let netLayer = clients.first(where: { $0.name == "NetLayer" }),
       let few = repeated(netLayer, 1_000), let many = repeated(netLayer, 100_000)
     else { return rows }
@@ -35,30 +34,47 @@ struct Memory {
     return Self.resident.map { (count, $0) }
   }
 
-  /// Returns the memory that each of `count` concurrent requests adds, sent to a server that never responds.
-  private func inFlight(_ name: String, _ count: Int, connections: Int) throws -> [String: Any]? {
+  /// Returns the memory that each of `count` concurrent requests adds, sent to a server that never responds, and the CPU
+  /// time of the loop that waits for them.
+  ///
+  /// - Parameter target: The maximum memory of each request in KB.
+  private func inFlight(
+    _ name: String, _ count: Int, connections: Int, target: Double? = nil
+  ) throws -> [[String: Any]] {
     #if os(Linux)
       guard Self.allowDescriptors(connections + 100), let server = SilentServer() else {
         say("memory: \(name): skipped, the limit of file descriptors is too low")
-        return nil
+        return []
       }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: connections, maxConnections: connections))
       let network = Network(Backend(baseURL: server.url, transport: transport))
       let bag = CompositeDisposable()
-      guard let before = Self.resident else { return nil }
+      guard let before = Self.resident else { return [] }
       for _ in 0..<count {
         _ = bag.insert(network.json(.get, "/user.json").data(User.self).subscribe(onNext: { _ in }))
       }
       // Waits for the connections. The memory that grows with the number of connections belongs to libcurl.
       Thread.sleep(forTimeInterval: 3)
-      let each = ((Self.resident ?? before) - before) / Double(count)
-      say(String(format: "memory: %.1f KB per request for \(name)", each / 1024))
+      let each = ((Self.resident ?? before) - before) / Double(count) / 1024
+      let start = Usage.cpuMicros
+      Thread.sleep(forTimeInterval: 2)
+      let idle = (Usage.cpuMicros - start) / 2
+      say(String(format: "memory: %.1f KB per request, %.0f µs of CPU per second: \(name)", each, idle))
       bag.dispose()
       transport.shutdown()
       Thread.sleep(forTimeInterval: 0.5)
-      return ["name": name, "unit": "bytes/request", "ours": each]
+      var memory: [String: Any] = ["name": "memory: KB per request, \(name)", "unit": "KB/request", "ours": each]
+      if let target { memory["targets"] = [["target": "≤ \(target) KB", "met": each <= target]] }
+      return [
+        memory,
+        [
+          "name": "memory: idle CPU, \(name)", "unit": "µs/s", "ours": idle,
+          // The timer of the measuring thread.
+          "targets": [["target": "0 (< 100 µs per second)", "met": idle < 100]],
+        ],
+      ]
     #else
-      return nil
+      return []
     #endif
   }
 

@@ -65,12 +65,14 @@ final class CacheEntry: Sendable {
   /// Returns the age in seconds (RFC 9111 §4.2.3).
   func age(at now: Double) -> Double { freshness.age(at: now) }
 
-  /// Returns the entry as a response to `request`.
-  func response(to request: Request, origin: Response.Origin) -> Response {
-    var response = Response(
-      request: request, url: url.flatMap(URL.init(string:)), status: status, headers: headers, body: body)
-    response.origin = origin
-    return response
+  /// Returns the entry as a response to `request` with the values of `context`. Pass `age` for a response without a
+  /// request to the server, which has the field `Age` (RFC 9111 §5.1).
+  func response(to request: Request, age: Double? = nil, context: Context) -> Response {
+    var headers = headers
+    if let age { headers["Age"] = String(Int(min(age, 2_147_483_648))) }
+    return Response(
+      request: request, url: url.flatMap(URL.init(string:)), status: status, headers: headers, body: body,
+      context: context)
   }
 }
 

@@ -66,21 +66,12 @@ public struct CacheInterceptor: Interceptor {
     guard let key = key(of: request, policy: policy, token: token) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
-        return Self.gatewayTimeout(request).emitted(on: next.mapping)
+        return Observable(CachedAnswer(Self.gatewayTimeout(request), next))
       }
       return next(request).do(onNext: { invalidate(after: $0, of: request) })
     }
-    let visit = CacheTransaction(
-      interceptor: self, request: request, key: key, token: token, policy: policy, next: next)
-    if policy == .networkOnly { return visit.answer(nil) { .just($0) } }
-    return .deferred {
-      switch cache.find(key, for: request.headers) {
-      // The caller's thread may be the main one, so continue on the mapping scheduler.
-      case .now(let found): return visit.answer(found) { $0.emitted(on: next.mapping) }
-      case .later(let search):
-        return search.observeOn(next.mapping).asObservable().flatMap { visit.answer($0) { .just($0) } }
-      }
-    }
+    return Observable(
+      CacheTransaction(interceptor: self, request: request, key: key, token: token, policy: policy, next: next))
   }
 
   /// Emits the error of a `cacheOnly` miss, off the caller's thread.
@@ -174,20 +165,6 @@ extension CacheInterceptor {
     let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
       .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
     for url in [request.url] + named where Origin(url) == Origin(request.url) { cache.removeAll(of: url) }
-  }
-}
-
-extension Response {
-  /// Switches the scheduler for one element, which is cheaper than `observeOn` with its queue.
-  fileprivate func emitted(on scheduler: any ImmediateSchedulerType) -> Observable<Response> {
-    Observable(push: { subscription, next in
-      subscription.own(
-        scheduler.schedule {
-          guard !subscription.isStopped else { return }
-          subscription.deliver(self, to: next)
-          subscription.complete()
-        })
-    })
   }
 }
 

@@ -57,18 +57,16 @@ struct CacheKey {
   /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and
   /// host in lowercase.
   static func stable(_ url: URL) -> String {
-    let text = url.absoluteString
-    let bytes = text.utf8
+    var text = url.absoluteString
     // Most URLs are already in this form. One pass detects that, because every hit runs this code.
-    var slashes = 0
-    var isPlain = true
-    for byte in bytes {
-      if byte == UInt8(ascii: "/") { slashes += 1 }
-      let isUpper = byte >= 65 && byte <= 90 && slashes < 3
-      if isUpper || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "&") {
-        isPlain = false
-        break
+    let isPlain = text.withUTF8 { bytes in
+      var slashes = 0
+      for byte in bytes {
+        if byte == UInt8(ascii: "/") { slashes += 1 }
+        let isUpper = byte >= 65 && byte <= 90 && slashes < 3
+        if isUpper || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "&") { return false }
       }
+      return true
     }
     return isPlain ? text : sorted(text)
   }

@@ -1,11 +1,9 @@
 import PortableFoundation
 import Streams
 
-/// The processing of one request by the cache. It is a class, because the closures of every step retain it.
-final class CacheTransaction: Sendable {
+/// The processing of one request by the cache, at each subscription.
+final class CacheTransaction: StreamSource {
   typealias Found = Cache.Match
-  /// A function that moves a response of the cache to the mapping scheduler.
-  typealias Delivery = @Sendable (Response) -> Observable<Response>
   /// The start of a request: the time and the cache's count of changes.
   private typealias Start = (time: Double, changes: UInt64)
 
@@ -28,31 +26,50 @@ final class CacheTransaction: Sendable {
 
   private var cache: Cache { interceptor.cache }
 
+  func start(_ sink: Sink<Response>) {
+    responses().run(sink.subscription, sink.next)
+  }
+
+  private func responses() -> Observable<Response> {
+    if policy == .networkOnly { return fetch(nil) }
+    switch cache.find(key, for: request.headers) {
+    // The caller's thread may be the main one.
+    case .now(let found): return answer(found, switching: true)
+    case .later(let search):
+      return search.observeOn(next.mapping).asObservable().flatMap { [self] in answer($0, switching: false) }
+    }
+  }
+
+  /// Emits a response of the cache, after a switch to the mapping scheduler if `switching` is `true`.
+  private func deliver(_ response: Response, _ switching: Bool) -> Observable<Response> {
+    switching ? Observable(CachedAnswer(response, next)) : .just(response)
+  }
+
   /// Emits the responses that the policy requires for the result of the lookup.
-  func answer(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Response> {
-    if policy == .http { return http(found, deliver) }
+  private func answer(_ found: Found?, switching: Bool) -> Observable<Response> {
+    if policy == .http { return http(found, switching) }
     // A stored response that is not a success, even a fresh one, does not replace a success.
     let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
     switch policy {
     case .http:
-      return http(found, deliver)
+      return http(found, switching)
     case .networkOnly:
       return fetch(nil)
     case .cacheOnly:
       guard let found else { return CacheInterceptor.notCached(request, next) }
-      return deliver(response(found))
+      return deliver(response(found), switching)
     case .cacheFirst(let seconds):
       // Setting the clock back does not make an entry younger.
       if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < seconds {
-        return deliver(response(found))
+        return deliver(response(found), switching)
       }
       return fetch(found)
     case .cacheThenNetwork(let skipsEqual):
       guard let found else { return fetch(nil) }
       let first = response(found, isProvisional: true)
       let second = fetch(found)
-      guard skipsEqual else { return deliver(first).concat(second) }
-      return deliver(first).concat(
+      guard skipsEqual else { return deliver(first, switching).concat(second) }
+      return deliver(first, switching).concat(
         second.filter { response in
           let (old, new) = (first, response)
           return new.status != old.status || new.body != old.body || old.cached?.isRefused == true
@@ -64,23 +81,23 @@ final class CacheTransaction: Sendable {
   }
 
   /// Emits the response that RFC 9111 requires for the result of the lookup.
-  private func http(_ found: Found?, _ deliver: @escaping Delivery) -> Observable<Response> {
+  private func http(_ found: Found?, _ switching: Bool) -> Observable<Response> {
     let wish = CacheControl(request.headers)
     guard let found else {
-      return wish.has("only-if-cached") ? deliver(CacheInterceptor.gatewayTimeout(request)) : fetch(nil)
+      return wish.has("only-if-cached") ? deliver(CacheInterceptor.gatewayTimeout(request), switching) : fetch(nil)
     }
     let freshness = found.entry.freshness
     switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: cache.now) {
     case .fresh:
-      return deliver(response(found))
+      return deliver(response(found), switching)
     case .stale:
-      return deliver(response(found))
+      return deliver(response(found), switching)
     case .staleWhileRevalidate:
       let stale = response(found)
       if !wish.has("only-if-cached") { cache.refresh(found.key, fetch(found)) }
-      return deliver(stale)
+      return deliver(stale, switching)
     case .validate:
-      if wish.has("only-if-cached") { return deliver(CacheInterceptor.gatewayTimeout(request)) }
+      if wish.has("only-if-cached") { return deliver(CacheInterceptor.gatewayTimeout(request), switching) }
       return freshness.standsIn(for: wish, at: cache.now) ? saving(fetch(found), by: found) : fetch(found)
     }
   }
@@ -133,7 +150,9 @@ final class CacheTransaction: Sendable {
 
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
     let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: cache.now)
-    let answer = entry.response(to: request, origin: .revalidated)
+    var context = next.answering.context
+    context[Response.Origin.self] = .revalidated
+    let answer = entry.response(to: request, context: context)
     // A response for one token must not be used for another token, even if the server has validated it.
     guard keyToKeep(entry.headers, of: response) == key else { return answer }
     return stored(entry, key, answer, start)
@@ -211,11 +230,27 @@ final class CacheTransaction: Sendable {
     let now = cache.now
     let age = found.entry.age(at: now)
     let isStale = age >= found.entry.freshness.lifetime
-    var response = found.entry.response(to: request, origin: .cache(age: age, isStale: isStale))
-    // RFC 9111 §5.1
-    response.headers["Age"] = String(Int(min(age, 2_147_483_648)))
-    response.cached = CachedResponse(
+    // With the context of the pipeline, which thus needn't copy the response to add it.
+    var context = next.answering.context
+    context[Response.Origin.self] = .cache(age: age, isStale: isStale)
+    context[CachedResponse.self] = CachedResponse(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
-    return response
+    return found.entry.response(to: request, age: age, context: context)
+  }
+}
+
+/// Emits a response of the cache on the mapping scheduler.
+final class CachedAnswer: StreamSource {
+  private let response: Response
+  private let answering: Chain.Answering
+
+  init(_ response: Response, _ next: Chain) { (self.response, answering) = (response, next.answering) }
+
+  func start(_ sink: Sink<Response>) {
+    answering.runOnMappingQueue { [response] in
+      guard !sink.subscription.isStopped else { return }
+      sink.deliver(response)
+      sink.subscription.complete()
+    }
   }
 }
