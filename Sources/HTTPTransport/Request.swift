@@ -53,27 +53,28 @@ public struct Request: Sendable {
   /// The method.
   public var method: HTTPMethod {
     get { fields.value.method }
-    _modify { yield &fields.value.method }
+    set { fields.value.method = newValue }
   }
   /// The absolute `http` or `https` URL, query included.
   public var url: URL {
     get { fields.value.url }
-    _modify { yield &fields.value.url }
+    set { fields.value.url = newValue }
   }
   /// The header fields of the request.
   public var headers: HTTPHeaders {
     get { fields.value.headers }
+    set { fields.value.headers = newValue }
     _modify { yield &fields.value.headers }
   }
   /// The body.
   public var body: Body {
     get { fields.value.body }
-    _modify { yield &fields.value.body }
+    set { fields.value.body = newValue }
   }
   /// The time limits.
   public var timeouts: Timeouts {
     get { fields.value.timeouts }
-    _modify { yield &fields.value.timeouts }
+    set { fields.value.timeouts = newValue }
   }
   /// The file that stores the body of a successful response; `nil` keeps the body in memory.
   ///
@@ -82,21 +83,20 @@ public struct Request: Sendable {
   /// `Transport.download(_:to:progress:completion:)`.
   public var destination: URL? {
     get { fields.value.destination }
-    _modify { yield &fields.value.destination }
+    set { fields.value.destination = newValue }
   }
   /// The values that interceptors and other layers attach to the request; they are never sent.
   public var context: Context {
     get { fields.value.context }
-    // Not `_modify`, which allocates and would save nothing: copies of a context share their values.
     set { fields.value.context = newValue }
   }
   /// The storage of `options`; `nil` for the defaults.
   package var chosenOptions: OptionsBox? {
     get { fields.value.chosenOptions }
     set { fields.value.chosenOptions = newValue }
-    _modify { yield &fields.value.chosenOptions }
   }
 
+  // `_modify` allocates, so it is only for values whose parts are changed in place, and not for assignments.
   private struct Fields {
     var method: HTTPMethod
     var url: URL

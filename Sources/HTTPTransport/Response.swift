@@ -5,56 +5,61 @@ public struct Response: Sendable {
   /// The request that was sent.
   public var request: Request {
     get { fields.value.request }
+    set { fields.value.request = newValue }
     _modify { yield &fields.value.request }
   }
   /// The URL of the response, which differs from the request's after redirects.
   public var url: URL {
     get { fields.value.url }
-    _modify { yield &fields.value.url }
+    set { fields.value.url = newValue }
   }
   /// The HTTP status code.
   public var status: Int {
     get { fields.value.status }
-    _modify { yield &fields.value.status }
+    set { fields.value.status = newValue }
   }
   /// The header fields in order, duplicates included.
   public var headers: HTTPHeaders {
     get { fields.value.headers }
+    set { fields.value.headers = newValue }
     _modify { yield &fields.value.headers }
   }
   /// The body, with its content coding removed.
   public var body: Data {
     get { fields.value.body }
+    set { fields.value.body = newValue }
     _modify { yield &fields.value.body }
   }
   /// The trailer fields (RFC 9110 §6.5) of a chunked response or an HTTP/2 response. Always empty with
   /// `URLSessionTransport`, which does not deliver them.
   public var trailers: HTTPHeaders {
     get { fields.value.trailers }
+    set { fields.value.trailers = newValue }
     _modify { yield &fields.value.trailers }
   }
   /// The file with the body, if the request has a `destination` and the status is a success.
   public var file: URL? {
     get { fields.value.file }
-    _modify { yield &fields.value.file }
+    set { fields.value.file = newValue }
   }
   /// The redirects that were followed, the oldest first. Empty for a cached response.
   public var redirects: [Redirect] {
     get { fields.value.redirects }
+    set { fields.value.redirects = newValue }
     _modify { yield &fields.value.redirects }
   }
   /// The measurements of the transfer; `nil` if the transport does not measure transfers.
   public var metrics: TransferMetrics? {
     get { fields.value.metrics }
-    _modify { yield &fields.value.metrics }
+    set { fields.value.metrics = newValue }
   }
   /// The values that interceptors and other layers attach to the response.
   public var context: Context {
     get { fields.value.context }
-    // Not `_modify`, which allocates and would save nothing: copies of a context share their values.
     set { fields.value.context = newValue }
   }
 
+  // `_modify` allocates, so it is only for values whose parts are changed in place, and not for assignments.
   private struct Fields {
     var request: Request
     var url: URL

@@ -9,9 +9,11 @@ final class BodyConventions: Sendable {
     (self.json, self.parameters) = (json, parameters)
   }
 
+  private static let query: any ParameterEncoder = URLParameterEncoder(destination: .query)
+
   /// Returns the encoder of a request's parameters: `chosen` by the call, or the backend's for this method.
   func encoder(_ chosen: (any ParameterEncoder)?, for method: HTTPMethod) -> any ParameterEncoder {
-    guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return .query }
+    guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return Self.query }
     return (encoder as? JSONParameterEncoder)?.isBackends == true ? json : encoder
   }
 }

@@ -104,8 +104,8 @@ private struct ParameterArrayEncoder: UnkeyedEncodingContainer {
   func encodeNil() { node.append().set(.null) }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    let path = codingPath + [ParameterKey(index: count)]
-    try options.store(value, in: node.append(), path: path)
+    let index = count
+    try options.store(value, in: node.append(), path: codingPath + [ParameterKey(index: index)])
   }
 
   func nestedContainer<NestedKey: CodingKey>(keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {

@@ -23,20 +23,26 @@ struct ParameterValueEncoder: Sendable {
     }
   }
 
-  func store(_ value: any Encodable, in node: ParameterNode, path: [any CodingKey]) throws {
+  /// Writes `value` into `node`. `path` is used only by values that encode themselves, and by errors.
+  func store(_ value: any Encodable, in node: ParameterNode, path: @autoclosure () -> [any CodingKey]) throws {
     switch value {
-    case let date as Date: try store(date, in: node, path: path)
-    case let data as Data: try store(data, in: node, path: path)
+    // The most frequent types first, which would write the same.
+    case let text as String: node.set(.string(text))
+    case let number as Int: node.set(.number(String(number)))
+    case let flag as Bool: node.set(.bool(flag))
+    case let parameters as Parameters: try parameters.store(in: node, by: self, path: path())
+    case let date as Date: try store(date, in: node, path: path())
+    case let data as Data: try store(data, in: node, path: path())
     case let url as URL: node.set(.string(url.absoluteString))
     // `Decimal` encodes itself as mantissa and exponent; write its digits instead.
     case let decimal as Decimal:
-      guard decimal.isFinite else { throw ParameterNodeEncoder.notFinite(decimal, path) }
+      guard decimal.isFinite else { throw ParameterNodeEncoder.notFinite(decimal, path()) }
       node.set(.number(decimal.description))
     default:
-      try value.encode(to: ParameterNodeEncoder(node: node, options: self, codingPath: path))
+      try value.encode(to: ParameterNodeEncoder(node: node, options: self, codingPath: path()))
       if node.isUntouched {
         throw EncodingError.invalidValue(
-          value, .init(codingPath: path, debugDescription: "its encode(to:) writes no value"))
+          value, .init(codingPath: path(), debugDescription: "its encode(to:) writes no value"))
       }
     }
   }

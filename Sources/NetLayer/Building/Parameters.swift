@@ -62,6 +62,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 
   /// Returns these parameters combined with `common` ones. If both have a name, these parameters take precedence.
   public func over(_ common: Parameters) -> Parameters {
+    if common.layers.isEmpty { return self }
     var result = common
     for layer in layers {
       if case .entries(let own) = layer, case .entries(let below)? = result.layers.last {
@@ -85,23 +86,35 @@ extension Parameters: Encodable {
   /// Encodes an object of all parameters without `nil` values. A single value that is not an object is encoded
   /// unchanged.
   public func encode(to encoder: any Encoder) throws {
+    if let own = encoder as? ParameterNodeEncoder {
+      return try store(in: own.node, by: own.options, path: own.codingPath)
+    }
     if layers.isEmpty { _ = encoder.container(keyedBy: ParameterKey.self) }
     for layer in layers {
       switch layer {
-      case .value(let value):
-        if let node = encoder as? ParameterNodeEncoder {
-          // This encoder has its own rules for dates and other types, which it applies instead of their `encode(to:)`.
-          try node.encode(value)
-        } else {
-          try value.encode(to: encoder)
-        }
+      case .value(let value): try value.encode(to: encoder)
       case .entries(let entries):
         var container = encoder.container(keyedBy: ParameterKey.self)
         for (name, value) in entries {
+          if let value { try container.encode(value, forKey: ParameterKey(name)) }
+        }
+      }
+    }
+  }
+
+  /// Writes the same into `node`. `encoder` has its own rules for dates and other types, instead of their `encode(to:)`.
+  func store(in node: ParameterNode, by encoder: ParameterValueEncoder, path: [any CodingKey]) throws {
+    if layers.isEmpty { node.becomeObject() }
+    for layer in layers {
+      switch layer {
+      case .value(let value): try encoder.store(value, in: node, path: path)
+      case .entries(let entries):
+        node.becomeObject()
+        for (name, value) in entries {
           if let value {
-            try container.encode(value, forKey: ParameterKey(name))
-          } else if let node = encoder as? ParameterNodeEncoder, node.options.keepsNil {
-            try container.encodeNil(forKey: ParameterKey(name))
+            try encoder.store(value, in: node.member(name), path: path + [ParameterKey(name)])
+          } else if encoder.keepsNil {
+            node.member(name).set(.null)
           }
         }
       }

@@ -31,19 +31,23 @@ enum PercentEncoding {
   static func encode(
     _ text: String, keeping keep: (UInt8) -> Bool, space: String = "%20", keepingEscapes: Bool = false
   ) -> String {
+    // Most texts need no escape.
+    if text.utf8.allSatisfy(keep) { return text }
     let bytes = Array(text.utf8)
-    var result = ""
-    result.reserveCapacity(bytes.count)
+    let digits = Array("0123456789ABCDEF".utf8)
+    // Bytes, because appending to a string takes several times as long.
+    var result: [UInt8] = []
+    result.reserveCapacity(3 * bytes.count)
     for (index, byte) in bytes.enumerated() {
       if keep(byte) || (keepingEscapes && isEscape(bytes, at: index)) {
-        result.unicodeScalars.append(UnicodeScalar(byte))
+        result.append(byte)
       } else if byte == 0x20 {
-        result += space
+        result += space.utf8
       } else {
-        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
-    return result
+    return String(decoding: result, as: UTF8.self)
   }
 
   /// Returns whether a `%XX` escape starts at `index`.

@@ -131,7 +131,14 @@ public struct URLParameterEncoder: ParameterEncoder {
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   public func text(of parameters: Parameters) throws -> String {
-    try pairs(of: parameters).map { "\(escape($0.name))=\(escape($0.value))" }.joined(separator: "&")
+    var text = ""
+    for (name, value) in try pairs(of: parameters) {
+      if !text.isEmpty { text += "&" }
+      text += escape(name)
+      text += "="
+      text += escape(value)
+    }
+    return text
   }
 
   /// Returns the names and values, sorted and nested according to the options, before they are escaped.
@@ -194,7 +201,7 @@ public struct URLParameterEncoder: ParameterEncoder {
   }
 
   private func escape(_ text: String) -> String {
-    PercentEncoding.encode(text, keeping: keeps, space: spaces == .plus ? "+" : "%20")
+    PercentEncoding.encode(text, keeping: { keeps($0) }, space: spaces == .plus ? "+" : "%20")
   }
 
   private func keeps(_ byte: UInt8) -> Bool {

@@ -72,6 +72,12 @@ final class JSONParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try encode(Parameters(Data([1, 2, 255]))).0, #""AQL/""#)
     XCTAssertEqual(try encode(Parameters(Data([1, 2])), .init(data: .deferred)).0, "[1,2]")
     XCTAssertEqual(try encode(["d": Parameters(date)], .init(dates: .iso8601)).0, #"{"d":"1970-01-01T00:00:00Z"}"#)
+    struct Wrapper: Encodable {
+      let inner: Parameters
+      func encode(to encoder: any Encoder) throws { try inner.encode(to: encoder) }
+    }
+    XCTAssertEqual(
+      try encode(Parameters(Wrapper(inner: Parameters(date))), .init(dates: .iso8601)).0, #""1970-01-01T00:00:00Z""#)
     let (text, request) = try encode(Parameters(Data([1])).over(["a": 1]))
     XCTAssertEqual(text, #""AQ==""#)
     XCTAssertEqual(request.url.absoluteString, "http://h/a?a=1")

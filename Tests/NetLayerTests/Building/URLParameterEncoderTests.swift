@@ -23,6 +23,18 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertNil(request.headers["Content-Type"])
   }
 
+  func test_row_0_7_everyQueryIsContinuedWithOneSeparator() throws {
+    let expected = [
+      "http://h": "http://h?b=2", "http://h/a?": "http://h/a?b=2", "http://h/a?x=1&": "http://h/a?x=1&b=2",
+      "http://h/a?x=1?": "http://h/a?x=1?&b=2", "http://h/a?#f": "http://h/a?b=2#f", "http://h/a#f?": "http://h/a?b=2#f?",
+    ]
+    for (start, end) in expected {
+      var request = Request(url: try XCTUnwrap(URL(string: start)))
+      try URLParameterEncoder.url.encode(["b": 2], into: &request)
+      XCTAssertEqual(request.url.absoluteString, end, start)
+    }
+  }
+
   func test_row_0_8_parametersOfAPost_becomeAForm() throws {
     var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/a?x=1")))
     try URLParameterEncoder.url.encode(["a": 1], into: &request)

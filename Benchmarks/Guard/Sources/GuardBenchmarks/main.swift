@@ -76,6 +76,12 @@ let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
   "typed": { for _ in 0..<$0 { use(network.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
+  "query": { count in
+    for number in 0..<count {
+      let call = Call.get("/x", query: ["page": number, "q": "swift"])
+      use(network.request(call, as: Message.self).subscribe(onSuccess: { use($0) }))
+    }
+  },
   "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
