@@ -45,15 +45,16 @@ struct Delivery<Source: Contextual & Sendable, Element: Sendable>: Sendable {
 extension ReceiverScope {
   /// The queue as soon as a scheduler is chosen.
   @inlinable
-  func queue<Source, Element>() -> PublishSubject<Element>? where Receiver == Delivery<Source, Element> {
-    addition.flatMap { $0 as? PublishSubject<Element> }
+  func queue<Source, Element>() -> ObserveOn<Element>? where Receiver == Delivery<Source, Element> {
+    // Only `choose` adds an object.
+    addition.map { unsafeDowncast($0, to: ObserveOn<Element>.self) }
   }
 
   @inlinable
   func receive<Source, Element>(_ element: Source) throws where Receiver == Delivery<Source, Element> {
     choose(element.reading.delivery)
     guard let result = try element.reporting(receiver.transform) else { return }
-    if let queue = queue() { queue.onNext(result) } else { downstream.deliver(result, to: receiver.next) }
+    if let queue = queue() { queue.push(result) } else { downstream.deliver(result, to: receiver.next) }
   }
 
   /// Ends with `error`. The error's backend reports it and determines the scheduler.
@@ -62,7 +63,7 @@ extension ReceiverScope {
     let (error, scheduler) = finalError(error)
     choose(scheduler)
     guard let queue = queue() else { return downstream.finish(error) }
-    queue.on(error.map { .error($0) } ?? .completed)
+    queue.finish(error)
   }
 
   /// Delivers all later events on `scheduler`, unless one has already been chosen.
@@ -70,17 +71,7 @@ extension ReceiverScope {
   func choose<Source, Element>(
     _ scheduler: (any ImmediateSchedulerType)?
   ) where Receiver == Delivery<Source, Element> {
-    if let scheduler, addition == nil { addition = makeQueue(on: scheduler) }
-  }
-
-  @usableFromInline
-  func makeQueue<Source, Element>(
-    on scheduler: any ImmediateSchedulerType
-  ) -> PublishSubject<Element> where Receiver == Delivery<Source, Element> {
-    let queue = PublishSubject<Element>()
-    let scope = HandlerScope(downstream) { [downstream] in downstream.finish($0) }
-    queue.observeOn(scheduler).run(scope) { [downstream, next = receiver.next] in downstream.deliver($0, to: next) }
-    return queue
+    if let scheduler, addition == nil { addition = ObserveOn(downstream, scheduler, receiver.next) }
   }
 }
 

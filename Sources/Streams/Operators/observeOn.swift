@@ -22,26 +22,27 @@ extension ObservableType {
 /// The events of the source are serial (contract, law 2). The runs are also serial: the next run is scheduled after the
 /// previous run has emptied the queue.
 @usableFromInline
-final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
+package final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
   // Safe: the source uses `inlet` and `end`, the run uses `outlet`; `waiting` orders the writes of one thread before
   // the reads of the other.
   @usableFromInline let downstream: Subscription
   @usableFromInline let scheduler: any ImmediateSchedulerType
   @usableFromInline let next: Observable<Element>.Next
   @usableFromInline let hop = SerialDisposable()
-  private var end: (any Error)?
-  private let apart = CacheLine()
+  @usableFromInline var end: (any Error)?
+  @usableFromInline let apart = CacheLine()
   @exclusivity(unchecked) @usableFromInline var inlet: Slots<Element>
-  private let apartAsWell = CacheLine()
+  @usableFromInline let apartAsWell = CacheLine()
   // Twice the number of queued elements, plus one after the terminal event. The thread that increments it from 0
   // schedules a run, which decrements it again.
   @usableFromInline let waiting = Atomic<Int>(0)
-  private let apartOnceMore = CacheLine()
+  @usableFromInline let apartOnceMore = CacheLine()
   @exclusivity(unchecked) @usableFromInline var outlet: Slots<Element>
 
-  @usableFromInline
-  init(_ downstream: Subscription, _ scheduler: any ImmediateSchedulerType, _ next: @escaping Observable<Element>.Next)
-  {
+  @inlinable
+  package init(
+    _ downstream: Subscription, _ scheduler: any ImmediateSchedulerType, _ next: @escaping Observable<Element>.Next
+  ) {
     self.downstream = downstream
     self.scheduler = scheduler
     self.next = next
@@ -55,7 +56,7 @@ final class ObserveOn<Element: Sendable>: Subscription, @unchecked Sendable {
   deinit { outlet.drop(upTo: inlet) }
 
   @inlinable
-  func push(_ element: Element) {
+  package func push(_ element: Element) {
     if inlet.count == 0 { grow() }
     inlet.first.initialize(to: element)
     inlet.advance()
@@ -166,7 +167,7 @@ struct Slots<Element> {
 /// Padding between fields that two threads write, to avoid false sharing of a cache line.
 @usableFromInline
 struct CacheLine {
-  private let room = (0, 0, 0, 0, 0, 0, 0, 0)
+  @usableFromInline let room = (0, 0, 0, 0, 0, 0, 0, 0)
 
-  @usableFromInline init() {}
+  @inlinable init() {}
 }

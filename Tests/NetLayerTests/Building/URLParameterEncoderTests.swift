@@ -26,7 +26,8 @@ final class URLParameterEncoderTests: XCTestCase {
   func test_row_0_7_everyQueryIsContinuedWithOneSeparator() throws {
     let expected = [
       "http://h": "http://h?b=2", "http://h/a?": "http://h/a?b=2", "http://h/a?x=1&": "http://h/a?x=1&b=2",
-      "http://h/a?x=1?": "http://h/a?x=1?&b=2", "http://h/a?#f": "http://h/a?b=2#f", "http://h/a#f?": "http://h/a?b=2#f?",
+      "http://h/a?x=1?": "http://h/a?x=1?&b=2",
+      "http://h/a?#f": "http://h/a?b=2#f", "http://h/a#f?": "http://h/a?b=2#f?",
     ]
     for (start, end) in expected {
       var request = Request(url: try XCTUnwrap(URL(string: start)))

@@ -52,6 +52,7 @@ let network = Network(
 let busy = network.with {
   $0.interceptors = [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
 }
+let delivered = network.with { $0.delivery = Here() }
 let cached = network.with {
   $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 86_400))]
 }
@@ -76,6 +77,11 @@ let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
   "typed": { for _ in 0..<$0 { use(network.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
+  "delivered": { count in
+    for _ in 0..<count {
+      use(delivered.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) }))
+    }
+  },
   "query": { count in
     for number in 0..<count {
       let call = Call.get("/x", query: ["page": number, "q": "swift"])
