@@ -14,7 +14,7 @@ let package = Package(
     .target(name: "AppKit", path: "Modules/AppKit"),
     .target(name: "Security", path: "Modules/Security"),
     .target(name: "CryptoKit", path: "Modules/CryptoKit"),
-    .target(name: "PortableFoundation", dependencies: ["Darwin"], path: "PortableFoundation"),
+    .target(name: "PortableFoundation", dependencies: ["Darwin", "CryptoKit"], path: "PortableFoundation"),
     .target(name: "Streams", dependencies: ["PortableFoundation", "Combine", "Darwin"], path: "Streams"),
     .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"], path: "StreamsTesting"),
     .target(name: "JSONText", dependencies: ["PortableFoundation", "Darwin"], path: "JSONText"),

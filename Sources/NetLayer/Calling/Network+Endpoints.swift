@@ -93,6 +93,7 @@ extension ObservableType where Element: Endpoint {
 
 extension ObservableType where Element: TypedEndpoint {
   /// Calls each endpoint on `network` immediately and emits the results in the order of their arrival.
+  @inlinable
   public func request(on network: Network = .default) -> Observable<Element.Response> {
     flatMap { network.request($0) as Single<Element.Response> }
   }

@@ -17,11 +17,13 @@ public struct Service<E: Endpoint>: Sendable {
   public func request(_ endpoint: E) -> Single<Response> { network.request(endpoint) }
 
   /// Calls `endpoint` and emits its typed result.
+  @inlinable
   public func request(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> where E: TypedEndpoint {
     network.request(endpoint, progress: progress)
   }
 
   /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
+  @inlinable
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {

@@ -61,6 +61,7 @@ extension TypedEndpoint where Response == Void {
 
 extension TypedEndpoint {
   /// Calls the endpoint on `network`.
+  @inlinable
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
     network.request(self, progress: progress)
   }
