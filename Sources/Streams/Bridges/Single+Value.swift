@@ -3,6 +3,7 @@ extension Single {
   ///
   /// - Throws: The error of the single, or `CancellationError` when the task is cancelled, which disposes the
   ///   subscription.
+  @inlinable
   public var value: Element {
     get async throws {
       let awaiter = Awaiter<Element>()
@@ -50,17 +51,24 @@ extension Single {
 }
 
 /// An object that resumes a continuation with the first result that it receives.
-private final class Awaiter<Element: Sendable>: Sendable {
-  private struct State {
-    var continuation: CheckedContinuation<Element, any Error>?
-    var cancelled = false
+@usableFromInline
+final class Awaiter<Element: Sendable>: Sendable {
+  @usableFromInline
+  struct State {
+    @usableFromInline var continuation: CheckedContinuation<Element, any Error>?
+    @usableFromInline var cancelled = false
+
+    @inlinable init() {}
   }
 
   // Guards the continuation; whichever of the stream and the canceller is first takes it out and resumes it outside the
   // lock.
-  private let state = Locked(State())
-  private let subscription = SingleAssignmentDisposable()
+  @usableFromInline let state = Locked(State())
+  @usableFromInline let subscription = SingleAssignmentDisposable()
 
+  @inlinable init() {}
+
+  @inlinable
   func await(_ continuation: CheckedContinuation<Element, any Error>, subscribe: () -> any Disposable) {
     let cancelled = state.withLock { state in
       if !state.cancelled { state.continuation = continuation }
@@ -73,10 +81,12 @@ private final class Awaiter<Element: Sendable>: Sendable {
     }
   }
 
+  @inlinable
   func resume(_ result: Result<Element, any Error>) {
     state.withLock { $0.continuation.take() }?.resume(with: result)
   }
 
+  @inlinable
   func cancel() {
     state.withLock { $0.cancelled = true }
     resume(.failure(CancellationError()))

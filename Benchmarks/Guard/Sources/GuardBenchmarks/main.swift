@@ -77,6 +77,18 @@ let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
   "typed": { for _ in 0..<$0 { use(network.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
+  "fetch": { count in
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+      do {
+        for _ in 0..<count { use(try await network.fetch(.get("/x"), as: Message.self)) }
+      } catch {
+        fatalError("\(error)")
+      }
+      done.signal()
+    }
+    done.wait()
+  },
   "delivered": { count in
     for _ in 0..<count {
       use(delivered.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) }))
