@@ -34,7 +34,6 @@ enum PercentEncoding {
     // Most texts need no escape.
     if text.utf8.allSatisfy(keep) { return text }
     let bytes = Array(text.utf8)
-    let digits = Array("0123456789ABCDEF".utf8)
     // Bytes, because appending to a string takes several times as long.
     var result: [UInt8] = []
     result.reserveCapacity(3 * bytes.count)
@@ -44,11 +43,15 @@ enum PercentEncoding {
       } else if byte == 0x20 {
         result += space.utf8
       } else {
-        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        result.append(UInt8(ascii: "%"))
+        result.append(digits[Int(byte >> 4)])
+        result.append(digits[Int(byte & 15)])
       }
     }
     return String(decoding: result, as: UTF8.self)
   }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
 
   /// Returns whether a `%XX` escape starts at `index`.
   static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
