@@ -30,7 +30,6 @@ struct ParameterValueEncoder: Sendable {
     case let text as String: node.set(.string(text))
     case let number as Int: node.set(.number(String(number)))
     case let flag as Bool: node.set(.bool(flag))
-    case let parameters as Parameters: try parameters.store(in: node, by: self, path: path())
     case let date as Date: try store(date, in: node, path: path())
     case let data as Data: try store(data, in: node, path: path())
     case let url as URL: node.set(.string(url.absoluteString))

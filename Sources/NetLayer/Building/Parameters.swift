@@ -103,7 +103,7 @@ extension Parameters: Encodable {
   }
 
   /// Writes the same into `node`. `encoder` has its own rules for dates and other types, instead of their `encode(to:)`.
-  func store(in node: ParameterNode, by encoder: ParameterValueEncoder, path: [any CodingKey]) throws {
+  private func store(in node: ParameterNode, by encoder: ParameterValueEncoder, path: [any CodingKey]) throws {
     if layers.isEmpty { node.becomeObject() }
     for layer in layers {
       switch layer {

@@ -62,8 +62,7 @@ extension ReceiverScope {
   func end<Source, Element>(_ error: (any Error)?) where Receiver == Delivery<Source, Element> {
     let (error, scheduler) = finalError(error)
     choose(scheduler)
-    guard let queue = queue() else { return downstream.finish(error) }
-    queue.finish(error)
+    if let queue = queue() { queue.finish(error) } else { downstream.finish(error) }
   }
 
   /// Delivers all later events on `scheduler`, unless one has already been chosen.
