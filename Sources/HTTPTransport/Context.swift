@@ -24,13 +24,9 @@ public struct Context: Sendable {
   @inlinable
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
     get {
-      var next = first
-      while let entry = next {
-        // Only this setter creates an entry with this identifier.
-        if entry.key == ObjectIdentifier(key) { return unsafeDowncast(entry, to: EntryOf<Key>.self).value }
-        next = entry.next
-      }
-      return Key.defaultValue
+      guard let entry = first?.entry(ObjectIdentifier(key)) else { return Key.defaultValue }
+      // Only this setter creates an entry with this identifier.
+      return unsafeDowncast(entry, to: EntryOf<Key>.self).value
     }
     set { first = EntryOf<Key>(newValue, before: without(ObjectIdentifier(key))) }
   }
@@ -52,6 +48,10 @@ public struct Context: Sendable {
     init(_ key: ObjectIdentifier, before next: Entry?) { (self.key, self.next) = (key, next) }
 
     func copy(before next: Entry?) -> Entry { self }
+
+    /// The entry of `key`. Recursive, because a loop would retain each entry.
+    @usableFromInline
+    final func entry(_ key: ObjectIdentifier) -> Entry? { self.key == key ? self : next?.entry(key) }
 
     final func without(_ key: ObjectIdentifier) -> Entry? {
       if self.key == key { return next }

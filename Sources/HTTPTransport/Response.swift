@@ -58,6 +58,8 @@ public struct Response: Sendable {
     get { fields.value.context }
     set { fields.value.context = newValue }
   }
+  /// Returns whether the response has exactly the values of `context`.
+  package func hasUnchanged(_ context: Context) -> Bool { fields.value.context.isCopy(of: context) }
 
   // `_modify` allocates, so it is only for values whose parts are changed in place, and not for assignments.
   private struct Fields {
@@ -70,7 +72,7 @@ public struct Response: Sendable {
     var file: URL?
     var redirects: [Redirect]
     var metrics: TransferMetrics?
-    var context: Context = Context()
+    var context: Context
   }
 
   private var fields: CopyOnWrite<Fields>
@@ -83,7 +85,7 @@ public struct Response: Sendable {
     fields = CopyOnWrite(
       Fields(
         request: request, url: url ?? request.url, status: status, headers: headers, body: body, redirects: redirects,
-        metrics: metrics))
+        metrics: metrics, context: request.responseContext))
   }
 
   /// Creates a response with the values of `context`.

@@ -77,7 +77,7 @@ final class CallPipeline: Sendable {
     }
   }
 
-  private func transmit(_ request: Request, _ progress: ProgressHandler?, _ sink: Sink<Response>) {
+  private func transmit(_ request: Request, _ progress: ProgressHandler?, _ sink: consuming Sink<Response>) {
     Transmission(request, self, progress, sink).start()
   }
 
@@ -159,15 +159,13 @@ final class CallPipeline: Sendable {
       request.context[IsPartOfRefresh.self] = isPartOfRefresh
     }
     if !request.context[Authentication.self].isEmpty { request.context[Authentication.self] = [] }
+    request.setResponseContext(answering.context)
     for interceptor in interceptors { interceptor.prepare(&request) }
   }
 
-  /// Attaches the reading context to a response. Responses without other values share one context, so marking them
-  /// costs nothing.
+  /// Attaches the reading context to a response. Most responses have it from their request.
   func mark(_ response: inout Response) {
-    if response.context.isEmpty {
-      response.context = answering.context
-    } else if !response.context.isCopy(of: answering.context), response.context[ResponseContext.self] !== reading {
+    if !response.hasUnchanged(answering.context), response.context[ResponseContext.self] !== reading {
       response.context[ResponseContext.self] = reading
     }
   }

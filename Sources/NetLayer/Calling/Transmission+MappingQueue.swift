@@ -3,14 +3,12 @@ import Streams
 /// The switch from the transport's thread to the mapping queue, `Backend.mapping`.
 extension Transmission {
   /// Queues an event and starts the delivery on the mapping queue, unless it is running. Called on the transport's thread.
-  func add(_ event: Event) {
+  ///
+  /// - Parameter handsOver: Whether the receiver of the response, not this object, cancels the rest of the request.
+  func add(_ event: Event, handsOver: Bool = false) {
     let starts = state.withLock { state in
       guard state.receiver != nil else { return false }
-      if case .response(let response) = event,
-        response.context[BodyReader.self] != nil || response.context[SocketLink.Owner.self] != nil
-      {
-        state.sent = nil
-      }
+      if handsOver { state.sent = nil }
       if state.event == nil { state.event = event } else { state.laterEvents.append(event) }
       defer { state.isDelivering = true }
       return !state.isDelivering
@@ -36,12 +34,14 @@ extension Transmission {
   /// Takes the oldest event. A call that finds no event ends the delivery.
   private func takeEvent() -> (Event, Sink<Response>)? {
     state.withLock { state in
-      guard let receiver = state.receiver, let event = state.event.take() else {
+      guard state.receiver != nil, let event = state.event.take() else {
         state.isDelivering = false
         return nil
       }
       if !state.laterEvents.isEmpty { state.event = state.laterEvents.removeFirst() }
-      return (event, receiver)
+      // Moved if it is the last event.
+      let receiver = if case .progress = event { state.receiver } else { state.receiver.take() }
+      return receiver.map { (event, $0) }
     }
   }
 }

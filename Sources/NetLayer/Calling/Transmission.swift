@@ -15,7 +15,7 @@ final class Transmission: Disposable {
   }
 
   struct State {
-    /// The receiver of the events; `nil` after disposal or the last event.
+    /// The receiver of the events; `nil` after disposal, or when the last event is delivered.
     var receiver: Sink<Response>?
     /// The events that the mapping queue has yet to deliver one by one, and whether it is delivering. Most
     /// requests have one event, which needs no array.
@@ -25,6 +25,11 @@ final class Transmission: Disposable {
     /// The disposable that cancels the request in flight.
     var sent: (any Disposable)?
     var isCounted = false
+
+    mutating func takeLaterEvents() -> [Event] {
+      defer { laterEvents = [] }
+      return laterEvents
+    }
   }
 
   private let request: Request
@@ -35,11 +40,12 @@ final class Transmission: Disposable {
   let state: Locked<State>
 
   init(
-    _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ sink: Sink<Response>
+    _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ sink: consuming Sink<Response>
   ) {
     (self.request, self.pipeline, self.progress) = (request, pipeline, progress)
+    let subscription = sink.subscription
     state = Locked(State(receiver: sink))
-    sink.subscription.own(self)
+    subscription.own(self)
   }
 
   /// Signs the request and passes it to the transport.
@@ -63,8 +69,7 @@ final class Transmission: Disposable {
   /// Cancels the request, unless its head has been delivered: the body then belongs to its reader.
   func dispose() {
     let (former, sent) = state.withLock { state in
-      defer { (state.receiver, state.event, state.laterEvents, state.sent) = (nil, nil, [], nil) }
-      return ((state.receiver, state.event, state.laterEvents), state.sent)
+      ((state.receiver.take(), state.event.take(), state.takeLaterEvents()), state.sent.take())
     }
     withExtendedLifetime(former) {}  // released outside the lock
     sent?.dispose()
@@ -102,7 +107,7 @@ final class Transmission: Disposable {
       head: { [self] response in
         var response = response
         response.context[BodyReader.self] = BodyReader(buffer)
-        add(.response(response))
+        add(.response(response), handsOver: true)
       }, chunk: buffer.push,
       completion: { [self] result in
         countOut()
@@ -139,8 +144,9 @@ final class Transmission: Disposable {
           countOut()
           link.messages.whenAttached { [self] in
             var response = response
-            if response.status == 101 { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
-            add(.response(response))
+            let isOpen = response.status == 101
+            if isOpen { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
+            add(.response(response), handsOver: isOpen)
           }
         }, message: link.messages.push,
         closed: { [self] result in

@@ -19,7 +19,7 @@ import Synchronization
     #endif
 
     @inlinable
-    package init(_ value: sending Value) { mutex = Mutex(value) }
+    package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
     /// Runs `body` with exclusive access to the state. `body` must be short and must not call code outside this package.
     @inlinable

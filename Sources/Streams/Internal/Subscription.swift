@@ -28,9 +28,9 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
   }
 
   @usableFromInline
-  init() { liveSubscriptions.add(1, ordering: .relaxed) }
+  init() { liveSubscriptions.add(1) }
 
-  deinit { liveSubscriptions.subtract(1, ordering: .relaxed) }
+  deinit { liveSubscriptions.add(-1) }
 
   /// Whether the scope has terminated or been disposed. Sources test it once per element.
   @inlinable package final var isStopped: Bool { stopped.load(ordering: .relaxed) }

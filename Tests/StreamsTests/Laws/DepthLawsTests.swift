@@ -1,6 +1,7 @@
 import Foundation
 import Streams
 import StreamsTesting
+import Synchronization
 import XCTest
 
 /// Laws 27 and 28: depth and memory.
@@ -56,6 +57,21 @@ final class DepthLawsTests: StreamsTestCase {
     XCTAssertGreaterThan(Hooks.liveSubscriptionCount, before)
     subscription.dispose()
     XCTAssertEqual(Hooks.liveSubscriptionCount, before + 1, "the disposable that is kept here")
+  }
+
+  func test_law28_theCounterIsExactWhenOtherThreadsDispose() {
+    let before = Hooks.liveSubscriptionCount
+    let subjects = (0..<64).map { _ in PublishSubject<Int>() }
+    let kept = Mutex<[any Disposable]>([])
+    onThreads(64) { index in
+      let subscriptions = (0..<10).map { _ in subjects[index].subscribe() }
+      kept.withLock { $0 += subscriptions }
+    }
+    XCTAssertEqual(Hooks.liveSubscriptionCount, before + 640)
+    onThreads(64) { _ in
+      for _ in 0..<10 { kept.withLock { $0.popLast() }?.dispose() }
+    }
+    XCTAssertEqual(Hooks.liveSubscriptionCount, before)
   }
 
   func test_law27_recursiveCatchErrorsHoldAtMostOneRound() {

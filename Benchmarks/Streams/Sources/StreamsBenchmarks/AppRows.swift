@@ -54,6 +54,11 @@ func makeAppRows() -> [Row] {
     toThree(subject, events, add) { subject.send($0) }
   }
   let loop = { for value in 1...million { add(increment(value)) } }
+  let singles = {
+    for value in 1...times {
+      _ = opaque(opaque(Single.just(value)).map { $0 &+ 1 }.flatMap { .just($0) }).subscribe(onSuccess: { _ in })
+    }
+  }
 
   return [
     Row(
@@ -210,6 +215,10 @@ func makeAppRows() -> [Row] {
           _ = opaque(opaque(single).map { $0 &+ 1 }.flatMap { .just($0) }).subscribe(onSuccess: { total.value &+= $0 })
         }
       }, targets: [.time(300)]),
+    Row(
+      name: "threads", title: "Single: map, flatMap, on two threads (loop: on one)", count: times,
+      unit: "ns/subscription",
+      ours: { DispatchQueue.concurrentPerform(iterations: 2) { _ in singles() } }, loop: singles),
     Row(
       name: "catchError", title: "catchErrorJustReturn, subscribe once", count: times, unit: "ns/subscription",
       ours: {
