@@ -42,36 +42,15 @@ struct Drain: ~Copyable, Sendable {
   }
 
   /// Runs `job` inside the drain: immediately if no thread is inside, otherwise later.
-  @inlinable
-  func run(_ job: @escaping @Sendable () -> Void) {
+  @inlinable @inline(__always)
+  func run(_ job: @autoclosure () -> @Sendable () -> Void) {
     if tryEnter() {
-      job()
+      // Called without being stored, so that the closure is not allocated.
+      job()()
       exit()
     } else {
-      enqueue(job)
+      enqueue(job())
     }
-  }
-
-  /// Runs `job` inside the drain with `owner` and `element`: immediately if no thread is inside, otherwise later.
-  ///
-  /// A `job` that captures nothing avoids the reference count that capturing `owner` would cost.
-  @inlinable
-  func run<Owner: AnyObject & Sendable, Element: Sendable>(
-    _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
-  ) {
-    if tryEnter() {
-      job(owner, element)
-      exit()
-    } else {
-      later(owner, element, job)
-    }
-  }
-
-  @inlinable @inline(never)
-  func later<Owner: AnyObject & Sendable, Element: Sendable>(
-    _ owner: Owner, _ element: Element, _ job: @escaping @Sendable (Owner, Element) -> Void
-  ) {
-    enqueue { job(owner, element) }
   }
 
   @usableFromInline

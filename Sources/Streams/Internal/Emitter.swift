@@ -15,11 +15,11 @@ final class Emitter<Element: Sendable>: Sendable {
   @inlinable
   func onNext(_ element: Element) {
     // Checks `isStopped` inside the drain; if it were checked earlier, the stream could terminate in between.
-    drain.run(self, element) { $0.subscription.deliverIfActive($1, to: $0.next) }
+    drain.run { [self] in subscription.deliverIfActive(element, to: next) }
   }
 
   @usableFromInline
   func finish(_ error: (any Error)?) {
-    drain.run(subscription, error) { $0.finish($1) }
+    drain.run { [subscription] in subscription.finish(error) }
   }
 }

@@ -34,10 +34,10 @@ class Join<Output: Sendable>: @unchecked Sendable {  // safe: all mutable state 
 
   final func attach<Element: Sendable>(_ source: Observable<Element>, _ slot: SlotOf<Element>) {
     let scope = HandlerScope(downstream) { [self] error in
-      drain.run(self, error) { $0.close(slot, $1) }
+      drain.run { [self] in close(slot, error) }
     }
     source.run(scope) { [self] element in
-      drain.run(self, element) { $0.receive($1, slot) }
+      drain.run { [self] in receive(element, slot) }
     }
   }
 

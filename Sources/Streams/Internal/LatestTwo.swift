@@ -1,14 +1,14 @@
 /// A `combineLatest` of two sources, inlined into the caller.
 @usableFromInline
 final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: all mutable state is used only inside the drain.
+  // Safe: all mutable state is used only inside the drain, so no run-time checks of exclusivity are needed.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
   // Serializes both sources, and guards all mutable state.
   @usableFromInline let drain = Drain()
-  @usableFromInline var first: First?
-  @usableFromInline var second: Second?
-  @usableFromInline var open = 2
+  @exclusivity(unchecked) @usableFromInline var first: First?
+  @exclusivity(unchecked) @usableFromInline var second: Second?
+  @exclusivity(unchecked) @usableFromInline var open = 2
 
   @inlinable
   init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
@@ -18,12 +18,12 @@ final class LatestTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
 
   @inlinable
   func receive(first element: First) {
-    drain.run(self, element) { $0.put(first: $1) }
+    drain.run { [self] in put(first: element) }
   }
 
   @inlinable
   func receive(second element: Second) {
-    drain.run(self, element) { $0.put(second: $1) }
+    drain.run { [self] in put(second: element) }
   }
 
   @inlinable

@@ -5,32 +5,20 @@ import Synchronization
 /// It is the scope of the outer stream. Inner streams are counted before they are subscribed. Elements and terminal
 /// events of all streams pass through one drain, so that they are serial and no terminal event overtakes an element.
 @usableFromInline
-final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, an emitter and a mutex
-  private struct Waiting {
-    var running = 0
-    var queue = Queue<Observable<Element>>()
-    /// Closures that resume the paused sources of the outer stream.
-    var resumes: [@Sendable () -> Void] = []
-
-    func isFull(_ limit: Int) -> Bool { running + queue.count >= limit }
-  }
-
+final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics, a drain and a mutex
   @usableFromInline let next: Observable<Element>.Next
-  // The entry point for the elements of all streams; terminal events pass through its drain, too.
-  @usableFromInline let emitter: Emitter<Element>
+  // Serializes the elements and terminal events of all streams.
+  @usableFromInline let drain = Drain()
   // The number of streams that have not terminated, including the outer stream.
   @usableFromInline let active = Atomic<Int>(1)
-  @usableFromInline let limit: Int
   @usableFromInline let inners = SubscriptionSet()
-  // Guards the queued inner streams and the number of running streams; streams are started outside the lock.
-  private let waiting = Locked(Waiting())
-  private let starter = Trampoline()
+  // The inner streams that wait to run; `nil` without a limit.
+  @usableFromInline let backlog: MergeBacklog<Element>?
 
   @usableFromInline
   init(_ downstream: Subscription, limit: Int = .max, next: @escaping Observable<Element>.Next) {
-    self.limit = limit
     self.next = next
-    emitter = Emitter(downstream, next)
+    backlog = limit == .max ? nil : MergeBacklog(limit)
     super.init(downstream)
     downstream.own(inners)
   }
@@ -45,15 +33,16 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
     guard !downstream.isStopped else { return }
     if let element = inner.scalar {
       // The outer stream is serial, so nothing needs to be serialized.
-      if isIdle, emitter.drain.isIdle {
-        downstream.deliverIfActive(element, to: next)
-        return
-      }
-      if limit == .max { return emitter.onNext(element) }
+      if isIdle, drain.isIdle { return emit(element) }
+      // Checks the subscription inside the drain; if it were checked earlier, it could end in between.
+      if backlog == nil { return drain.run { [self] in emit(element) } }
     }
     active.add(1, ordering: .acquiringAndReleasing)
-    if limit == .max { start(inner) } else { admit(inner) }
+    if let backlog { admit(inner, backlog) } else { start(inner) }
   }
+
+  @inlinable
+  func emit(_ element: Element) { downstream.deliverIfActive(element, to: next) }
 
   @inlinable
   func start(_ inner: Observable<Element>) {
@@ -63,42 +52,24 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
   }
 
   @usableFromInline
-  func admit(_ inner: Observable<Element>) {
-    waiting.withLock { $0.queue.append(inner) }
-    startWaiting()
+  func admit(_ inner: Observable<Element>, _ backlog: MergeBacklog<Element>) {
+    backlog.append(inner)
+    startWaiting(backlog)
+  }
+
+  private func startWaiting(_ backlog: MergeBacklog<Element>) {
+    backlog.runWaiting { inner in if !downstream.isStopped { start(inner) } }
   }
 
   /// Pauses the outer stream, if it supports backpressure, while the limit of inner streams is reached; otherwise they
   /// would queue here without a limit.
   package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
-    let isFull =
-      limit != .max
-      && waiting.withLock { waiting in
-        guard waiting.isFull(limit) else { return false }
-        // After the terminal event, nothing would release the closure.
-        if !isStopped { waiting.resumes.append(resume) }
-        return true
-      }
-    return !isFull && downstream.takesMore(orCall: resume)
+    if let backlog, backlog.isFull(below: self, orCall: resume) { return false }
+    return downstream.takesMore(orCall: resume)
   }
 
   @usableFromInline
-  override func released() {
-    let resumes = waiting.withLock { exchange(&$0.resumes, with: []) }
-    withExtendedLifetime(resumes) {}  // released outside the lock
-  }
-
-  // The loop starts the next inner stream, instead of the previous stream's terminal event (contract, law 14).
-  private func startWaiting() {
-    starter.bounce {
-      let inner: Observable<Element>? = waiting.withLock { waiting in
-        guard waiting.running < limit, let inner = waiting.queue.popFirst() else { return nil }
-        waiting.running += 1
-        return inner
-      }
-      if let inner, !downstream.isStopped { start(inner) }
-    }
-  }
+  override func released() { backlog?.dropResumes() }
 
   /// Handles the terminal event of the outer stream.
   @usableFromInline
@@ -108,15 +79,14 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
   @usableFromInline
   func innerEnded(_ error: (any Error)?) {
     ended(error)
-    guard limit != .max, error == nil else { return }
-    waiting.withLock { $0.running -= 1 }
-    startWaiting()
-    let resumes = waiting.withLock { $0.isFull(limit) ? [] : exchange(&$0.resumes, with: []) }
-    for resume in resumes { resume() }
+    guard let backlog, error == nil else { return }
+    backlog.noteEnd()
+    startWaiting(backlog)
+    backlog.resumeIfNotFull()
   }
 
   private func ended(_ error: (any Error)?) {
-    emitter.drain.run(self, error) { $0.leave($1) }
+    drain.run { [self] in leave(error) }
   }
 
   private func leave(_ error: (any Error)?) {
@@ -128,12 +98,70 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
   }
 }
 
+/// The inner streams of a `MergeScope` that wait because of its limit.
+@usableFromInline
+final class MergeBacklog<Element: Sendable>: Sendable {
+  private struct State {
+    var running = 0
+    var queue = Queue<Observable<Element>>()
+    /// Closures that resume the paused sources of the outer stream.
+    var resumes: [@Sendable () -> Void] = []
+
+    func isFull(_ limit: Int) -> Bool { running + queue.count >= limit }
+  }
+
+  private let limit: Int
+  // Guards the state; streams are started and resumed outside the lock.
+  private let state = Locked(State())
+  private let starter = Trampoline()
+
+  init(_ limit: Int) { self.limit = limit }
+
+  func append(_ inner: Observable<Element>) { state.withLock { $0.queue.append(inner) } }
+
+  /// Passes waiting streams to `run` up to the limit. A loop runs them, instead of the previous stream's terminal event
+  /// (contract, law 14).
+  func runWaiting(_ run: (Observable<Element>) -> Void) {
+    starter.bounce {
+      let inner: Observable<Element>? = state.withLock { state in
+        guard state.running < limit, let inner = state.queue.popFirst() else { return nil }
+        state.running += 1
+        return inner
+      }
+      if let inner { run(inner) }
+    }
+  }
+
+  /// Counts a running stream out.
+  func noteEnd() { state.withLock { $0.running -= 1 } }
+
+  /// Returns whether the limit is reached. If so, `resume` is called when it no longer is, unless `outer` has ended.
+  func isFull(below outer: Subscription, orCall resume: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      guard state.isFull(limit) else { return false }
+      // After the terminal event, nothing would release the closure.
+      if !outer.isStopped { state.resumes.append(resume) }
+      return true
+    }
+  }
+
+  func resumeIfNotFull() {
+    let resumes = state.withLock { $0.isFull(limit) ? [] : exchange(&$0.resumes, with: []) }
+    for resume in resumes { resume() }
+  }
+
+  func dropResumes() {
+    let resumes = state.withLock { exchange(&$0.resumes, with: []) }
+    withExtendedLifetime(resumes) {}  // released outside the lock
+  }
+}
+
 /// The scope of one inner stream.
 @usableFromInline
 final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   // Safe: `slot` is written before the inner stream runs, and read after it has terminated.
   @usableFromInline let parent: MergeScope<Element>
-  @usableFromInline var slot = -1
+  @exclusivity(unchecked) @usableFromInline var slot = -1
   // The number of elements of this stream that wait in the drain; only one thread at a time adds to it.
   @usableFromInline let queued = Atomic<Int>(0)
 
@@ -142,22 +170,19 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
 
   @inlinable
   func push(_ element: Element) {
-    if parent.emitter.drain.tryEnter() {
-      emit(element)
-      parent.emitter.drain.exit()
+    if parent.drain.tryEnter() {
+      parent.emit(element)
+      parent.drain.exit()
     } else {
       later(element)
     }
   }
 
-  @inlinable
-  func emit(_ element: Element) { parent.downstream.deliverIfActive(element, to: parent.next) }
-
   @inlinable @inline(never)
   func later(_ element: Element) {
     queued.add(1, ordering: .acquiringAndReleasing)
-    parent.emitter.drain.enqueue { [self] in
-      emit(element)
+    parent.drain.enqueue { [self] in
+      parent.emit(element)
       queued.subtract(1, ordering: .acquiringAndReleasing)
     }
   }
@@ -172,7 +197,7 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     guard queued.load(ordering: .acquiring) == 0 else {
       // Runs after the queued elements, or inline if they have already been processed.
-      parent.emitter.drain.enqueue(resume)
+      parent.drain.enqueue(resume)
       return false
     }
     return parent.downstream.takesMore(orCall: resume)

@@ -8,10 +8,22 @@ import Synchronization
 @usableFromInline
 package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomic flag; the mutex guards the rest
   private struct Owned {
+    // Most scopes own at most two objects, which need no array.
     var first: (any Disposable)?
+    var second: (any Disposable)?
     var rest: [any Disposable] = []
     var tail: (@Sendable () -> Void)?
     var inTail = false
+
+    mutating func add(_ disposable: any Disposable) {
+      if first == nil {
+        first = disposable
+      } else if second == nil {
+        second = disposable
+      } else {
+        rest.append(disposable)
+      }
+    }
   }
 
   // Setting it ends the scope; every emitter reads it.
@@ -95,6 +107,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
       return taken
     }
     taken.first?.dispose()
+    taken.second?.dispose()
     for disposable in taken.rest { disposable.dispose() }
   }
 
@@ -108,7 +121,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
         expected: Holding.nothing, desired: Holding.something, ordering: .acquiringAndReleasing
       ).original
       if before == Holding.released { return true }
-      if owned.first == nil { owned.first = disposable } else { owned.rest.append(disposable) }
+      owned.add(disposable)
       return false
     }
     if late { disposable.dispose() }
@@ -129,6 +142,8 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
     owned.withLock { owned in
       if let index = owned.rest.lastIndex(where: { $0 === disposable }) {
         owned.rest.remove(at: index)
+      } else if owned.second === disposable {
+        owned.second = nil
       } else if owned.first === disposable {
         owned.first = nil
       }

@@ -1,15 +1,15 @@
 /// A `zip` of two sources, inlined into the caller.
 @usableFromInline
 final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: the queues and flags are used only inside the drain, so no run-time exclusivity checks are needed.
+  // Safe: the queues and flags are used only inside the drain, so no run-time checks of exclusivity are needed.
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
   // Serializes both sources, and guards all mutable state.
   @usableFromInline let drain = Drain()
   @exclusivity(unchecked) @usableFromInline var firsts = Queue<First>()
   @exclusivity(unchecked) @usableFromInline var seconds = Queue<Second>()
-  @usableFromInline var firstClosed = false
-  @usableFromInline var secondClosed = false
+  @exclusivity(unchecked) @usableFromInline var firstClosed = false
+  @exclusivity(unchecked) @usableFromInline var secondClosed = false
 
   @inlinable
   init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
@@ -19,12 +19,12 @@ final class ZipTwo<First: Sendable, Second: Sendable>: @unchecked Sendable {
 
   @inlinable
   func receive(first element: First) {
-    drain.run(self, element) { $0.put(first: $1) }
+    drain.run { [self] in put(first: element) }
   }
 
   @inlinable
   func receive(second element: Second) {
-    drain.run(self, element) { $0.put(second: $1) }
+    drain.run { [self] in put(second: element) }
   }
 
   @inlinable

@@ -56,7 +56,7 @@ final class Buffer<Element: Sendable>: TimedScope<[Element]>, @unchecked Sendabl
 
   @inlinable
   func push(_ element: Element) {
-    drain.run(self, element) { $0.gather($1) }
+    drain.run { [self] in gather(element) }
   }
 
   @inlinable

@@ -30,7 +30,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   @usableFromInline let active = Atomic<Int>(0)
   // Set inside the drain, and read there when an inner stream terminates.
   @usableFromInline let outerEnded = Atomic<Bool>(false)
-  @usableFromInline var lastID = 0
+  @exclusivity(unchecked) @usableFromInline var lastID = 0
 
   @usableFromInline
   init(_ downstream: Subscription, next: @escaping Observable<Element>.Next) {
@@ -45,7 +45,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
       if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
       // Work queued in the drain is now stale, and only this thread can emit.
       if drain.isIdle { return downstream.deliverIfActive(element, to: next) }
-      return drain.run(self, element) { $0.downstream.deliverIfActive($1, to: $0.next) }
+      return drain.run { [self] in downstream.deliverIfActive(element, to: next) }
     }
     lastID += 1
     let id = lastID
@@ -57,7 +57,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
 
   @inlinable
   func emit(_ element: Element, _ id: Int) {
-    drain.run(self, (element, id)) { $0.deliver($1.0, $1.1) }
+    drain.run { [self] in deliver(element, id) }
   }
 
   @inlinable

@@ -48,12 +48,12 @@ final class WithLatest<First: Sendable, Second: Sendable>: @unchecked Sendable {
 
   @inlinable
   func receive(first element: First) {
-    drain.run(self, element) { $0.put($1) }
+    drain.run { [self] in put(element) }
   }
 
   @inlinable
   func receive(second element: Second) {
-    drain.run(self, element) { $0.latest = $1 }
+    drain.run { [self] in latest = element }
   }
 
   @inlinable
@@ -64,6 +64,6 @@ final class WithLatest<First: Sendable, Second: Sendable>: @unchecked Sendable {
 
   @usableFromInline
   func finish(_ error: (any Error)?) {
-    drain.run(downstream, error) { $0.finish($1) }
+    drain.run { [downstream] in downstream.finish(error) }
   }
 }

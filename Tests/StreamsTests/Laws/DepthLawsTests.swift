@@ -59,6 +59,18 @@ final class DepthLawsTests: StreamsTestCase {
     XCTAssertEqual(Hooks.liveSubscriptionCount, before + 1, "the disposable that is kept here")
   }
 
+  func test_law28_aCompletedSourceIsReleasedWhileTheOthersContinue() {
+    for completed in 0..<3 {
+      let subjects = (0..<3).map { _ in PublishSubject<Int>() }
+      let subscription = Observable.combineLatest(subjects).subscribe()
+      subjects.forEach { $0.onNext(1) }
+      let before = Hooks.liveSubscriptionCount
+      subjects[completed].onCompleted()
+      XCTAssertLessThan(Hooks.liveSubscriptionCount, before, "source \(completed)")
+      subscription.dispose()
+    }
+  }
+
   func test_law28_theCounterIsExactWhenOtherThreadsDispose() {
     let before = Hooks.liveSubscriptionCount
     let subjects = (0..<64).map { _ in PublishSubject<Int>() }

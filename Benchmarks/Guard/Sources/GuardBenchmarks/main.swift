@@ -53,6 +53,14 @@ let busy = network.with {
   $0.interceptors = [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
 }
 let delivered = network.with { $0.delivery = Here() }
+let authenticated = network.with {
+  let store = MemoryTokenStore(Token(access: "abc", expiry: .distantFuture))
+  $0.interceptors = [
+    AuthenticationInterceptor(for: [URL(string: "http://127.0.0.1")].compactMap(\.self), store: store) { _ in
+      .error(NetworkError(kind: .authentication, reason: "no refresh"))
+    }
+  ]
+}
 let cached = network.with {
   $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 86_400))]
 }
@@ -101,6 +109,14 @@ let programs: [String: (Int) throws -> Void] = [
     }
   },
   "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "authenticated": {
+    for _ in 0..<$0 { use(authenticated.response(.get, "/x").subscribe(onNext: { use($0) })) }
+  },
+  "plain": {
+    for _ in 0..<$0 {
+      use(network.response(.get, "/x", headers: ["Authorization": "Bearer abc"]).subscribe(onNext: { use($0) }))
+    }
+  },
   "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
   "single": { count in
