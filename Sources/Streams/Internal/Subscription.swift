@@ -11,17 +11,18 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
     // Most scopes own at most two objects, which need no array.
     var first: (any Disposable)?
     var second: (any Disposable)?
-    var rest: [any Disposable] = []
+    var rest: [any Disposable]?
     var tail: (@Sendable () -> Void)?
     var inTail = false
 
+    @inline(__always)
     mutating func add(_ disposable: any Disposable) {
       if first == nil {
         first = disposable
       } else if second == nil {
         second = disposable
-      } else {
-        rest.append(disposable)
+      } else if rest?.append(disposable) == nil {
+        rest = [disposable]
       }
     }
   }
@@ -101,14 +102,14 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
     guard holding.load(ordering: .acquiring) != Holding.released,
       holding.exchange(Holding.released, ordering: .acquiringAndReleasing) == Holding.something
     else { return }
-    let taken = owned.withLock { owned in
-      let taken = owned
-      owned = Owned()
-      return taken
+    let (first, second, rest, tail) = owned.withLock { owned in
+      owned.inTail = false
+      return (owned.first.take(), owned.second.take(), owned.rest.take(), owned.tail.take())
     }
-    taken.first?.dispose()
-    taken.second?.dispose()
-    for disposable in taken.rest { disposable.dispose() }
+    first?.dispose()
+    second?.dispose()
+    if let rest { for disposable in rest { disposable.dispose() } }
+    withExtendedLifetime(tail) {}  // released outside the lock
   }
 
   /// Disposes `disposable` together with this subscription, or immediately if the subscription has ended (contract, law
@@ -140,12 +141,12 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
   /// Removes `disposable` without disposing it.
   final func disown(_ disposable: any Disposable) {
     owned.withLock { owned in
-      if let index = owned.rest.lastIndex(where: { $0 === disposable }) {
-        owned.rest.remove(at: index)
+      if owned.first === disposable {
+        owned.first = nil
       } else if owned.second === disposable {
         owned.second = nil
-      } else if owned.first === disposable {
-        owned.first = nil
+      } else if let index = owned.rest?.lastIndex(where: { $0 === disposable }) {
+        owned.rest?.remove(at: index)
       }
     }
   }

@@ -47,6 +47,29 @@ final class DisposingLawsTests: StreamsTestCase {
     XCTAssertEqual(disposed.load(ordering: .relaxed), 1)
   }
 
+  func test_law09_aResourceThatIsReturnedWhileTheStreamCompletesIsDisposed() {
+    let rounds = 20_000
+    let observer = Mutex<AnyObserver<Int>?>(nil)
+    let disposals = Atomic<Int>(0)
+    onThreads(2) { thread in
+      for round in 1...rounds {
+        if thread == 0 {
+          _ = Observable<Int>.create { new in
+            observer.withLock { $0 = new }
+            return Disposables.create { disposals.wrappingAdd(1, ordering: .relaxed) }
+          }
+          .subscribe()
+          while disposals.load(ordering: .relaxed) < round, observer.withLock({ $0 != nil }) {}
+        } else {
+          var taken: AnyObserver<Int>?
+          while taken == nil { taken = observer.withLock { $0.take() } }
+          taken?.onCompleted()
+        }
+      }
+    }
+    XCTAssertEqual(disposals.load(ordering: .relaxed), rounds)
+  }
+
   func test_law10_serialDisposableDisposesPreviousAndLateContent() {
     let log = Log<String>()
     let serial = SerialDisposable()

@@ -112,11 +112,6 @@ let programs: [String: (Int) throws -> Void] = [
   "authenticated": {
     for _ in 0..<$0 { use(authenticated.response(.get, "/x").subscribe(onNext: { use($0) })) }
   },
-  "plain": {
-    for _ in 0..<$0 {
-      use(network.response(.get, "/x", headers: ["Authorization": "Bearer abc"]).subscribe(onNext: { use($0) }))
-    }
-  },
   "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
   "single": { count in

@@ -141,7 +141,11 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// Returns whether `url` belongs to one of the origins.
-  private func isFor(_ url: URL) -> Bool { origins.contains(Origin(url)) }
+  private func isFor(_ url: URL) -> Bool {
+    // Most URLs start with the text of their origin.
+    let text = url.absoluteString
+    return origins.contains { Origin.isIn($0.text, text) } || origins.contains(Origin(url))
+  }
 
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
     next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
@@ -173,7 +177,8 @@ public final class AuthenticationInterceptor: Interceptor {
     guard let token else { return request }
     var copy = request
     apply(token, &copy)
-    let added = HTTPHeaders(copy.headers.filter { request.headers[$0.name] != $0.value })
+    let former = request.headers
+    let added = HTTPHeaders(copy.headers.filter { !former.contains($0) })
     copy.context[Authentication.self].append(Authentication(account: token.access, fields: added))
     // Prevents redirects from sending the fields to another origin, regardless of their names.
     for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
