@@ -8,6 +8,7 @@ import Synchronization
 struct SpreadCounter: ~Copyable, Sendable {
   /// A counter with a cache line of its own.
   private struct Line: ~Copyable, Sendable {
+    // Changed and read by any thread.
     let count = Atomic<Int>(0)
     private let padding = SIMD16<Int>.zero
   }
