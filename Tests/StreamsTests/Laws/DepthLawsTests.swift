@@ -1,7 +1,6 @@
 import Foundation
 import Streams
 import StreamsTesting
-import Synchronization
 import XCTest
 
 /// Laws 27 and 28: depth and memory.
@@ -74,7 +73,7 @@ final class DepthLawsTests: StreamsTestCase {
   func test_law28_theCounterIsExactWhenOtherThreadsDispose() {
     let before = Hooks.liveSubscriptionCount
     let subjects = (0..<64).map { _ in PublishSubject<Int>() }
-    let kept = Mutex<[any Disposable]>([])
+    let kept = Locked<[any Disposable]>([])
     onThreads(64) { index in
       let subscriptions = (0..<10).map { _ in subjects[index].subscribe() }
       kept.withLock { $0 += subscriptions }

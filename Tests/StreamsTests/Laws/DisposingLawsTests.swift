@@ -49,7 +49,7 @@ final class DisposingLawsTests: StreamsTestCase {
 
   func test_law09_aResourceThatIsReturnedWhileTheStreamCompletesIsDisposed() {
     let rounds = 20_000
-    let observer = Mutex<AnyObserver<Int>?>(nil)
+    let observer = Locked<AnyObserver<Int>?>(nil)
     let disposals = Atomic<Int>(0)
     onThreads(2) { thread in
       for round in 1...rounds {
