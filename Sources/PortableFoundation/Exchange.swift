@@ -1,4 +1,5 @@
 /// Replaces `value` by `new`, and returns the former value.
+@inlinable
 package func exchange<Value: Sendable>(_ value: inout Value, with new: Value) -> Value {
   defer { value = new }
   return value

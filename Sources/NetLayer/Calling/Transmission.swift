@@ -25,11 +25,6 @@ final class Transmission: Disposable {
     /// The disposable that cancels the request in flight.
     var sent: (any Disposable)?
     var isCounted = false
-
-    mutating func takeLaterEvents() -> [Event] {
-      defer { laterEvents = [] }
-      return laterEvents
-    }
   }
 
   private let request: Request
@@ -69,7 +64,7 @@ final class Transmission: Disposable {
   /// Cancels the request, unless its head has been delivered: the body then belongs to its reader.
   func dispose() {
     let (former, sent) = state.withLock { state in
-      ((state.receiver.take(), state.event.take(), state.takeLaterEvents()), state.sent.take())
+      ((state.receiver.take(), state.event.take(), exchange(&state.laterEvents, with: [])), state.sent.take())
     }
     withExtendedLifetime(former) {}  // released outside the lock
     sent?.dispose()
