@@ -56,17 +56,18 @@ final class ServerConnection {
   func drive(
     _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
   ) {
+    var socketWaitsForRoom = false
     repeat {
       while !isClosed {
         if webSocket != nil {
-          driveSocket()
+          socketWaitsForRoom = !driveSocket()
           break
         }
         if script == nil, !beginNext(expectation, respond) { break }
         if script != nil, !advance() { break }
       }
       // The socket may have accepted enough meanwhile, and no event would report that.
-    } while !isClosed && flush() && isWaitingForRoom
+    } while !isClosed && flush() && (socketWaitsForRoom || isWaitingForRoom)
   }
 
   /// Whether the script continues as soon as all output is written.
@@ -122,24 +123,26 @@ final class ServerConnection {
     due = DispatchTime.now().uptimeNanoseconds + UInt64(delay * 1e9)
   }
 
-  /// Runs the script of a WebSocket, as long as input, delays and buffer space permit.
-  private func driveSocket() {
+  /// Runs the script of a WebSocket, as long as input, delays and buffer space permit. Returns `false` if it continues
+  /// as soon as all output is written.
+  private func driveSocket() -> Bool {
     while !isClosed {
       if let due {
-        guard due <= DispatchTime.now().uptimeNanoseconds else { return }
+        guard due <= DispatchTime.now().uptimeNanoseconds else { return true }
         self.due = nil
       }
-      if output.count - written > Self.outputLimit, !flush() { return }
+      if output.count - written > Self.outputLimit, !flush() { return false }
       switch webSocket?.next() ?? .nothing {
-      case .nothing: return
+      case .nothing: return true
       case .bytes(let bytes): output.append(contentsOf: bytes)
       case .wait(let seconds): due = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9)
       case .end(let isReset):
-        _ = flush()
+        guard flush() else { return false }
         if isReset { socket.resetOnClose() }
         close()
       }
     }
+    return true
   }
 
   /// Continues the script. Returns `true` if it is finished and the next request may start.

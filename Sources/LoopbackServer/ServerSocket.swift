@@ -6,6 +6,7 @@ struct ServerSocket {
     case nothing
     case bytes([UInt8])
     case wait(Double)
+    /// The end of the connection, as soon as all output is written. Further calls of `next()` return it again.
     case end(isReset: Bool)
   }
 
@@ -38,8 +39,7 @@ struct ServerSocket {
         } else if opcode == 9 {
           return .bytes(LoopbackServer.SocketScript.frame(10, payload))
         } else if opcode == 8 {
-          if hasClosed { return .end(isReset: false) }
-          actions = [.raw(LoopbackServer.SocketScript.frame(8, payload)), .end]
+          actions = hasClosed ? [.end] : [.raw(LoopbackServer.SocketScript.frame(8, payload)), .end]
         }
         continue
       }
@@ -64,9 +64,14 @@ struct ServerSocket {
     case .stopReading:
       reads = false
       return nil
-    case .end: return .end(isReset: false)
-    case .reset: return .end(isReset: true)
+    case .end: return end(isReset: false)
+    case .reset: return end(isReset: true)
     }
+  }
+
+  private mutating func end(isReset: Bool) -> Step {
+    position -= 1
+    return .end(isReset: isReset)
   }
 
   /// Returns the next complete frame from the client, unmasked.

@@ -152,6 +152,29 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(answer.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
   }
 
+  func testASocketSendsAllOutputBeforeItsEnd() throws {
+    // More than the buffers of both sides hold, so that the script ends before the client reads.
+    XCTAssertEqual(try bytesOfSocket([UInt8](repeating: 97, count: 32 << 20), times: 1), 32 << 20)
+  }
+
+  func testASocketSendsItsWholeScriptWheneverTheClientReads() throws {
+    // Many frames, so that the client often reads between two attempts of the server to write.
+    XCTAssertEqual(try bytesOfSocket([UInt8](repeating: 97, count: 100_000), times: 3000), 300_000_000)
+  }
+
+  /// Returns the number of bytes that a WebSocket sends before its end if its script is `frame`, `count` times.
+  private func bytesOfSocket(_ frame: [UInt8], times count: Int) throws -> Int {
+    let server = try LoopbackServer { _ in
+      .socket(LoopbackServer.SocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
+    }
+    let client = try RawClient(port: server.port)
+    client.send("GET / HTTP/1.1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+    XCTAssertNotNil(client.receiveHead())
+    var received = 0
+    while case let piece = client.skip(1 << 14), piece > 0 { received += piece }
+    return received
+  }
+
   func testADisconnectedClientEndsOnlyItsConnection() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
     let server = try LoopbackServer { $0.path == "/" ? .text("ok") : .bytes(body) }
