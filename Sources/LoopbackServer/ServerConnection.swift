@@ -26,11 +26,14 @@ final class ServerConnection {
     self.log = log
   }
 
+  /// Whether the script of a WebSocket lets the server read.
+  var reads: Bool { webSocket?.reads ?? true }
+
   /// Reads the available bytes. Returns `false` if the connection has ended.
   func fill(_ scratch: UnsafeMutableRawBufferPointer) -> Bool {
     // A limited number of reads per turn, so that a fast sender does not starve the others.
     for _ in 0..<4 {
-      if webSocket?.reads == false { return true }
+      if !reads { return true }
       let count = socket.receive(scratch)
       if count > 0 {
         let bytes = UnsafeRawBufferPointer(rebasing: scratch[..<count])
@@ -49,7 +52,7 @@ final class ServerConnection {
 
   /// The events for `poll`. Writability is included only while there is output.
   var wantedEvents: Int16 {
-    Int16((webSocket?.reads == false ? 0 : POLLIN) | (written < output.count ? POLLOUT : 0))
+    Int16((reads ? POLLIN : 0) | (written < output.count ? POLLOUT : 0))
   }
 
   /// Responds to complete requests in order and writes, as long as input, delays and buffer space permit.

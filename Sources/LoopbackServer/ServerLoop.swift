@@ -99,6 +99,8 @@ final class ServerLoop: @unchecked Sendable {
       let events = Int32(descriptors[index + 2].revents)
       guard events != 0 else { continue }
       let connection = connections[index]
+      // Otherwise `poll` would report the end of the connection again and again.
+      if !connection.reads, events & Int32(POLLHUP | POLLERR) != 0 { connection.close() }
       if events & Int32(POLLIN | POLLHUP | POLLERR) != 0, connection.fill(scratch) { drive(connection) }
       if events & Int32(POLLOUT) != 0, !connection.isClosed { drive(connection) }
       descriptors[index + 2].events = connection.wantedEvents

@@ -163,6 +163,24 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(try bytesOfSocket([UInt8](repeating: 97, count: 100_000), times: 3000, waits: false), 300_000_000)
   }
 
+  func testASocketThatDoesNotReadIsReleasedWhenItsConnectionIsReset() throws {
+    let server = try LoopbackServer { _ in .socket(LoopbackServer.SocketScript(onOpen: [.stopReading])) }
+    var client: RawClient? = try connectSocket(server)
+    XCTAssertEqual(server.openConnectionCount, 1)
+    client?.resetAtEnd()
+    client = nil
+    let limit = Date(timeIntervalSinceNow: 10)
+    while server.openConnectionCount > 0, Date() < limit { usleep(2000) }
+    XCTAssertEqual(server.openConnectionCount, 0)
+  }
+
+  private func connectSocket(_ server: LoopbackServer) throws -> RawClient {
+    let client = try RawClient(port: server.port)
+    client.send("GET / HTTP/1.1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+    XCTAssertNotNil(client.receiveHead())
+    return client
+  }
+
   /// Returns the number of bytes that a WebSocket sends before its end if its script is `frame`, `count` times.
   ///
   /// If `waits`, the client reads when the server has written as much as it can.
@@ -170,9 +188,7 @@ final class LoopbackServerTests: XCTestCase {
     let server = try LoopbackServer { _ in
       .socket(LoopbackServer.SocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
     }
-    let client = try RawClient(port: server.port)
-    client.send("GET / HTTP/1.1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-    XCTAssertNotNil(client.receiveHead())
+    let client = try connectSocket(server)
     var sent = -1
     while waits, sent <= 0 || sent != server.sentByteCount {
       sent = server.sentByteCount
