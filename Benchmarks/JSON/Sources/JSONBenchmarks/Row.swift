@@ -3,10 +3,18 @@ import Foundation
 
 /// Two ways to decode the same models. They alternate, so that a slow moment of the machine affects both.
 struct Row {
+  enum Target {
+    /// The minimum of Foundation's time divided by this package's.
+    case ratio(Double)
+    /// The minimum in megabytes per second.
+    case speed(Double)
+  }
+
   let name: String
   let bytes: Int
   /// The number of runs per round.
   let times: Int
+  var target: Target?
   let ours: () -> Bool
   let foundation: () -> Bool
 
@@ -20,14 +28,23 @@ struct Row {
     }
     let allocations = (Self.allocations(ours), Self.allocations(foundation))
     let (a, b) = (mine.median, theirs.median)
+    let speed = Double(bytes) / a
+    let targets: [[String: Any]] =
+      switch target {
+      case .ratio(let least)?: [["target": String(format: "ratio ≥ %g", least), "met": b / a >= least]]
+      case .speed(let least)?: [["target": String(format: "≥ %g MB/s", least), "met": speed >= least]]
+      case nil: []
+      }
+    let verdict = targets.map { "   \($0["target"] ?? ""): " + ($0["met"] as? Bool == true ? "met" : "MISSED") }
     say(
       name.padding(toLength: 34, withPad: " ", startingAt: 0)
         + String(
-          format: "%10d%12.1f%12.1f%8.2f%10.0f%9d%9d", bytes, a, b, b / a, Double(bytes) / a, allocations.0,
-          allocations.1))
+          format: "%10d%12.1f%12.1f%8.2f%10.0f%9d%9d", bytes, a, b, b / a, speed, allocations.0, allocations.1)
+        + verdict.joined())
     return [
-      "name": name, "bytes": bytes, "unit": "µs", "ours": a, "jsonDecoder": b, "ratio": b / a,
-      "allocations": allocations.0, "jsonDecoderAllocations": allocations.1,
+      "name": name, "bytes": bytes, "unit": "µs", "ours": a, "foundation": b, "ratio": b / a,
+      "megabytesPerSecond": speed, "allocations": allocations.0, "foundationAllocations": allocations.1,
+      "targets": targets,
     ]
   }
 

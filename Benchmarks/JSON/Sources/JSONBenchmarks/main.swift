@@ -46,7 +46,7 @@ func decoding<Payload: Codable & Sendable>(
   }
   return [
     Row(
-      name: "\(name), decoded", bytes: bytes.count, times: times,
+      name: "\(name), decoded", bytes: bytes.count, times: times, target: .ratio(4),
       ours: { (try? JSON(bytes).decode(Wrapped<Payload>.self, using: own))?.code == 200 }, foundation: pass),
     Row(name: "\(name), .common().data()", bytes: bytes.count, times: times, ours: layer, foundation: pass),
   ]
@@ -54,7 +54,8 @@ func decoding<Payload: Codable & Sendable>(
 
 func scanning(_ name: String, _ bytes: Data, times: Int) -> Row {
   Row(
-    name: "\(name), scanned", bytes: bytes.count, times: times, ours: { (try? JSON(bytes))?.exists == true },
+    name: "\(name), scanned", bytes: bytes.count, times: times, target: .speed(600),
+    ours: { (try? JSON(bytes))?.exists == true },
     foundation: { !withPeers || (try? JSONSerialization.jsonObject(with: bytes)) != nil })
 }
 
@@ -73,6 +74,6 @@ rows.append(scanning("700 B", small, times: 20_000))
 
 say(
   "".padding(toLength: 34, withPad: " ", startingAt: 0)
-    + "     bytes     ours µs JSONDecoder   ratio  MB/s ours  mallocs   theirs")
+    + "     bytes     ours µs  Foundation   ratio  MB/s ours  mallocs   theirs")
 let results = rows.filter { only.isEmpty || $0.name.contains(only) }.map { $0.run(rounds: rounds) }
 if let file { try JSONSerialization.data(withJSONObject: ["rows": results]).write(to: URL(filePath: file)) }

@@ -1,10 +1,13 @@
 """Echo server and client with PyPI's `websockets`, for comparison.
 
-sockets.py serve                                 echoes, and prints its URL
-sockets.py URL [MESSAGES]                        measures this client
-sockets.py compare PROGRAM [ROUNDS [MESSAGES]]   measures SocketBenchmarks, its C loop and this client in turn, with a server
-                                                 of this file, and prints a table of medians"""
+sockets.py serve            echoes, and prints its URL
+sockets.py URL [MESSAGES]   measures this client
+sockets.py compare PROGRAM [--rounds N] [--messages N] [--json FILE]
+                            measures SocketBenchmarks, its C loop and this client in turn, with a server of this file, and
+                            prints medians"""
+import argparse
 import asyncio
+import json
 import re
 import resource
 import statistics
@@ -61,7 +64,7 @@ async def run_client(url, count):
     await measure(url, "pipelined, 1 MB", 1_000_000, 200, True)
 
 
-def compare(program, rounds, count):
+def compare(program, rounds, count, file):
     with subprocess.Popen([sys.executable, __file__, "serve"], stdout=subprocess.PIPE, text=True) as server:
         try:
             url = server.stdout.readline().strip()
@@ -76,18 +79,30 @@ def compare(program, rounds, count):
                         measured.setdefault(name, {}).setdefault(client, []).append((int(rate), float(cpu)))
         finally:
             server.terminate()
-    print("| | " + " | ".join(f"{client} | CPU each" for client in clients) + " | NetLayer / websockets |")
-    print("|" + "---|" * (2 * len(clients) + 2))
+    rows = []
     for name, of in measured.items():
-        cells = [f"{statistics.median(r for r, _ in of[c]):,.0f}/s | {statistics.median(u for _, u in of[c]):,.1f} µs"
-                 for c in clients]
-        ratio = statistics.median(a / b for (a, _), (b, _) in zip(of["NetLayer"], of["websockets"]))
-        print(f"| {name} | " + " | ".join(cells) + f" | {ratio:.2f} |")
+        row = {"name": name, "unit": "messages/s", "clients": {
+            client: {"messagesPerSecond": statistics.median(r for r, _ in of[client]),
+                     "cpuMicros": statistics.median(u for _, u in of[client])} for client in clients}}
+        row["ratio"] = statistics.median(a / b for (a, _), (b, _) in zip(of["NetLayer"], of["websockets"]))
+        rows.append(row)
+        print(f"{name:24}" + ", ".join(
+            f"{client} {it['messagesPerSecond']:,.0f}/s at {it['cpuMicros']:,.1f} µs" for client, it in row["clients"].items())
+            + f", NetLayer / websockets {row['ratio']:.2f}")
+    if file:
+        with open(file, "w") as output:
+            json.dump({"rows": rows}, output)
 
 
 if sys.argv[1] == "serve":
     asyncio.run(run_server())
 elif sys.argv[1] == "compare":
-    compare(sys.argv[2], *(int(value) for value in (sys.argv[3:] + ["5", "20000"][len(sys.argv) - 3:])))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--messages", type=int, default=20_000)
+    parser.add_argument("--json")
+    options = parser.parse_args(sys.argv[2:])
+    compare(options.program, options.rounds, options.messages, options.json)
 else:
     asyncio.run(run_client(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20_000))
