@@ -18,7 +18,11 @@ final class LargeStackTests: XCTestCase {
     XCTAssertEqual(outer, inner)
   }
 
-  func test_aLargeStackThatIsUsedUpIsFollowedByAnother() {
+  func test_aLargeStackThatIsUsedUpIsFollowedByAnother() throws {
+    // Its option detect_stack_use_after_return places local variables outside the stack.
+    if dlsym(dlopen(nil, RTLD_NOW), "__asan_init") != nil {
+      throw XCTSkip("Address Sanitizer hides how much of a stack is in use")
+    }
     // 30 MB, far more than any stack has.
     func use(_ count: Int) -> Int {
       withUnsafeTemporaryAllocation(byteCount: 300_000, alignment: 1) { bytes in

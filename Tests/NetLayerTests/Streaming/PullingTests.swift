@@ -98,7 +98,7 @@ final class PullingTests: XCTestCase {
   }
 
   func test_compressionBombs_useLittleMemory_whenReadSlowly() async throws {
-    guard let memory = residentBytes() else { throw XCTSkip("this system does not say how much memory is in use") }
+    guard let memory = residentBytes() else { throw XCTSkip("the memory in use is unknown here") }
     for (coding, chunks) in Bomb.bodies where Bomb.isKnown(coding) {
       let server = try LoopbackServer { _ in
         .init(headers: [("Content-Encoding", coding)], body: .chunked(chunks.map { .init($0) }), ending: .close)
