@@ -362,6 +362,7 @@
         _ = pending.send(Request(url: servers[index % servers.count].url("/delay/1")), on: transport)
       }
       for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
+      withExtendedLifetime(servers) {}  // the optimizer would release the servers after their last use
     }
 
     func testReleasedTransportsCloseTheirConnections() throws {
