@@ -59,26 +59,19 @@ final class ServerConnection {
   func drive(
     _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
   ) {
-    var socketWaitsForRoom = false
+    var hadOutput: Bool
     repeat {
       while !isClosed {
         if webSocket != nil {
-          socketWaitsForRoom = !driveSocket()
+          driveSocket()
           break
         }
         if script == nil, !beginNext(expectation, respond) { break }
         if script != nil, !advance() { break }
       }
-      // The socket may have accepted enough meanwhile, and no event would report that.
-    } while !isClosed && flush() && (socketWaitsForRoom || isWaitingForRoom)
-  }
-
-  /// Whether the script continues as soon as all output is written.
-  private var isWaitingForRoom: Bool {
-    guard webSocket == nil, let script, due == nil else { return false }
-    if script.nextDelay != nil { return true }
-    if case .hang = script.ending { return false }
-    return true
+      hadOutput = written < output.count
+      // The script may have waited for room. If the socket has made room meanwhile, no event reports it.
+    } while !isClosed && flush() && hadOutput && due == nil
   }
 
   private func beginNext(
@@ -126,26 +119,24 @@ final class ServerConnection {
     due = DispatchTime.now().uptimeNanoseconds + UInt64(delay * 1e9)
   }
 
-  /// Runs the script of a WebSocket, as long as input, delays and buffer space permit. Returns `false` if it continues
-  /// as soon as all output is written.
-  private func driveSocket() -> Bool {
+  /// Runs the script of a WebSocket, as long as input, delays and buffer space permit.
+  private func driveSocket() {
     while !isClosed {
       if let due {
-        guard due <= DispatchTime.now().uptimeNanoseconds else { return true }
+        guard due <= DispatchTime.now().uptimeNanoseconds else { return }
         self.due = nil
       }
-      if output.count - written > Self.outputLimit, !flush() { return false }
+      if output.count - written > Self.outputLimit, !flush() { return }
       switch webSocket?.next() ?? .nothing {
-      case .nothing: return true
+      case .nothing: return
       case .bytes(let bytes): output.append(contentsOf: bytes)
       case .wait(let seconds): due = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9)
       case .end(let isReset):
-        guard flush() else { return false }
+        guard flush() else { return }
         if isReset { socket.resetOnClose() }
         close()
       }
     }
-    return true
   }
 
   /// Continues the script. Returns `true` if it is finished and the next request may start.

@@ -29,22 +29,21 @@ struct Row {
     let allocations = (Self.allocations(ours), Self.allocations(foundation))
     let (a, b) = (mine.median, theirs.median)
     let speed = Double(bytes) / a
-    let targets: [[String: Any]] =
+    let judged: (target: String, met: Bool)? =
       switch target {
-      case .ratio(let least)?: [["target": String(format: "ratio ≥ %g", least), "met": b / a >= least]]
-      case .speed(let least)?: [["target": String(format: "≥ %g MB/s", least), "met": speed >= least]]
-      case nil: []
+      case .ratio(let least)?: (String(format: "ratio ≥ %g", least), b / a >= least)
+      case .speed(let least)?: (String(format: "≥ %g MB/s", least), speed >= least)
+      case nil: nil
       }
-    let verdict = targets.map { "   \($0["target"] ?? ""): " + ($0["met"] as? Bool == true ? "met" : "MISSED") }
     say(
       name.padding(toLength: 34, withPad: " ", startingAt: 0)
         + String(
           format: "%10d%12.1f%12.1f%8.2f%10.0f%9d%9d", bytes, a, b, b / a, speed, allocations.0, allocations.1)
-        + verdict.joined())
+        + (judged.map { "   \($0.target): " + ($0.met ? "met" : "MISSED") } ?? ""))
     return [
       "name": name, "bytes": bytes, "unit": "µs", "ours": a, "foundation": b, "ratio": b / a,
       "megabytesPerSecond": speed, "allocations": allocations.0, "foundationAllocations": allocations.1,
-      "targets": targets,
+      "targets": judged.map { [["target": $0.target, "met": $0.met] as [String: Any]] } ?? [],
     ]
   }
 
