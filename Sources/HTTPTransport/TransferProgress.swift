@@ -32,7 +32,7 @@ public struct TransferProgress: Sendable, Hashable {
   /// The estimated remaining time in seconds at the current rate; `nil` if unknown.
   public var secondsLeft: Double? {
     guard let toReceive, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-    return Double(max(0, toReceive - received)) / bytesPerSecond
+    return max(0, Double(toReceive) - Double(received)) / bytesPerSecond
   }
 
   /// The received fraction, from 0 to 1; `nil` if the total is unknown.
@@ -53,7 +53,7 @@ public struct TransferProgress: Sendable, Hashable {
 
   private static func fraction(_ part: Int64, of whole: Int64?) -> Double? {
     guard let whole else { return nil }
-    return whole == 0 ? 1 : min(1, Double(part) / Double(whole))
+    return whole <= 0 ? 1 : min(1, max(0, Double(part) / Double(whole)))
   }
 }
 

@@ -119,7 +119,7 @@ struct SocketOpening {
       return coding.lowercased().hasSuffix("chunked") ? .chunks : .connection
     }
     guard let length = headers.values(of: "Content-Length").first else { return .connection }
-    return .length(Int(length).flatMap { $0 >= 0 ? $0 : nil } ?? Int.max)
+    return .length(Int(digits: length) ?? Int.max)
   }
 
   /// Returns `true` when the body is complete, or has reached its maximum length.

@@ -57,7 +57,7 @@
         response.value(forHTTPHeaderField: "Content-Encoding") == nil,
         // Chunked coding takes precedence over a Content-Length (RFC 9112 §6.3).
         response.value(forHTTPHeaderField: "Transfer-Encoding") == nil,
-        let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }),
+        let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int(digits: $0) }),
         transfer.received < length
       else { return nil }
       return SessionCore.error(

@@ -85,7 +85,7 @@ final class ResumableDownload: Disposable {
       if isResumption { return .fail }
       fallthrough
     case _ where response.isSuccess:
-      let total = response.headers["Content-Length"].flatMap { Int64($0) }
+      let total = response.headers["Content-Length"].flatMap { Int64(digits: $0) }
       try state.part.restart(note(of: response, total: total))
       state.total = total
       return .read
@@ -177,17 +177,20 @@ struct ContentRange: Equatable {
   /// The total number of bytes; `nil` if the server does not know it.
   var total: Int64?
 
-  /// Parses `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`.
+  /// Parses `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`. The last byte is before the total, and therefore
+  /// before `Int64.max`.
   init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: true)
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
     let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
     guard halves.count == 2 else { return nil }
-    total = halves[1] == "*" ? nil : Int64(halves[1])
+    total = halves[1] == "*" ? nil : Int64(digits: halves[1])
     if halves[1] != "*", total == nil { return nil }
     guard halves[0] != "*" else { return }
-    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
-    guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0, last >= first else { return nil }
+    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64(digits: $0) }
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last < total ?? .max else {
+      return nil
+    }
     self.first = first
     self.last = last
   }

@@ -360,6 +360,36 @@ final class DownloadTests: XCTestCase {
     XCTAssertNil(rate.report(1, of: nil, start + 20).flatMap { _ in rate.report(2, of: nil, start + 20.01) })
   }
 
+  func test_extremeNumbersOfAServer_endNoDownloadInACrash() throws {
+    let most = Int64.max
+    for (headers, received) in [
+      (["Content-Range": "bytes 0-\(most)/*"], nil), (["Content-Range": "bytes 0-\(most - 1)/*"], nil),
+      (["Content-Range": "bytes 0-\(most - 1)/\(most)"], nil), (["Content-Range": "bytes 0-0/-1"], nil),
+      (["Content-Range": "bytes 0-0/1"], 1), (["Content-Length": "\(most)"], nil),
+    ] as [(HTTPHeaders, Int?)] {
+      let status = headers["Content-Length"] == nil ? 206 : 200
+      let stub = StubTransport { _ in .response(status: status, headers: headers, body: Data("x".utf8)) }
+      let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
+      let destination = destination
+      let end = record(network.download(to: destination) { Call(.get, "/file") })
+      for case .progress(let progress) in end.elements {
+        XCTAssert((0...1).contains(progress.fractionReceived ?? 0), "\(progress)")
+        XCTAssertGreaterThanOrEqual(progress.secondsLeft ?? 0, 0)
+      }
+      XCTAssertEqual(end.error == nil, received != nil, "\(headers)")
+      try? FileManager.default.removeItem(at: destination)
+    }
+  }
+
+  func test_fractions_areBetween0And1() {
+    for (part, whole) in [(Int64.max, 1), (-5, 10), (1, -1), (.min, .max), (.max, .min)] as [(Int64, Int64)] {
+      let progress = TransferProgress(
+        sent: part, toSend: whole, received: part, toReceive: whole, bytesPerSecond: 0.001)
+      XCTAssert((0...1).contains(progress.fractionReceived ?? -1) && (0...1).contains(progress.fractionSent ?? -1))
+      XCTAssertGreaterThanOrEqual(progress.secondsLeft ?? -1, 0)
+    }
+  }
+
   func test_contentRanges_areParsed() {
     XCTAssertEqual(ContentRange("bytes 3-5/6")?.first, 3)
     XCTAssertEqual(ContentRange("bytes 3-5/6")?.total, 6)
@@ -368,6 +398,12 @@ final class DownloadTests: XCTestCase {
     for bad in ["", "bytes", "bytes 3-5", "bytes 5-3/6", "items 0-1/2", "bytes a-b/c", "bytes 0-1/x", "bytes -5/6"] {
       XCTAssertNil(ContentRange(bad), bad)
     }
+    for bad in [
+      "bytes 0-\(Int64.max)/*", "bytes 0-9223372036854775808/*", "bytes 0-4/-5", "bytes 0-4/+5", "bytes +0-4/5",
+      "bytes 0-+4/5", "bytes 0-5/5", "bytes 0-9/5", "bytes 0-0/0", "bytes */-1", "bytes 0-４/5", "bytes 0-4/",
+    ] { XCTAssertNil(ContentRange(bad), bad) }
+    XCTAssertEqual(ContentRange("bytes 0-\(Int64.max - 1)/\(Int64.max)")?.last, .max - 1)
+    XCTAssertEqual(ContentRange("bytes 0-\(Int64.max - 1)/*")?.last, .max - 1)
   }
 
   func test_row_0_12_downloadOverARealConnection_resumesAfterAFailure() throws {
