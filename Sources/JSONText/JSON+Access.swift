@@ -89,9 +89,9 @@ extension JSON {
   var namedMembers: [(name: JSONName, value: JSON)]? {
     read(.object) { reader, position in
       var members: [(name: JSONName, value: JSON)] = []
-      members.reserveCapacity(reader.count(of: position))
       var seen: Set<JSONName> = []
       let mayRepeat = reader.word(position).flag
+      if !mayRepeat { members.reserveCapacity(reader.count(of: position)) }
       var key = position + 3
       while key < reader.end(of: position) {
         let name = reader.name(reader.word(key))

@@ -32,7 +32,7 @@ private final class Download: @unchecked Sendable {
   private static let highWater = 1 << 20
   /// The maximum number of bytes of an unsuccessful response's body, unless the request sets a limit: the default of
   /// the transports.
-  private static let maxBodySize = 256 << 20
+  private static let maxBodySize = 32 << 20
 
   private let request: Request
   private let destination: URL

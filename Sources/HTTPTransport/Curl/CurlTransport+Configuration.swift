@@ -15,8 +15,9 @@
       /// their limit, and far below the limit of 256 descriptors per process on some systems.
       public var maxConnections: Int
       /// The maximum number of bytes in a body in memory, after its content coding is removed, unless the request sets
-      /// its own limit (`Request.Options.maxBodySize`). A larger body fails with `tooLarge`. The default, 256 MB, is
-      /// far above any JSON and stops a decompression bomb before it fills the memory.
+      /// its own limit (`Request.Options.maxBodySize`). A larger body fails with `tooLarge`. The default, 32 MB, is
+      /// far above the usual JSON: decoded models use up to ten times the memory of their text, so a decompression bomb
+      /// of a few kilobytes must end before that fills the memory.
       public var maxBodySize: Int
       /// The maximum time in seconds, rounded up, for which an idle connection is kept for reuse. The default, 55 s, is
       /// below the 60 to 75 s after which many servers and load balancers close it. With libcurl's default of 118 s,
@@ -36,7 +37,7 @@
       /// Creates a configuration. See the properties for the defaults.
       public init(
         tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
-        maxBodySize: Int = 256 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
+        maxBodySize: Int = 32 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
         addresses: [String: Address] = [:]
       ) {
         self.tls = tls

@@ -21,12 +21,12 @@
     public struct Configuration: Sendable {
       /// The maximum number of connections to one host; further requests wait. The default is 6, as in browsers.
       public var maxConnectionsPerHost: Int
-      /// The maximum number of bytes in a body. A larger body fails with `tooLarge`. The default, 256 MB, is far above
-      /// any JSON.
+      /// The maximum number of bytes in a body. A larger body fails with `tooLarge`. The default, 32 MB, is far above
+      /// the usual JSON.
       public var maxBodySize: Int
 
       /// Creates a configuration. See the properties for the defaults.
-      public init(maxConnectionsPerHost: Int = 6, maxBodySize: Int = 256 << 20) {
+      public init(maxConnectionsPerHost: Int = 6, maxBodySize: Int = 32 << 20) {
         self.maxConnectionsPerHost = maxConnectionsPerHost
         self.maxBodySize = maxBodySize
       }

@@ -1,4 +1,4 @@
-/// An array type, which is decoded with the exact capacity and without a container for its elements.
+/// An array type, which is decoded without a container for its elements.
 protocol DecodableList {
   /// Decodes the array at a place; `Model` must be this type.
   static func list<Model: Decodable>(at place: DecodingPlace, in session: DecodingSession) throws -> Model
@@ -35,13 +35,19 @@ extension Dictionary: DecodableDictionary {
 }
 
 extension DecodingSession {
+  /// Returns the capacity to reserve for `count` elements, for at most 64 KB: a few megabytes of text can contain more
+  /// elements than fit into memory, and need not be valid.
+  private static func capacity<Element>(for count: Int, of type: Element.Type) -> Int {
+    min(count, (1 << 16) / max(1, MemoryLayout<Element>.stride))
+  }
+
   @inline(__always)
   func elements<Element>(
     at place: DecodingPlace, _ decode: (DecodingPlace) throws -> Element
   ) throws -> [Element] {
     let (count, end) = read { ($0.count(of: Int(place.position)), $0.end(of: Int(place.position))) }
     var elements: [Element] = []
-    elements.reserveCapacity(count)
+    elements.reserveCapacity(Self.capacity(for: count, of: Element.self))
     var position = Int(place.position) + 3
     var ordinal: UInt32 = 0
     while position < end {
@@ -62,7 +68,7 @@ extension DecodingSession {
         document, root: root, options: options, prefix: prefix, dictionary: place.position, outer: self) : self
     let (count, end) = read { ($0.count(of: Int(place.position)), $0.end(of: Int(place.position))) }
     var dictionary: [String: Value] = [:]
-    dictionary.reserveCapacity(count)
+    dictionary.reserveCapacity(Self.capacity(for: count, of: (String, Value).self))
     var key = Int(place.position) + 3
     while key < end {
       let name = try read { reader in

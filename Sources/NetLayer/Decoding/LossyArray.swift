@@ -1,4 +1,4 @@
-/// An array that keeps the items that can be decoded, and the errors of all other items.
+/// An array that keeps the items that can be decoded, and the first errors of the other items.
 ///
 /// ```swift
 /// struct Feed: Decodable { var posts: LossyArray<Post> }
@@ -7,8 +7,11 @@
 public struct LossyArray<Item: Decodable>: Decodable {
   /// The decoded items, in order.
   public var items: [Item] = []
-  /// The indexes and errors of the items that can't be decoded.
+  /// The indexes and errors of the first 100 items that can't be decoded. An error takes a hundred times the memory of
+  /// a short item.
   public var failures: [(index: Int, error: any Error)] = []
+  /// The number of items that can't be decoded.
+  public var failureCount = 0
 
   /// Decodes an array; any other value is an error.
   public init(from decoder: any Decoder) throws {
@@ -18,7 +21,8 @@ public struct LossyArray<Item: Decodable>: Decodable {
       do {
         items.append(try container.decode(Item.self))
       } catch {
-        failures.append((index, error))
+        failureCount += 1
+        if failures.count < 100 { failures.append((index, error)) }
         // A decoder does not advance past an item that it can't read.
         if container.currentIndex == index { _ = try container.decode(Anything.self) }
       }

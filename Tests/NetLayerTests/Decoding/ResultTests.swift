@@ -113,6 +113,11 @@ final class ResultTests: XCTestCase {
     let feed = try JSON(parsing: #"{"posts":[{"id":1},null,{"id":3},[]]}"#).decode(Feed.self)
     XCTAssertEqual(feed.posts.items, [Item(id: 1), Item(id: 3)])
     XCTAssertEqual(feed.posts.failures.map(\.index), [1, 3])
+    let many = "[" + String(repeating: "1,", count: 999) + #"{"id":5}]"#
+    let items = try JSON(parsing: many).decode(LossyArray<Item>.self)
+    XCTAssertEqual(items.items, [Item(id: 5)])
+    XCTAssertEqual(items.failures.map(\.index), Array(0..<100))
+    XCTAssertEqual(items.failureCount, 999)
   }
 
   func test_row_3_4_emptyData_failsByDefault() throws {
