@@ -41,6 +41,8 @@
       case .open:
         // If the process was suspended, the socket may already contain the awaited data.
         if !isPaused, socket?.isOpen == true { read() }
+        // Reads `socket`, and therefore not within a change of it.
+        let isPaused = isPaused
         if phase == .open, let event = socket?.expire(at: loop.now, isPaused: isPaused) { handle(event) }
         flush()
       case .lingering: release()

@@ -284,6 +284,48 @@ import XCTest
       XCTAssertEqual(pings.value, 1)
     }
 
+    func testAPausedSocketSurvivesTheDeadlinesOfItsPings() throws {
+      let pings = Counter()
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { request in
+        .socket(
+          Script(
+            onOpen: request.path == "/paused" ? [.text("a"), .text("b")] : [],
+            onControl: { opcode, _ in
+              if opcode == 9, request.path != "/paused" { pings.next() }
+              return nil
+            }))
+      }
+      let options = SocketOptions(pingInterval: 0.05, pongTimeout: 0.05)
+      let paused = Listener { $0 == 1 ? .pause : .continue }
+      let control = connect(transport, server, paused, options, path: "/paused")
+      until { paused.count.value == 1 }
+      // The deadlines of another socket, which pass later, show that those of the paused socket have passed.
+      let other = Listener()
+      let otherControl = connect(transport, server, other, SocketOptions(pingInterval: 0.2, pongTimeout: 5))
+      until { pings.value >= 2 }
+      XCTAssertNil(paused.end.value)
+      XCTAssertEqual(paused.notes.all, ["a"])
+      control.resume()
+      until { paused.count.value == 2 }
+      XCTAssertEqual(paused.notes.all, ["a", "b"])
+      withExtendedLifetime(otherControl) {}
+    }
+
+    func testAPausedSocketEnds_thoughTheServerDoesNotAnswerItsClose() throws {
+      let transport = try CurlTransport()
+      let server = try LoopbackServer { _ in
+        .socket(Script(onOpen: [.text("a"), .text("b")], onControl: { _, _ in [] }))
+      }
+      addTeardownBlock { server.stop() }
+      let listener = Listener { _ in .pause }
+      let control = connect(transport, server, listener)
+      until { listener.count.value == 1 }
+      control.close(.normal, reason: "")
+      until(2 * SocketProtocol.closePatience) { listener.end.value != nil }
+      XCTAssertEqual(listener.close?.code, .abnormal)
+    }
+
     func testPongsKeepTheSocketOpen() throws {
       let pings = Counter()
       let transport = try CurlTransport()
