@@ -13,6 +13,8 @@
       case bytes(Int)
       /// All input has been consumed.
       case needsInput
+      /// The work of one turn of the loop is done; there may be more input.
+      case turnIsOver
       /// The reason why the content does not match its `Content-Encoding`.
       case failure(String)
     }
@@ -24,6 +26,8 @@
       var input: [UInt8] = []
       var offset = 0
       var isAtEnd = false
+      /// The number of bytes consumed since the last output.
+      var silence = 0
 
       init?(_ name: Substring, _ coding: Int) {
         guard let decoder = ccoding_make(Int32(coding)) else { return nil }
@@ -34,8 +38,13 @@
       deinit { ccoding_free(decoder) }
     }
 
-    /// The maximum number of codings, as in libcurl. A larger number indicates an attack (CVE-2023-23916).
-    private static let maxCodings = 5
+    /// The maximum number of codings: one by the server, and one by a proxy. Each may multiply the work for a byte by
+    /// 1,000 (docs/decisions).
+    private static let maxCodings = 2
+    /// The maximum number of bytes that a coding may consume without any output, such as a gzip body of empty members.
+    private static let maxSilence = 1 << 20
+    /// The number of bytes consumed and produced in a turn of the loop, so that other transfers don't wait.
+    private static let workPerTurn = 1 << 18
     /// The maximum size of a chunk that one coding passes to the next.
     private static let chunkSize = 1 << 14
 
@@ -43,6 +52,8 @@
     private var stages: [Stage] = []
     /// Whether any coded bytes have been received.
     private(set) var hasInput = false
+    /// The number of bytes consumed and produced since the start of the turn.
+    private var work = 0
 
     /// Whether the content has ended in every coding.
     var isAtEnd: Bool { stages.allSatisfy(\.isAtEnd) }
@@ -88,18 +99,23 @@
       first.input.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
+    /// Allows the work of another turn.
+    func beginTurn() { work = 0 }
+
     /// Decodes as much input as fits into `output`.
     func decode(into output: UnsafeMutableRawBufferPointer) -> Step { run(stages.count - 1, output) }
 
     private func run(_ index: Int, _ output: UnsafeMutableRawBufferPointer) -> Step {
       let stage = stages[index]
-      while true {
+      while work < Self.workPerTurn {
         let step = stage.input.withUnsafeBytes { input in
           ccoding_run(
             stage.decoder, input.baseAddress.map { $0 + stage.offset }, input.count - stage.offset, output.baseAddress,
             output.count)
         }
         stage.offset += step.consumed
+        stage.silence = step.produced > 0 ? 0 : stage.silence + step.consumed
+        work += step.consumed + step.produced
         stage.isAtEnd = step.state == Int32(CCODING_AT_END)
         switch Int(step.state) {
         case CCODING_INSIDE, CCODING_AT_END: break
@@ -108,6 +124,9 @@
         default: return .failure("the body does not match its Content-Encoding (\(stage.name))")
         }
         if step.produced > 0 { return .bytes(step.produced) }
+        guard stage.silence <= Self.maxSilence else {
+          return .failure("the body has more than \(Self.maxSilence) bytes of \(stage.name) without any content")
+        }
         if stage.offset < stage.input.count {
           // Between two members, no output is produced. Without any progress, decoding would never finish.
           if step.consumed > 0 || stage.isAtEnd { continue }
@@ -119,6 +138,7 @@
         case let other: return other
         }
       }
+      return .turnIsOver
     }
 
     private func refill(_ stage: Stage, from index: Int) -> Step {

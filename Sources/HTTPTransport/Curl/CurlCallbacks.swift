@@ -35,7 +35,8 @@
 
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
       guard origin == 0, let handle = handle(context) else { return Int32(CCURL_SEEK_FAIL) }
-      let isThere = handle.pump.map { offset == 0 && $0.rewind() } ?? handle.body?.seek(to: offset) ?? false
+      // Without a body, there is nothing to rewind.
+      let isThere = handle.pump.map { offset == 0 && $0.rewind() } ?? handle.body?.seek(to: offset) ?? true
       return isThere ? 0 : Int32(CCURL_SEEK_FAIL)
     }
 

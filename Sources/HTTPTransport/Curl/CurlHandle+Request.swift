@@ -104,7 +104,7 @@
       needsReset = true
       set(CCURL_UPLOAD, 1)
       set(CCURL_CUSTOMREQUEST, request.method.rawValue)
-      readBody(count: -1)
+      set(bodySize: -1)
       return (["Transfer-Encoding", "Expect"], sendsLength ? ["Content-Length": "0"] : [:])
     }
 
@@ -134,23 +134,18 @@
 
     private func read(from stream: Request.BodyStream) -> Int64? {
       pump = ChunkPump(stream) { [weak transfer] in transfer?.didResume() }
-      readBody(count: stream.count ?? -1)
+      set(bodySize: stream.count ?? -1)
       return stream.count
     }
 
     private func read(from source: BodySource) -> Int64 {
       body = source
-      readBody(count: source.count)
+      set(bodySize: source.count)
       return source.count
     }
 
-    private func readBody(count: Int64) {
-      ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), count)
-      set(CCURL_READDATA, connectionData)
-      set(CCURL_SEEKDATA, connectionData)
-      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
-      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
-    }
+    /// Sets the size of a body that libcurl reads through the callback; -1 if it is unknown.
+    private func set(bodySize: Int64) { ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), bodySize) }
 
     /// Copies the next bytes of the body into `buffer`, and returns the result for libcurl.
     func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -131,7 +131,7 @@
         hasLeftBody = dropped > Self.maxDropped
         return hasLeftBody ? 0 : length
       }
-      if isHeld, transfer?.gate?.isPaused == true {
+      if isHeld, isResting || transfer?.gate?.isPaused == true {
         // libcurl delivers the same bytes again after the pause.
         isPaused = true
         return Int(CCURL_WRITE_PAUSE)
@@ -155,15 +155,19 @@
       return true
     }
 
-    /// Decodes the input until the next pause. Returns `false` if the transfer must end.
+    /// Decodes the input until the next pause, or until the end of the turn's work. Returns `false` if the transfer must
+    /// end.
     private func decode() -> Bool {
       guard let decoder else { return true }
+      decoder.beginTurn()
+      isResting = false
       return withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
         while !isHeld {
           switch decoder.decode(into: chunk) {
           case .bytes(let count):
             guard let start = chunk.baseAddress, take(start, count) else { return false }
           case .needsInput: return true
+          case .turnIsOver: rest()
           case .failure(let reason):
             abortReason = reason + "; check the server"
             return false
@@ -171,6 +175,13 @@
         }
         return true
       }
+    }
+
+    /// Holds the rest of the input back until the next turn of the loop.
+    private func rest() {
+      isHeld = true
+      isResting = true
+      if let transfer { transfer.loop.comeBack(to: transfer) }
     }
 
     /// Continues after a pause, or after a wait for the request's body. Held content is delivered first.

@@ -13,6 +13,11 @@
       set(CCURL_HEADERDATA, connectionData)
       ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
       ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
+      // Also for requests without a body: by default, libcurl would read standard input.
+      set(CCURL_READDATA, connectionData)
+      set(CCURL_SEEKDATA, connectionData)
+      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
+      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
       set(CCURL_PATH_AS_IS, 1)
       chosenVersion = nil
       setUpProtocols()

@@ -86,6 +86,8 @@
 
     /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
     var endCode: Int?
+    /// Whether libcurl has reported the end of the transfer without an error.
+    var hasSucceeded = false
     /// Whether libcurl's debug output is on for the whole transfer.
     var isListening = false
 
@@ -103,6 +105,8 @@
     var dropped = 0
     /// Whether the consumer of the body has requested a pause, as known to the loop.
     var isHeld = false
+    /// Whether the loop continues to decode the input in its next turn.
+    var isResting = false
     /// Whether receiving is paused.
     var isPaused = false
     /// The code with which libcurl ended the transfer while a pause still holds decoded content back.
@@ -174,8 +178,10 @@
       hasLeftBody = false
       dropped = 0
       isHeld = false
+      isResting = false
       isPaused = false
       heldCode = nil
+      hasSucceeded = false
     }
 
     /// Prepares the handle for the current request of `transfer`.
@@ -304,9 +310,13 @@
 
     /// Releases the transfer. A handle with settings that a plain GET does not have is reset. Returns `false` if the
     /// handle can't be reused.
+    ///
+    /// libcurl's handle is replaced unless its transfer succeeded at the first start. After a failure, a reset keeps
+    /// state for the next transfer: libcurl 8.14 still wants to rewind the former body, and all versions remember a
+    /// refused HTTP/2 stream.
     func release() -> Bool {
       clear()
-      if CurlLibrary.keepsFreedFields, !showsFirstField || endCode != nil {
+      if !hasSucceeded || wasToStartAgain || (CurlLibrary.keepsFreedFields && (!showsFirstField || endCode != nil)) {
         showsFirstField = false
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)

@@ -77,6 +77,7 @@
       while let context = ccurl_multi_next_done(multi, &code) {
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
+        handle.hasSucceeded = code == 0
         if code == 0, handle.holdsContent, !transfer.isCancelled {
           // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)

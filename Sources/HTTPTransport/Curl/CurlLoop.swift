@@ -25,6 +25,8 @@
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
     /// The transfers whose response began before their body was sent.
     @exclusivity(unchecked) private var early: [CurlTransfer] = []
+    /// The transfers that continue to decode their input in the next turn.
+    @exclusivity(unchecked) private var resting: [CurlTransfer] = []
     /// The transfers to end with the `endCode` of their handle.
     @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
     /// The connections that the server has closed, and the turn in which the transfers that still use them end.
@@ -101,7 +103,8 @@
       while !inbox.shallClose {
         takeInbox()
         turn &+= 1
-        let patience = ended.contains { $0.turn >= turn } ? 0 : milliseconds(until: nextCheck)
+        let isBusy = !resting.isEmpty || ended.contains { $0.turn >= turn }
+        let patience = isBusy ? 0 : milliseconds(until: nextCheck)
         ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
         // Reads the time before any input, because input that arrives later did not precede the wait.
         now = Deadline.now()
@@ -122,6 +125,7 @@
       idle = []
       lastLane = nil
       early = []
+      resting = []
       toEnd = []
       let asked = questions.withLock { $0.take() }
       for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
@@ -143,18 +147,22 @@
       now = Deadline.now()
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
-        resumed: { transfer in
-          // The server was not silent; the client was paused.
-          transfer.lastActivity = now
-          guard let handle = transfer.handle else { return }
-          let code = handle.unpause()
-          if code != 0 {
-            end(transfer, .failure(failure(of: transfer, handle, code)))
-          } else if let held = handle.heldCode, !handle.holdsContent {
-            finish(transfer, handle, held)
-          }
-        })
+        resumed: goOn)
+      for transfer in exchange(&resting, with: []) where transfer.handle?.isResting == true { goOn(transfer) }
       if inbox.takeQuestions() { respondToQuestions() }
+    }
+
+    /// Continues a transfer after a pause.
+    private func goOn(_ transfer: CurlTransfer) {
+      // The server was not silent; the client was paused.
+      transfer.lastActivity = now
+      guard let handle = transfer.handle else { return }
+      let code = handle.unpause()
+      if code != 0 {
+        end(transfer, .failure(failure(of: transfer, handle, code)))
+      } else if let held = handle.heldCode, !handle.holdsContent {
+        finish(transfer, handle, held)
+      }
     }
 
     private func respondToQuestions() {
@@ -179,6 +187,9 @@
         return true
       }
     }
+
+    /// Continues to decode the input of `transfer` in the next turn.
+    func comeBack(to transfer: CurlTransfer) { resting.append(transfer) }
 
     /// Ends `transfer`, whose handle has an `endCode`, after libcurl's callback has returned.
     func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }

@@ -151,9 +151,9 @@
       return [1, UInt8(count & 0xff), UInt8(count >> 8), UInt8(~count & 0xff), UInt8(~count >> 8)] + bytes
     }
 
-    func testMoreThanFiveCodingsAndUnknownCodingsAreRejected() throws {
+    func testMoreThanTwoCodingsAndUnknownCodingsAreRejected() throws {
       for (field, words) in [
-        ("gzip, gzip, gzip, gzip, gzip, gzip", "more than 5 codings"), ("compress", #""compress" is not supported"#),
+        ("gzip, gzip, gzip", "more than 2 codings"), ("compress", #""compress" is not supported"#),
       ] {
         let server = LoopbackServer.Response.bytes(TestRoutes.gzip).header("Content-Encoding", field)
         guard case .failure(let error) = try outcome(server) else { return XCTFail(field) }

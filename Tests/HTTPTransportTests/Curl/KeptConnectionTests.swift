@@ -39,6 +39,24 @@
       }
     }
 
+    func testARequestAfterALostBodyThatCannotBeSentAgainSucceeds() throws {
+      let server = try RawServer { client, _ in
+        while let head = client.receiveHead() {
+          guard head.hasPrefix("GET") else { return _ = client.read(150_000) }
+          client.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1, maxConnections: 1))
+      let limits = Request.Timeouts(connect: 20, idle: 20, total: 40)
+      for _ in 0..<3 {
+        XCTAssertEqual(try outcome(.init(url: server.url, timeouts: limits), on: transport).get().status, 200)
+        let once = Request.BodyStream(once: Self.reader(of: megabyte.prefix(150_000)))
+        let post = Request(method: .post, url: server.url, body: .stream(once), timeouts: limits)
+        XCTAssertEqual(TransportSuite.kind(try outcome(post, on: transport)), .connection)
+      }
+      XCTAssertEqual(try outcome(.init(url: server.url, timeouts: limits), on: transport).get().status, 200)
+    }
+
     func testUnsolicitedBytesAreNotAResponse() throws {
       let sendsMore = DispatchSemaphore(value: 0)
       let hasSent = DispatchSemaphore(value: 0)
