@@ -56,8 +56,18 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// Creates the fields of `dictionary`, sorted by name so that the order is the same in every run. If names differ
   /// only in case, the last one is used.
   public init(_ dictionary: [String: String]) {
-    self.init()
-    for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { self[name] = value }
+    var fields: [Field] = []
+    var places: [String: Int] = [:]
+    for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+      let field = Field(name: name, value: value)
+      if let place = places[name.lowercased()] {
+        fields[place] = field
+      } else {
+        places[name.lowercased()] = fields.count
+        fields.append(field)
+      }
+    }
+    self.init(fields)
   }
 
   /// Creates the fields of the literal in order. If a name occurs twice, in any case, the last value is used.
@@ -111,7 +121,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
     let new = other.fields
     guard !new.isEmpty else { return self }
-    return HTTPHeaders(fields.filter { field in !new.contains { Self.same($0.name, field.name) } } + new)
+    // For the few fields of a request, a set costs more than it saves. A response may have many.
+    guard new.count > 32 else {
+      return HTTPHeaders(fields.filter { field in !new.contains { Self.same($0.name, field.name) } } + new)
+    }
+    let names = Set(new.map { $0.name.lowercased() })
+    return HTTPHeaders(fields.filter { !names.contains($0.name.lowercased()) } + new)
   }
 
   /// The number of fields, duplicates included.
@@ -122,9 +137,16 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
 
   /// The values by name, in the spelling of the first occurrence; the values of duplicates are joined by ", ".
   public var dictionary: [String: String] {
-    var seen: Set<String> = []
+    var spellings: [String: String] = [:]
     var result: [String: String] = [:]
-    for field in fields where seen.insert(field.name.lowercased()).inserted { result[field.name] = self[field.name] }
+    for field in fields {
+      if let name = spellings[field.name.lowercased()] {
+        result[name]?.append(", " + field.value)
+      } else {
+        spellings[field.name.lowercased()] = field.name
+        result[field.name] = field.value
+      }
+    }
     return result
   }
 

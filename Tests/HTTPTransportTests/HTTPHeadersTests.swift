@@ -21,6 +21,21 @@ final class HTTPHeadersTests: XCTestCase {
     XCTAssertEqual(lines(HTTPHeaders(["Accept": "a", "accept": "b", "B": "c"])), ["accept: b", "B: c"])
   }
 
+  func test_manyFieldsAreMergedLikeFewOnes() {
+    let old = HTTPHeaders((0..<3000).map { .init(name: "A\($0)", value: "1") })
+    let new = HTTPHeaders(
+      (0..<6000).flatMap { number in
+        [HTTPHeaders.Field(name: "a\(2 * number)", value: "2"), .init(name: "A\(2 * number)", value: "3")]
+      })
+    let merged = old.merging(new)
+    XCTAssertEqual(merged.count, 1500 + 12_000)
+    XCTAssertEqual(merged["A1"], "1")
+    XCTAssertEqual(merged["A2"], "2, 3")
+    XCTAssertEqual(merged.dictionary.count, 1500 + 6000)
+    XCTAssertEqual(merged.dictionary["a2998"], "2, 3")
+    XCTAssertEqual(HTTPHeaders(merged.dictionary).count, 7500)
+  }
+
   func test_fieldsAndAppendKeepDuplicates() {
     var headers = HTTPHeaders([.init(name: "A", value: "1"), .init(name: "a", value: "2")])
     headers.append("A", "3")

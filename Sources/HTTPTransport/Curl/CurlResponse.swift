@@ -24,6 +24,7 @@
     /// The rule that the head violates, and that not all versions of libcurl check.
     private(set) var problem: String?
     private var headBytes = 0
+    private var fieldCount = 0
     /// The number of bytes of the body received since the start, as sent on the wire.
     private(set) var size = 0
 
@@ -34,6 +35,9 @@
     /// The maximum number of bytes of all heads. Servers reject request heads above 8 to 64 KB. The head of a response
     /// may be larger, but not unlimited. libcurl has its own limit (300 KB) since 8.3.
     static let maxHeadSize = 256 << 10
+    /// The maximum number of field lines of all heads and trailers. Servers accept 100 (Apache, Tomcat) to 2,000 fields
+    /// in a request; a response rarely has more than 50.
+    static let maxFields = 500
 
     /// The maximum number of bytes to allocate based on Content-Length, which may be wrong.
     private static let largestPresize = 1 << 20
@@ -44,6 +48,7 @@
       isTooLarge = false
       isHeadComplete = false
       headBytes = 0
+      fieldCount = 0
       size = 0
       startHead()
       status = 0
@@ -88,7 +93,8 @@
 
     /// Processes one line of a head, line end included. A new head (after 1xx) replaces the previous one.
     ///
-    /// - Returns: `false` if all heads together are too large, or a response begins inside another.
+    /// - Returns: `false` if all heads together are too large or have too many fields, or a response begins inside
+    ///   another.
     mutating func headerLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       headBytes += line.count
       guard headBytes <= Self.maxHeadSize else { return false }
@@ -131,6 +137,11 @@
     }
 
     private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) {
+      fieldCount += 1
+      guard fieldCount <= Self.maxFields else {
+        problem = problem ?? "the response has more than \(Self.maxFields) header fields"
+        return
+      }
       if !isHeadComplete {
         switch line[0] | 0x20 {
         case 0x63:

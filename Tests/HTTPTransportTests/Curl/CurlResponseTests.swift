@@ -26,6 +26,23 @@
       }
     }
 
+    func testAHeadHasAtMost500Fields_withTrailersAndInformationalHeads() throws {
+      let fields = (0..<CurlResponse.maxFields).map { "X-\($0): 1" }.joined(separator: "\r\n")
+      XCTAssertEqual(try outcome(fields).get().headers.count, CurlResponse.maxFields)
+      for more in [fields + "\r\nX: 1", "A: 1\r\n\r\nHTTP/1.1 200 OK\r\n\(fields)"] {
+        let early = more.hasPrefix("A") ? "HTTP/1.1 103 Early Hints\r\n" : ""
+        let server = try LoopbackServer { _ in
+          let head = early.isEmpty ? "HTTP/1.1 200 OK\r\n" : early
+          return .init(body: .raw([.init("\(head)\(more)\r\n\r\nok")]), ending: .close)
+        }
+        guard case .failure(let error) = try outcome(.init(url: server.url("/")), on: try CurlTransport()) else {
+          return XCTFail("501 fields were taken")
+        }
+        XCTAssertEqual(error.kind, .connection)
+        XCTAssert(error.reason.contains("more than 500 header fields"), error.reason)
+      }
+    }
+
     func testTheErrorNamesTheContentLength() throws {
       guard case .failure(let error) = try outcome("Content-Length: 5abc") else { return XCTFail("no error") }
       // libcurl 8.23 rejects the response itself, and its message omits the value.

@@ -85,9 +85,13 @@ extension CacheEntry {
     return fields
   }
 
+  /// The maximum number of fields of an entry and of the 304 that validates it, because each 304 may add fields.
+  private static let maxFields = 1000
+
   /// Returns whether a 304 with `headers` validates this entry (RFC 9111 §4.3.4). Entity tags, if both have one, must
   /// be equal.
   func isConfirmed(by headers: HTTPHeaders) -> Bool {
+    guard self.headers.count + headers.count <= Self.maxFields else { return false }
     func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
     guard let theirs = headers["ETag"], let ours = self.headers["ETag"] else { return true }
     return opaque(theirs) == opaque(ours)
