@@ -64,9 +64,10 @@ extension URL {
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// The host and port, in the form used in errors; the port is included even if it is the default.
+  /// The host and port, in the form used in errors: with the escapes of the URL, and with the port even if it is the
+  /// default.
   package var hostAndPort: String {
-    guard let host else { return absoluteString }
+    guard let host = host(percentEncoded: true) else { return absoluteString }
     let name = host.contains(":") ? "[\(host)]" : host
     return "\(name):\(portInUse)"
   }

@@ -46,11 +46,14 @@ package enum URLAuthority {
     return digits.isEmpty || UInt16(Substring(digits)).map { $0 > 0 } == true
   }
 
-  /// Returns whether `text` is an IPv6 address in brackets, with or without a zone (RFC 6874).
+  /// Returns whether `text` is an IPv6 address in brackets, with or without a zone of unreserved characters. Escapes in
+  /// a zone are invalid: decoded, they could be line breaks (RFC 6874 §2).
   private static func isIPv6(_ text: String) -> Bool {
     let parts = text.dropFirst().dropLast().split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     var address = in6_addr()
-    return inet_pton(AF_INET6, String(parts[0]), &address) == 1 && (parts.count == 1 || parts[1].count > 2)
+    guard inet_pton(AF_INET6, String(parts[0]), &address) == 1 else { return false }
+    return parts.count == 1
+      || (parts[1].hasPrefix("25") && parts[1].utf8.count > 2 && parts[1].utf8.allSatisfy(\.isUnreserved))
   }
 
   /// Returns whether `host` consists of labels of 1 to 63 bytes, with an optional trailing dot (RFC 1035 §2.3.4).

@@ -15,6 +15,18 @@ extension StringProtocol {
   }
 }
 
+extension UInt8 {
+  /// Whether this is an unreserved character (RFC 3986 §2.3).
+  package var isUnreserved: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}
+
 private func digit(_ byte: UInt8) -> UInt8? {
   Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
 }

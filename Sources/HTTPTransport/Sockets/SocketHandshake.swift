@@ -99,7 +99,7 @@ struct SocketHandshake {
       case "client_no_context_takeover" where pair.count == 1: agreement.resetsCompression = true
       // The client's window has the maximum size, so it can also decode data with a smaller window.
       case "server_no_context_takeover" where pair.count == 1: continue
-      case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(pair[1]) ?? 0): continue
+      case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(digits: pair[1]) ?? 0): continue
       default:
         throw SocketFrame.Violation(
           code: .missingExtension, reason: "the server selected the parameter \(part), which was not offered")
@@ -121,10 +121,11 @@ struct SocketHandshake {
     return rest.hasPrefix("/") ? String(rest) : "/" + rest
   }
 
-  /// Returns the host, with the port unless it is the default port of the scheme.
+  /// Returns the host without an address's zone, which concerns only this machine (RFC 6874 §1), and with the port
+  /// unless it is the default port of the scheme.
   private static func host(of url: URL) -> String {
-    let host = url.host ?? ""
-    let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+    let host = (url.host ?? "").prefix { $0 != "%" }
+    let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : String(host)
     let own = url.scheme?.lowercased() == "https" ? 443 : 80
     return url.port.map { $0 == own ? name : "\(name):\($0)" } ?? name
   }

@@ -1,14 +1,9 @@
+import PortableFoundation
+
 /// Percent-encoding of UTF-8 (RFC 3986 §2.1).
 enum PercentEncoding {
   /// Returns whether a byte is an unreserved character (RFC 3986 §2.3).
-  static func unreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-      true
-    default: false
-    }
-  }
+  static func unreserved(_ byte: UInt8) -> Bool { byte.isUnreserved }
 
   /// Returns whether a byte is allowed in a path (RFC 3986 §3.3), including slashes.
   static func path(_ byte: UInt8) -> Bool {

@@ -208,6 +208,14 @@
         XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { tls.pinsByHost[$0] }, [pin], host)
       }
       XCTAssertNotNil(CurlTransport.TLS(pins: ["0x7f000001": [pin]]).pinsByHost["127.0.0.1"])
+      let mapped = try XCTUnwrap(URL(string: "https://[::FFFF:127.0.0.1]/"))
+      XCTAssertEqual(CurlTransport.TLS.pinnedHost(mapped), "127.0.0.1")
+      let six = CurlTransport.TLS(pins: ["::1": [pin]])
+      for host in ["::1", "0:0:0:0:0:0:0:1", "0::1", "::0001", "::1%25lo", "::0.0.0.1"] {
+        let url = try XCTUnwrap(URL(string: "https://[\(host)]/"))
+        XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { six.pinsByHost[$0] }, [pin], host)
+      }
+      XCTAssertNotNil(CurlTransport.TLS(pins: ["[0:0::1]": [pin]]).pinsByHost["0:0:0:0:0:0:0:1"])
       XCTAssertEqual(
         CurlTransport.TLS.pinnedHost(try XCTUnwrap(URL(string: "https://1and1.example/"))), "1and1.example")
     }

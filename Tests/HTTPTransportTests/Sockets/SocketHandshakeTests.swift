@@ -38,6 +38,17 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertFalse(try head("http://u:p@h/").contains { $0.hasPrefix("Host: u") })
   }
 
+  func testAZoneIsNotSent_andCanNotContainEscapes() throws {
+    XCTAssertTrue(try head("http://[fe80::1%25eth0]:81/").contains("Host: [fe80::1]:81"))
+    for zone in ["%0d%0aX%3a1", "%0d%0a%0d%0a", "%00", "%09", "a%0a", "%2561", ""] {
+      let url = try XCTUnwrap(URL(string: "http://[::1%25\(zone)]:81/"))
+      let problem = try XCTUnwrap(SocketHandshake.problem(of: Request(url: url), SocketOptions()), zone)
+      XCTAssertEqual(problem.kind, .invalidRequest)
+      XCTAssertFalse(problem.reason.utf8.contains { $0 < 0x20 }, problem.reason.debugDescription)
+      XCTAssertFalse(url.hostAndPort.utf8.contains { $0 < 0x20 }, url.hostAndPort.debugDescription)
+    }
+  }
+
   func testEachKeyIsUniqueAndHas16Bytes() {
     let keys = Set((0..<100).map { _ in SocketHandshake(SocketOptions(), offersCompression: false).key })
     XCTAssertEqual(keys.count, 100)
