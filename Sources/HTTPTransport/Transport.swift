@@ -5,6 +5,12 @@ import Streams
 ///
 /// A response with any status is a success. A request fails only if no complete response arrives.
 public protocol Transport: Sendable {
+  /// The user for whom this transport acts, for example by a client certificate; `nil`, the default, for the user of the
+  /// network that was created with it.
+  ///
+  /// A cache on disk keeps the responses of different accounts apart, also after a new launch.
+  var account: String? { get }
+
   /// Sends `request`.
   ///
   /// The transport calls `completion` exactly once, on one of its threads, never from within `send` and never on the
@@ -53,6 +59,9 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
+  /// `nil`.
+  public var account: String? { nil }
+
   /// Sends `request` and reports progress once, before a success: the sizes of the complete bodies.
   public func send(
     _ request: Request, progress: @escaping ProgressHandler,

@@ -48,7 +48,8 @@ public struct Backend: Sendable {
   /// The values that error descriptions hide. Loggers have their own setting.
   public var redaction: Redaction
   /// The transport that sends requests; `nil` for the platform's default, which all backends share.
-  public var transport: (any Transport)?
+  public var transport: (any Transport)? { didSet { transportNumber = TransportNumbers.number(of: transport) } }
+  private(set) var transportNumber: UInt64
   /// The time limits of every request.
   public var timeouts: Request.Timeouts
   /// The transport options of every request: redirects, priority and cookies.
@@ -90,6 +91,7 @@ public struct Backend: Sendable {
     self.bodyEncoding = bodyEncoding
     self.messages = messages
     self.transport = transport
+    transportNumber = TransportNumbers.number(of: transport)
     self.timeouts = timeouts
     self.options = options
     self.mapping = mapping

@@ -20,13 +20,18 @@ public final class Network: Sendable {
   public let backend: Backend
   let pipeline: CallPipeline
   let builder: RequestBuilder
+  /// The number of the transport with which the network was created, before any `with`.
+  private let ownTransport: UInt64
 
   /// Creates a network that calls `backend`.
-  public convenience init(_ backend: Backend = Backend()) { self.init(backend, activity: Activity()) }
+  public convenience init(_ backend: Backend = Backend()) {
+    self.init(backend, activity: Activity(), own: backend.transportNumber)
+  }
 
-  private init(_ backend: Backend, activity: Activity) {
+  private init(_ backend: Backend, activity: Activity, own: UInt64) {
     self.backend = backend
-    pipeline = CallPipeline(backend, activity)
+    ownTransport = own
+    pipeline = CallPipeline(backend, activity, own: own)
     var options = backend.options
     if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
@@ -40,11 +45,13 @@ public final class Network: Sendable {
   /// ```swift
   /// network.with { $0.timeouts.total = 300 }.request(export)
   /// ```
-  /// Both networks share the count of `requestsInFlight`.
+  /// Both networks share the count of `requestsInFlight`, and their interceptors. If the change replaces the transport,
+  /// which may act for another user, the new network shares no responses with this one. It then uses a cache's memory
+  /// but not its disk, unless the new transport states its ``/HTTPTransport/Transport/account``.
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)
-    return Network(backend, activity: pipeline.activity)
+    return Network(backend, activity: pipeline.activity, own: ownTransport)
   }
 
   /// The number of requests in flight, emitted immediately and after each change.

@@ -34,6 +34,9 @@ public final class RecordingTransport: Transport {
   private let replay: StubTransport
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
 
+  /// The account of the base transport.
+  public var account: String? { base.account }
+
   /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary.
   ///
   /// - Parameters:

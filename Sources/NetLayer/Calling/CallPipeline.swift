@@ -12,12 +12,18 @@ final class CallPipeline: Sendable {
   private let interceptors: [any Interceptor]
   private let chosenTransport: (any Transport)?
 
-  init(_ backend: Backend, _ activity: Activity) {
+  /// Creates a pipeline of a network whose own transport has the number `own`.
+  init(_ backend: Backend, _ activity: Activity, own: UInt64) {
     self.activity = activity
     reading = ResponseContext(backend)
     var context = Context()
     context[ResponseContext.self] = reading
-    answering = Chain.Answering(mapping: backend.mapping, context: context)
+    let account = backend.transport?.account
+    answering = Chain.Answering(
+      mapping: backend.mapping, context: context,
+      transport: TransportIdentity(
+        number: backend.transportNumber, account: account,
+        isLasting: account != nil || backend.transportNumber == own))
     interceptors = backend.interceptors
     chosenTransport = backend.transport
   }

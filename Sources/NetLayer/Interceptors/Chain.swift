@@ -23,9 +23,11 @@ public struct Chain: Sendable {
     let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// The initial context of a response. The pipeline copies a response of another context, to add its own values.
     let context: Context
+    /// The transport at the end of the chain.
+    let transport: TransportIdentity
 
-    init(mapping: any ImmediateSchedulerType, context: Context) {
-      (self.mapping, self.context) = (mapping, context)
+    init(mapping: any ImmediateSchedulerType, context: Context, transport: TransportIdentity) {
+      (self.mapping, self.context, self.transport) = (mapping, context, transport)
       runOnMappingQueue = mapping.submit
     }
   }

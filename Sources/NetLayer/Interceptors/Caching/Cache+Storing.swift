@@ -12,7 +12,7 @@ extension Cache {
   /// since `changes`.
   func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
     if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
-    guard let entry = disk.read(DiskStore.Name(key: key)) else { return nil }
+    guard let name = DiskStore.Name(key: key), let entry = disk.read(name) else { return nil }
     if let changes { insert(entry, key) { $0.changes == changes } }
     return entry
   }
@@ -22,11 +22,11 @@ extension Cache {
     let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
       guard memory.lastRemoval(of: [base] + entry.tags) <= mark else { return [] }
       memory.changes += 1
-      if disk != nil {
+      if disk != nil, let name = DiskStore.Name(key: key) {
         if memory.reserve(cost) {
-          onDisk { self.write(entry, DiskStore.Name(key: key), to: $0) }
+          onDisk { self.write(entry, name, to: $0) }
         } else {
-          onDisk { $0.remove(DiskStore.Name(key: key)) }
+          onDisk { $0.remove(name) }
         }
       }
       return memory.entries.insert(entry, for: key, cost: cost)

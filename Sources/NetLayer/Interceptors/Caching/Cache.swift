@@ -104,7 +104,7 @@ extension Cache {
     }
     if let found {
       // Entries with many hits in memory must not seem unused on disk. A sample of the hits is enough.
-      if hits % 64 == 0 { onDisk { $0.touch(DiskStore.Name(key: found.key)) } }
+      if hits % 64 == 0 { onDisk { disk in DiskStore.Name(key: found.key).map(disk.touch) } }
       return .now(live(found))
     }
     guard let disk else { return .now(nil) }
@@ -145,7 +145,7 @@ extension Cache {
     let gone = memory.withLock { memory in
       memory.noteRemoval(of: key)
       // Called under the lock, so that a lookup that knows of the removal can't run before the removal.
-      onDisk { $0.remove(DiskStore.Name(key: key)) }
+      onDisk { disk in DiskStore.Name(key: key).map(disk.remove) }
       return memory.entries.remove(key)
     }
     withExtendedLifetime(gone) {}  // released outside the lock

@@ -17,8 +17,9 @@ import Streams
 /// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, regardless of the
 /// policy. Use ``Cache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
-/// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache and by the header fields
-/// that `Redaction` hides.
+/// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache, by the header fields that
+/// `Redaction` hides, and by the transport. Responses of a transport that replaced the network's (``Network/with(_:)``)
+/// are only kept in memory, unless the transport states its ``/HTTPTransport/Transport/account``.
 public struct CacheInterceptor: Interceptor {
   /// The cache.
   public let cache: Cache
@@ -63,7 +64,7 @@ public struct CacheInterceptor: Interceptor {
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let policy = request.caching.policy ?? policy
     let token = token(of: request, next.interceptors)
-    guard let key = key(of: request, policy: policy, token: token) else {
+    guard let key = key(of: request, policy: policy, token: token, transport: next.answering.transport) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
         return Observable(CachedAnswer(Self.gatewayTimeout(request), next))
@@ -92,7 +93,7 @@ extension CacheInterceptor {
   }
 
   /// Returns the key of `request` when it carries `token`, or `nil` for a request that bypasses the cache.
-  func key(of request: Request, policy: CachePolicy, token: String?) -> String? {
+  func key(of request: Request, policy: CachePolicy, token: String?, transport: TransportIdentity) -> String? {
     guard request.destination == nil, !request.isStreamed,
       !request.headers.contains(where: { Self.isCondition($0.name) })
     else {
@@ -106,7 +107,8 @@ extension CacheInterceptor {
       guard policy != .http, caching.includesBody || caching.key != nil else { return nil }
       isKnownByBody = caching.includesBody
     }
-    var key = CacheKey(request, account: account(of: request, token), own: caching.key, hasBody: isKnownByBody)
+    var key = CacheKey(
+      request, account: account(of: request, token), transport: transport, own: caching.key, hasBody: isKnownByBody)
     if account == nil, caching.key != nil { key?.appendSecrets(of: request) }
     return key?.text
   }

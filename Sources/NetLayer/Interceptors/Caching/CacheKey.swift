@@ -9,6 +9,23 @@ struct CacheKey {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// The first character of keys whose responses are not written to disk.
+  private static let memoryMark: Character = "!"
+  /// The end of the part of a key that is only valid in this process.
+  private static let endOfPlace: UInt8 = 3
+
+  /// Returns the part of `key` that names a file; `nil` for a response that is only in memory.
+  static func lastingPart(of key: String) -> Substring? {
+    guard key.first != memoryMark else { return nil }
+    let end = key.utf8.firstIndex(of: endOfPlace)
+    return end.map { key[key.utf8.index(after: $0)...] } ?? key[...]
+  }
+
+  /// Returns the beginning of the keys of variants, in memory or also on disk like `key`.
+  static func variantPrefix(of key: String) -> String {
+    "\(key.first == memoryMark ? "\(memoryMark)" : "")\(Unicode.Scalar(endOfPlace))\(UUID().uuidString)"
+  }
+
   /// Adds a part; `nil` differs from an empty string. The delimiter can't occur in a method, header field or URL.
   mutating func append(_ part: String?) {
     if let part {
@@ -23,11 +40,20 @@ struct CacheKey {
   ///
   /// - Parameters:
   ///   - account: The owner of the response.
+  ///   - transport: The transport, which may act for another user; `nil` if it is irrelevant.
   ///   - own: A custom key that replaces URL and body.
   ///   - hasBody: `true` if the body is part of the key.
-  init?(_ request: Request, method: HTTPMethod? = nil, account: String?, own: String? = nil, hasBody: Bool = false) {
+  init?(
+    _ request: Request, method: HTTPMethod? = nil, account: String?, transport: TransportIdentity? = nil,
+    own: String? = nil, hasBody: Bool = false
+  ) {
     bytes = []
     bytes.reserveCapacity(128)
+    if let transport {
+      bytes += (transport.isLasting ? "\(transport.number)" : "\(Self.memoryMark)\(transport.number)").utf8
+      bytes.append(Self.endOfPlace)
+      if let account = transport.account { bytes += "\(account.utf8.count):\(account)".utf8 }
+    }
     append((method ?? request.method).rawValue)
     append(account)
     // The field determines whether a transport decodes the body.

@@ -203,8 +203,12 @@ final class CacheTransaction: StreamSource {
       response.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
     }
     // Another user may have signed in meanwhile.
-    guard knowsVariant, interceptor.key(of: request, policy: policy, token: token) == key else { return nil }
-    return interceptor.key(of: request, policy: policy, token: account.token)
+    guard knowsVariant, self.key(token) == key else { return nil }
+    return self.key(account.token)
+  }
+
+  private func key(_ token: String?) -> String? {
+    interceptor.key(of: request, policy: policy, token: token, transport: next.answering.transport)
   }
 
   /// Returns whether RFC 9111 allows storing the entry and the cache could ever use it. An entry that is never fresh

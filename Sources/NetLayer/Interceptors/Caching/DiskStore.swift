@@ -206,7 +206,9 @@ extension DiskStore {
     let digest: Data
     let text: String
 
-    init(key: String) {
+    /// Returns `nil` for a key whose response is only in memory.
+    init?(key: String) {
+      guard let key = CacheKey.lastingPart(of: key) else { return nil }
       digest = Digest.sha256(Data(key.utf8))
       text = digest.hex
     }

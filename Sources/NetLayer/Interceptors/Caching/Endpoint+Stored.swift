@@ -68,7 +68,9 @@ extension Endpoint {
     let request = try network.builder.request(for: Call(self))
     let policy = caching.policy ?? interceptor.policy
     guard
-      let key = interceptor.key(of: request, policy: policy, token: interceptor.token(of: request, network.behindCache))
+      let key = interceptor.key(
+        of: request, policy: policy, token: interceptor.token(of: request, network.behindCache),
+        transport: network.pipeline.answering.transport)
     else {
       throw network.reading.error(
         .invalidRequest,

@@ -49,7 +49,7 @@ extension Cache {
     var list = known?.listsVariants == true ? known : nil
     // The new list has another prefix, so the former variants are never found again.
     if list.map({ Self.variantFields($0.headers) }) != names {
-      let fresh = CacheEntry.variants(names: names, prefix: UUID().uuidString, tags: entry.tags, at: now)
+      let fresh = CacheEntry.variants(names: names, prefix: CacheKey.variantPrefix(of: key), tags: entry.tags, at: now)
       put(fresh, key, of: key, since: mark)
       list = fresh
     }

@@ -15,8 +15,8 @@ import Streams
 /// completed, failed or cancelled request is no longer shared, so the next request is sent. With a `window`, requests
 /// within that time receive the last response instead; errors are never reused.
 ///
-/// One user never receives the response of another: header fields and the token of an `AuthenticationInterceptor` after
-/// this interceptor distinguish users. If another interceptor after this one adds credentials, pass an `account`.
+/// One user never receives the response of another: the header fields, the token of an `AuthenticationInterceptor` after
+/// this interceptor, and the transport distinguish users. If another interceptor after this one adds credentials, pass an `account`.
 ///
 /// Place it before all interceptors that retry or cache, and after those that observe every call, such as a logger.
 public final class CoalescingInterceptor: Interceptor {
@@ -69,7 +69,8 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func join(_ request: Request, _ next: Chain, _ sink: Sink<Response>) {
     let own = SharedRequest(
-      self, request, account: account.map { $0(request) } ?? next.interceptors.account(of: request))
+      self, request, account: account.map { $0(request) } ?? next.interceptors.account(of: request),
+      next.answering.transport)
     let member = Member(self, sink)
     let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
       let (isNew, shared) = sharedRequests.insert(own)
@@ -169,6 +170,7 @@ extension CoalescingInterceptor {
       let url: URL
       let headers: HTTPHeaders
       let account: String?
+      let transport: TransportIdentity
       let timeouts: Request.Timeouts
       let caching: CacheOptions.Identity
       /// The cookies, which the transport adds after all interceptors.
@@ -195,11 +197,13 @@ extension CoalescingInterceptor {
 
     var url: URL { parts.url }
 
-    init(_ interceptor: CoalescingInterceptor, _ request: Request, account: String?) {
+    init(
+      _ interceptor: CoalescingInterceptor, _ request: Request, account: String?, _ transport: TransportIdentity
+    ) {
       self.interceptor = interceptor
       let options = request.chosenOptions?.value
       parts = Parts(
-        method: request.method, url: request.url, headers: request.headers, account: account,
+        method: request.method, url: request.url, headers: request.headers, account: account, transport: transport,
         timeouts: request.timeouts, caching: request.caching.identity,
         cookies: options?.cookies?.header(for: request.url), jar: options?.cookies.map(ObjectIdentifier.init),
         redirects: options?.redirects, secrets: options?.secrets, maxBodySize: options?.maxBodySize,

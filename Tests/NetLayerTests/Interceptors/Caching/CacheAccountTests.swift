@@ -1,5 +1,7 @@
+import Foundation
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -19,6 +21,67 @@ final class CacheAccountTests: XCTestCase {
       func get(_ value: String) -> [String] { fixture.run(network.response(.get, "/a", headers: [name: value])).bodies }
       XCTAssertEqual([get("ada"), get("bob"), get("ada")], [["1"], ["2"], ["1"]], name)
     }
+  }
+
+  /// A transport that acts for a user.
+  private struct Personal: Transport {
+    let account: String?
+    let base: StubTransport
+
+    func send(
+      _ request: HTTPTransport.Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any Disposable { base.send(request, completion: completion) }
+  }
+
+  private static func counting(_ name: String) -> StubTransport {
+    let count = Counter()
+    return StubTransport { _ in
+      .response(headers: ["Cache-Control": "max-age=60"], body: Data("\(name)\(count.next())".utf8))
+    }
+  }
+
+  func test_aReplacedTransport_isAnotherUser() {
+    let cache = Cache(directory: nil)
+    let url = URL(string: "http://h")
+    let ann = Network(Backend(baseURL: url, transport: Self.counting("ann"), interceptors: [CacheInterceptor(cache)]))
+    let (bob, eve) = (Self.counting("bob"), Self.counting("eve"))
+    func get(_ network: Network) -> String? {
+      record(network.response(.get, "/a")).elements.last.map { String(decoding: $0.body, as: UTF8.self) }
+    }
+    for _ in 0..<2 {
+      XCTAssertEqual(get(ann), "ann1")
+      XCTAssertEqual(get(ann.with { $0.timeouts.total = 7 }), "ann1")
+      XCTAssertEqual(get(ann.with { $0.transport = bob }), "bob1")
+      XCTAssertEqual(get(Network(ann.backend).with { $0.transport = eve }), "eve1")
+    }
+    let value = ann.with { $0.transport = Personal(account: nil, base: Self.counting("val")) }
+    XCTAssertEqual([get(value), get(value.with { $0.timeouts.total = 7 })], ["val1", "val1"])
+  }
+
+  func test_aReplacedTransport_usesTheDiskOnlyWithAnAccount() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "cache-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let url = URL(string: "http://h")
+    func get(_ change: @escaping (inout Backend) -> Void) -> String? {
+      // A new cache, as after a launch.
+      let cache = Cache(directory: directory)
+      defer { _ = cache.settle() }
+      let own = Network(Backend(baseURL: url, transport: Self.counting("own"), interceptors: [CacheInterceptor(cache)]))
+      return record(own.with(change).response(.get, "/a")).elements.last.map {
+        String(decoding: $0.body, as: UTF8.self)
+      }
+    }
+    let personal = { @Sendable (name: String) in Personal(account: name, base: Self.counting(name)) }
+    let other = Self.counting("other")
+    for _ in 0..<2 {
+      XCTAssertEqual(get { _ in }, "own1")
+      XCTAssertEqual(get { $0.transport = personal("bob") }, "bob1")
+      XCTAssertEqual(get { $0.transport = personal("eve") }, "eve1")
+    }
+    XCTAssertEqual(get { $0.transport = other }, "other1")
+    XCTAssertEqual(get { $0.transport = other }, "other2")
+    XCTAssertEqual(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.count == 64 }.count, 3)
   }
 
   func test_signatures_doNotSeparateAccounts() {

@@ -121,8 +121,8 @@ final class CacheDiskTests: XCTestCase {
     cache.store(entry("new"), for: "new", headers: [:])
     _ = cache.settle()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-    XCTAssertTrue(names.contains(DiskStore.Name(key: "hot").text))
-    XCTAssertFalse(names.contains(DiskStore.Name(key: "cold").text))
+    XCTAssertTrue(names.contains(try XCTUnwrap(DiskStore.Name(key: "hot")).text))
+    XCTAssertFalse(names.contains(try XCTUnwrap(DiskStore.Name(key: "cold")).text))
   }
 
   func test_diskLimit_countsBlocks() {

@@ -22,6 +22,30 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2, "what has ended is not shared")
   }
 
+  func test_row_3_14_networksWithDifferentTransports_areDifferentUsers() {
+    let virtual = VirtualNetwork(.json("ann", after: 1))
+    let ann = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    func stub() -> StubTransport { StubTransport(on: virtual.scheduler) { _ in .json("bob", after: 1) } }
+    let bob = stub()
+    virtual.note("a ", ann.response(.get, "/x"))
+    virtual.note("b ", ann.with { $0.transport = bob }.response(.get, "/x"))
+    // The same object is the same user, in another network, too.
+    virtual.note("b ", ann.with { $0.transport = bob }.response(.get, "/x"))
+    virtual.note(
+      "a ", ann.with { $0.timeouts.total = 9 }.with { $0.timeouts = Backend().timeouts }.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      virtual.notes.all.sorted(), ["a 200 ann @1000", "a 200 ann @1000", "b 200 bob @1000", "b 200 bob @1000"])
+    XCTAssertEqual(bob.requests.count, 1)
+    // The number of a transport is not used again, unlike its address.
+    for _ in 0..<100 {
+      let next = stub()
+      virtual.note("", ann.with { $0.transport = next }.response(.get, "/x"))
+      virtual.scheduler.advanceBy(2000)
+      XCTAssertEqual(next.requests.count, 1)
+    }
+  }
+
   func test_row_3_14_differentRequests_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(.coalescing)
