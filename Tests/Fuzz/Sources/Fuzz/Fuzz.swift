@@ -5,11 +5,18 @@ import Foundation
 ///
 /// To add a target, add a line here and, optionally, a folder with examples in `Seeds`.
 let targets: [String: @Sendable (Data) -> Void] = [
+  "addresses": fuzzAddresses,
   "cache": fuzzCache,
+  "codings": fuzzCodings,
+  "cookies": fuzzCookies,
+  "dates": fuzzDates,
   "events": fuzzEvents,
+  "heads": fuzzHeads,
   "json": fuzzJSON,
   "lines": fuzzLines,
+  "links": fuzzLinks,
   "multipart": fuzzMultipart,
+  "ranges": fuzzRanges,
   "requests": fuzzRequests,
   "sockets": fuzzSockets,
 ]
