@@ -2,8 +2,8 @@ import XCTest
 
 @testable import JSONText
 
-/// Compares the parser with a recognizer written from the grammar of RFC 8259, on all short texts of its alphabet and on
-/// larger ones with a fault, each on a stack of 512 KB. The last test has the cases that the RFC leaves to the parser.
+/// Compares the parser with a recognizer written from the grammar of RFC 8259: on all short texts of its alphabet, and on
+/// larger ones with a fault. The last test has the cases that the RFC leaves to the parser. All run on 512 KB of stack.
 final class JSONGrammarTests: XCTestCase {
   /// Returns the texts for which parser and grammar differ.
   private func differences(in texts: @escaping @Sendable () -> [[UInt8]]) -> [String] {
@@ -95,7 +95,7 @@ final class JSONGrammarTests: XCTestCase {
         }
         // §8.1: a byte order mark may be ignored.
         guard try JSON(parsing: "\u{FEFF}[1]")[0].int == 1 else { return "mark" }
-        // §8.2: half of a surrogate pair is no Unicode text, and its neighbors are unaffected.
+        // §8.2: half of a surrogate pair is not Unicode text, and does not affect its neighbors.
         let half = try JSON(parsing: #"["\ud83d","\ud83d\ude00"]"#)
         guard half[0].string == nil, half[1].string == "😀" else { return "surrogates" }
         // §9: limits of depth and length.

@@ -108,6 +108,13 @@ final class JSONScannerTests: XCTestCase {
     }
   }
 
+  func test_aTextOf1GBIsTooLong() throws {
+    // The system provides the zeros only when they are read.
+    var data = Data(count: 1 << 30)
+    data.replaceSubrange(..<4, with: "    ".utf8)
+    XCTAssertThrowsError(try JSON(data)) { XCTAssertEqual(($0 as? JSONError)?.kind, .tooLong) }
+  }
+
   func test_theErrorSaysWhatAndWhere() throws {
     XCTAssertThrowsError(try JSON(parsing: "[1,x]")) { XCTAssertEqual("\($0)", "unexpected character 'x' at byte 3") }
     XCTAssertThrowsError(try JSON(parsing: "\"\u{2}\"")) {

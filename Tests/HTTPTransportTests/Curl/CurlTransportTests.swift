@@ -102,7 +102,7 @@
       let server = try LoopbackServer { _ in
         let head =
           "HTTP/1.1 200 OK\r\n"
-          + String(repeating: "X-Filler: " + String(repeating: "x", count: 90) + "\r\n", count: 9000)
+          + String(repeating: "X-Filler: " + String(repeating: "x", count: 900) + "\r\n", count: 900)
         return .init(body: .raw([.init(head)]), ending: .hang)
       }
       let transport = try CurlTransport()

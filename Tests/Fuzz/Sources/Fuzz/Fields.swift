@@ -92,9 +92,9 @@ func fuzzHeads(_ data: Data) {
   }
 }
 
-/// Decodes a coded body, complete and in pieces. The contents are equal, and a turn has a limited amount of work.
+/// Decodes a coded body, complete and in chunks. The contents are equal, and a turn has a limited amount of work.
 ///
-/// The first byte chooses the codings, the second the size of the pieces.
+/// The first byte chooses the codings, the second the size of the chunks.
 func fuzzCodings(_ data: Data) {
   guard data.count > 2 else { return }
   let names = ["gzip", "deflate", "br", "zstd", "gzip, deflate", "br, gzip", "zstd, zstd", "deflate, br"]
