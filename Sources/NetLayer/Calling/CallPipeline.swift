@@ -22,8 +22,7 @@ final class CallPipeline: Sendable {
     answering = Chain.Answering(
       mapping: backend.mapping, context: context,
       transport: TransportIdentity(
-        number: backend.transportNumber, account: account,
-        isLasting: account != nil || backend.transportNumber == own))
+        number: backend.transportNumber, account: account, isLasting: account != nil || backend.transportNumber == own))
     interceptors = backend.interceptors
     chosenTransport = backend.transport
   }

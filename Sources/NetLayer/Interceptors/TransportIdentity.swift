@@ -4,12 +4,16 @@ import Streams
 /// The transport of a network, as a part of the keys under which responses are shared and stored. Transports may differ
 /// in the user: by a client certificate, a proxy or an address.
 struct TransportIdentity: Sendable, Hashable {
-  /// The number of the transport.
-  let number: UInt64
-  /// The account that the transport states.
-  let account: String?
-  /// Whether stored responses can be recognized after a new launch, which assigns other numbers.
-  let isLasting: Bool
+  /// The start of a key, made once for all calls of a network.
+  let keyPart: [UInt8]
+
+  /// - Parameters:
+  ///   - number: The number of the transport.
+  ///   - account: The account that the transport states.
+  ///   - isLasting: Whether stored responses can be recognized after a new launch, which assigns other numbers.
+  init(number: UInt64, account: String?, isLasting: Bool) {
+    keyPart = CacheKey.start(number: number, account: account, isLasting: isLasting)
+  }
 }
 
 /// The numbers of transports. Unlike an address, a number is never used again.

@@ -14,6 +14,12 @@ struct CacheKey {
   /// The end of the part of a key that is only valid in this process.
   private static let endOfPlace: UInt8 = 3
 
+  /// Returns the start of the keys of a transport.
+  static func start(number: UInt64, account: String?, isLasting: Bool) -> [UInt8] {
+    let place = isLasting ? "\(number)" : "\(memoryMark)\(number)"
+    return Array(place.utf8) + [endOfPlace] + Array((account.map { "\($0.utf8.count):\($0)" } ?? "").utf8)
+  }
+
   /// Returns the part of `key` that names a file; `nil` for a response that is only in memory.
   static func lastingPart(of key: String) -> Substring? {
     guard key.first != memoryMark else { return nil }
@@ -49,11 +55,7 @@ struct CacheKey {
   ) {
     bytes = []
     bytes.reserveCapacity(128)
-    if let transport {
-      bytes += (transport.isLasting ? "\(transport.number)" : "\(Self.memoryMark)\(transport.number)").utf8
-      bytes.append(Self.endOfPlace)
-      if let account = transport.account { bytes += "\(account.utf8.count):\(account)".utf8 }
-    }
+    if let transport { bytes += transport.keyPart }
     append((method ?? request.method).rawValue)
     append(account)
     // The field determines whether a transport decodes the body.
