@@ -83,14 +83,15 @@
         }
       }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let sizes = [0, CurlLibrary.asksBeforeSending ? 900_000 : 60_000, 0]
+      // At least one byte, because libcurl 8.14 omits the `?` of an empty query.
+      let sizes = [1, CurlLibrary.asksBeforeSending ? 900_000 : 60_000, 1]
       var heads: [Int] = []
       for size in sizes {
         let url = try XCTUnwrap(URL(string: "\(server.url)?\(String(repeating: "x", count: size))"))
         let request = Request(url: url, timeouts: .init(connect: 20, idle: 5, total: 30))
         heads.append(try XCTUnwrap(Int(try outcome(request, on: transport).get().text())))
       }
-      XCTAssertEqual(heads[1] - heads[0], sizes[1])
+      XCTAssertEqual(heads[1] - heads[0], sizes[1] - sizes[0])
       XCTAssertEqual(heads[2], heads[0])
     }
 
