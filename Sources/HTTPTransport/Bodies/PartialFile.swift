@@ -5,8 +5,8 @@ import PortableFoundation
 ///
 /// A resumable file outlives the process, so that a later process can continue the download. `NAME.part` contains the
 /// bytes, and `NAME.part.json` a note about their version. A name that is too long is truncated, and its digest is
-/// appended. Bytes without a note belong to another program, and are not touched. The file is locked while it is open,
-/// so that two downloads never write to it.
+/// appended. Bytes without a note belong to another program, and are not touched. A file or note that another user can
+/// write to is replaced by a new file. The file is locked while it is open, so that two downloads never write to it.
 ///
 /// Any other file has a unique name, and is removed when this object is released.
 package final class PartialFile {
@@ -67,7 +67,7 @@ package final class PartialFile {
       }
       // Another download may have completed the file between the two steps.
     } while !isStillThere
-    let known = try? Data(contentsOf: sidecar)
+    let (known, isOwnNote) = Self.content(of: sidecar)
     let written = known.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
     count = Int64(lseek(descriptor, 0, SEEK_END))
     if known != nil || count > 0, written?.resource == nil, written?.validator == nil {
@@ -78,8 +78,43 @@ package final class PartialFile {
       throw NetworkError(
         kind: .file, reason: "\(other.path) does not belong to a download; move it away, or choose another destination")
     }
+    guard Self.isOwn(descriptor), isOwnNote else {
+      try replace()
+      return
+    }
     note = written?.validator == nil ? nil : written
     if count > 0, note == nil { try restart(nil) }
+  }
+
+  /// Returns whether nobody but this user can write to an open regular file, and whether it has one name only.
+  private static func isOwn(_ descriptor: Int32) -> Bool {
+    var info = stat()
+    return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
+      && info.st_nlink == 1 && info.st_mode & S_IWOTH == 0
+  }
+
+  /// Returns the content of a note, `nil` without one, and whether nobody but this user can have written it.
+  private static func content(of sidecar: URL) -> (Data?, isOwn: Bool) {
+    // Neither follows a symbolic link, nor waits for the writer of a FIFO.
+    let descriptor = open(sidecar.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return (nil, true) }
+    defer { _ = close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(descriptor, &bytes, bytes.count)
+    return (Data(bytes.prefix(max(count, 0))), isOwn(descriptor))
+  }
+
+  /// Replaces a partial file or a note that another user may have written by a new, empty file.
+  private func replace() throws(NetworkError) {
+    let isRemoved = unlink(part.path) == 0 && (unlink(sidecar?.path ?? "") == 0 || errno == ENOENT)
+    closeFile()
+    if isRemoved { descriptor = open(part.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644) }
+    count = 0
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw NetworkError(
+        kind: .file,
+        reason: "another user can write to \(part.path) or its note; move them away, or choose another destination")
+    }
   }
 
   /// Returns the name of the partial file of `name`. The name of its note has at most 255 bytes.
@@ -132,9 +167,13 @@ package final class PartialFile {
     guard let sidecar else { return }
     // Writes the note before the first byte, because bytes without a note are not recognized as a download. A note
     // without bytes is harmless.
-    do { try JSONEncoder().encode(note ?? Note(resource: "")).write(to: sidecar, options: .atomic) } catch {
+    let text: Data
+    do { text = try JSONEncoder().encode(note ?? Note(resource: "")) } catch {
       throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
     }
+    let file = try PartialFile(sidecar)
+    try file.append(text)
+    try file.complete()
   }
 
   /// Appends `bytes`.

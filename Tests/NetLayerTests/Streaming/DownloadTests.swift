@@ -305,6 +305,33 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 
+  func test_partialFileThatAnotherUserCanWriteTo_isReplaced() throws {
+    let (part, note, name) = (destination.path + ".part", destination.path + ".part.json", destination.path + ".other")
+    var changes: [(String, () -> Int32)] = [
+      ("mode", { chmod(part, 0o666) }), ("mode of the note", { chmod(note, 0o666) }),
+      ("name", { link(part, name) }), ("name of the note", { link(note, name) }),
+    ]
+    // Only the superuser can give files away.
+    if geteuid() == 0 {
+      changes += [("owner", { chown(part, 1, 1) }), ("owner of the note", { chown(note, 1, 1) })]
+    }
+    for (change, apply) in changes {
+      try begin()
+      XCTAssertEqual(apply(), 0, change)
+      let subscription = subscribe()
+      let pending = try pending(200, ["Content-Length": "3", "ETag": "\"v1\""], "new")
+      XCTAssertNil(pending.request.headers["Range"], change)
+      end(pending)
+      subscription.dispose()
+      XCTAssertEqual(try Data(contentsOf: destination), Data("new".utf8), change)
+      let attributes = try FileManager.default.attributesOfItem(atPath: destination.path)
+      XCTAssertEqual(attributes[.ownerAccountID] as? Int, Int(geteuid()), change)
+      XCTAssertEqual(attributes[.referenceCount] as? Int, 1, change)
+      XCTAssertEqual(attributes[.posixPermissions] as? Int, 0o644, change)
+      try? FileManager.default.removeItem(atPath: name)
+    }
+  }
+
   func test_namesOfUpTo255Bytes_areDownloadedAndResumed() throws {
     for name in [
       String(repeating: "n", count: 255), String(repeating: "名", count: 82) + ".tar",
