@@ -17,12 +17,18 @@ struct DownloadOptions: URLOptions {
     return true
   }
 
-  /// The file to write: the given path, or the last component of the URL in the given directory.
-  var destination: URL {
-    let name = url?.lastPathComponent ?? ""
-    let file = name.isEmpty || name == "/" ? "download" : name
-    guard let output else { return URL(filePath: file) }
-    return isDirectory(output) ? URL(filePath: output).appending(path: file) : URL(filePath: output)
+  /// Returns the file to write: the given path, or the last component of the URL in the given directory.
+  ///
+  /// - Throws: `UsageError` if the component, decoded, is not a plain and visible name.
+  func destination() throws -> URL {
+    if let output, !isDirectory(output) { return URL(filePath: output) }
+    let last = url?.path(percentEncoded: true).split(separator: "/").last ?? "download"
+    guard let name = last.decodingPercent, !name.hasPrefix("."),
+      !name.unicodeScalars.contains(where: { $0 == "/" || $0.properties.generalCategory == .control })
+    else {
+      throw UsageError("the URL ends in \(String(last).debugDescription), which is not a safe file name; pass -o FILE")
+    }
+    return output.map { URL(filePath: $0).appending(path: name) } ?? URL(filePath: name)
   }
 
   private static func digest(_ text: String) throws -> Data {
@@ -63,12 +69,13 @@ enum DownloadCommand {
     // Only the idle limit applies to a download, not a limit for its whole duration.
     let network = try options.request.network(console).with { $0.timeouts.total = .infinity }
     let target = try options.target()
+    let file = try options.destination()
     if options.request.curl { return DryRun.run(target, network, console) }
     let start = ContinuousClock.now
-    let before = partSize(options.destination)
+    let before = partSize(file)
     // The thread of the stream writes the state, and the main thread reads it at the end.
     let course = Locked(Course())
-    let ending = network.download(to: options.destination, sha256: options.sha256) { target }.wait { transfer in
+    let ending = network.download(to: file, sha256: options.sha256) { target }.wait { transfer in
       if case .progress(let progress) = transfer {
         course.withLock { course in
           course.first = course.first ?? progress.received
@@ -81,14 +88,14 @@ enum DownloadCommand {
     console.progress("")
     let seen = course.withLock { $0 }
     if case .interrupted = ending {
-      let count = partSize(options.destination)
+      let count = partSize(file)
       console.log("stopped at \(Quantity.bytes(Double(count))): run the same command to resume")
     }
     if case .completed = ending {
       // A download that started again from the beginning reports fewer bytes at first than the partial file had.
       let resumedAt = before > 0 && (seen.first ?? 0) >= before ? before : 0
       let seconds = (ContinuousClock.now - start) / .seconds(1)
-      console.print(text(of: seen.last.received, resumedAt, seconds, options, console.style))
+      console.print(text(of: seen.last.received, resumedAt, seconds, file, options, console.style))
     }
     return console.finish(ending, json: options.request.json)
   }
@@ -96,15 +103,16 @@ enum DownloadCommand {
   private static func partSize(_ destination: URL) -> Int64 { fileSize(destination.path + ".part") ?? 0 }
 
   private static func text(
-    of count: Int64, _ resumedAt: Int64, _ seconds: Double, _ options: DownloadOptions, _ style: Style
+    of count: Int64, _ resumedAt: Int64, _ seconds: Double, _ file: URL, _ options: DownloadOptions,
+    _ style: Style
   ) -> String {
     if options.request.json {
-      return JSONLine().adding("file", options.destination.path).adding("bytes", Int(count))
+      return JSONLine().adding("file", file.path).adding("bytes", Int(count))
         .adding("resumedAt", Int(resumedAt)).adding("seconds", seconds).text
     }
     let rate = Quantity.bytes(Double(count - resumedAt) / max(seconds, 1e-3))
     let resumed = resumedAt > 0 ? ", resumed at \(Quantity.bytes(Double(resumedAt)))" : ""
-    return "\(style.green(options.destination.relativePath)): \(Quantity.bytes(Double(count))) "
+    return "\(style.green(file.relativePath)): \(Quantity.bytes(Double(count))) "
       + "in \(Quantity.fixed(seconds, digits: 1)) s, \(rate)/s\(resumed)"
   }
 }

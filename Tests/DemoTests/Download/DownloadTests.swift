@@ -67,6 +67,16 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["file"])
   }
 
+  func test_urlWithoutASafeFileName_isRefused() throws {
+    for last in ["..%2f..%2fpwn", "..", "%2e%2e", ".bashrc", "a%2fb", "a%0ab", "a%1b", "%ff"] {
+      let result = try DemoProcess.run("download", "http://127.0.0.1:9/\(last)", "-o", folder.path)
+      XCTAssertEqual(result.code, 2, last)
+      XCTAssertTrue(result.errors.contains("\"\(last)\"") && result.errors.contains("-o FILE"), result.errors)
+    }
+    let other = try DemoProcess.run("download", "http://127.0.0.1:9/..%2fpwn", "-o", file.path)
+    XCTAssertEqual(other.code, 1, "the name of the file is given")
+  }
+
   func test_wrongDigest_failsAndLeavesNoFile() throws {
     let server = try PlayServer()
     let digest = String(repeating: "0", count: 64)
