@@ -7,13 +7,13 @@ extension Response {
   /// let next = response.links["next"]
   /// ```
   /// Relative URLs are resolved against the URL of the response. If a relation has several links, the first is used.
-  /// Links of another resource (`anchor`) are ignored.
+  /// Links of another resource (`anchor`) are ignored. A user and a password in a link are dropped (RFC 9110 §4.2.4).
   public var links: [String: URL] {
     var links: [String: URL] = [:]
     for field in headers where field.name.lowercased() == "link" {
       var parser = LinkParser(field.value)
       while let link = parser.next() {
-        guard let url = URL(string: link.target, relativeTo: url)?.absoluteURL else { continue }
+        guard let url = URL(reference: link.target, from: url) else { continue }
         for relation in link.relations where links[relation] == nil { links[relation] = url }
       }
     }

@@ -75,7 +75,7 @@ extension RedirectPolicy {
 
   /// Resolves `location`. A target without a fragment inherits the fragment of `from` (RFC 9110 §10.2.2).
   private static func target(of location: String, from: URL) -> URL? {
-    guard let target = URL(string: location, relativeTo: from)?.absoluteURL else { return nil }
+    guard let target = URL(reference: location, from: from) else { return nil }
     let old = from.absoluteString
     guard let hash = old.firstIndex(of: "#"), !location.contains("#") else { return target }
     return URL(string: target.absoluteString + old[hash...]) ?? target

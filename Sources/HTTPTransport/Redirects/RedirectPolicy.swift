@@ -11,6 +11,9 @@ import PortableFoundation
 /// - A target without a fragment inherits the fragment of the redirected URL (RFC 9110 §10.2.2).
 /// - `Authorization`, `Cookie`, `Proxy-Authorization` and all fields whose names are secret, according to
 ///   `Redaction.standard` or the backend's redaction, are not sent to another origin.
+/// - A user and a password in a `Location` are dropped (RFC 9110 §4.2.4).
+/// - A redirect from another origin to a Unix domain socket of `CurlTransport.Configuration.addresses` fails with
+///   `redirect`.
 public struct RedirectPolicy: Sendable, Hashable {
   /// A redirect that may be followed.
   public struct Step: Sendable {

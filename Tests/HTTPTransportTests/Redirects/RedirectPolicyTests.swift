@@ -44,6 +44,16 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
+  func testTheUserAndPasswordOfALocationAreDropped() throws {
+    for (location, target) in [
+      ("http://u:p@g/c", "http://g/c"), ("//u@h/c?q=%2F#f", "http://h/c?q=%2F#f"), ("http://:p@h:81/", "http://h:81/"),
+    ] {
+      XCTAssertEqual(try followed(decide("http://h/a/b", 302, location)).url.absoluteString, target)
+    }
+    let own = try followed(decide("http://u:p@h/a", 302, "/c")).url
+    XCTAssertEqual(own.absoluteString, "http://u:p@h/c", "those of the caller are kept")
+  }
+
   func testARedirectFromHTTPSToHTTPIsRejected() throws {
     guard case .fail(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
     XCTAssertEqual(error.kind, .redirect)
