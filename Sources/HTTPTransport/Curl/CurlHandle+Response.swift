@@ -64,8 +64,8 @@
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, currentRequest: transfer.currentRequest, status: answer.status,
-          headers: answer.headers,
-          trail: transfer.trail, cookies: cookiesSent)
+          headers: answer.headers, trail: transfer.trail, cookies: cookiesSent,
+          isUnixSocket: configuration.directory.isUnixSocket)
         if case .deliver = decision {} else { redirect = decision }
       }
       // A body that is read and dropped needs no check of its end.

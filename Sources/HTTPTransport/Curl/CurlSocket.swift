@@ -197,7 +197,7 @@
       currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
       switch RedirectPolicy.decide(
         original: request, currentRequest: currentRequest, status: status, headers: headers, trail: trail,
-        cookies: cookiesSent)
+        cookies: cookiesSent, isUnixSocket: loop.configuration.directory.isUnixSocket)
       {
       case .fail(let error): fail(error)
       case .follow(let next, let trail):

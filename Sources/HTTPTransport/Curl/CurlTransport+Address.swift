@@ -15,7 +15,8 @@
       /// The path of a Unix domain socket, of at most 107 bytes.
       ///
       /// The connection bypasses proxies and name lookup, and uses TLS if the URL is `https`.
-      /// `Configuration.maxRequestsPerConnection` is enforced while there is a single connection to the path.
+      /// `Configuration.maxRequestsPerConnection` is enforced while there is a single connection to the path. A redirect
+      /// from another origin to this host fails with `redirect`.
       case unixSocket(path: String)
     }
   }
@@ -49,6 +50,10 @@
       func address(of url: URL) -> CurlTransport.Address? {
         guard !isEmpty, let host = CurlTransport.TLS.pinnedHost(url) else { return nil }
         return addresses[Self.key(host, url.portInUse)] ?? addresses[host]
+      }
+
+      func isUnixSocket(_ url: URL) -> Bool {
+        if case .unixSocket = address(of: url) { true } else { false }
       }
 
       private static func failure(_ reason: String) -> NetworkError {

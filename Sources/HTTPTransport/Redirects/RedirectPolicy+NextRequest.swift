@@ -13,10 +13,11 @@ extension RedirectPolicy {
   }
 
   /// Returns the decision on a response with `status` and `headers` to `currentRequest`, which was sent with the jar's
-  /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request.
+  /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request. `isUnixSocket` returns
+  /// whether the transport connects to a Unix domain socket for a URL: only its own origin may redirect to it.
   static func decide(
     original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
-    cookies: String?
+    cookies: String?, isUnixSocket: (URL) -> Bool = { _ in false }
   ) -> Decision {
     guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
       return .deliver
@@ -53,6 +54,12 @@ extension RedirectPolicy {
     guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
       return fail(
         "\(from) redirects to \(location), from https to http, which is not followed; request the http URL directly")
+    }
+    // Services on such a socket trust everyone who can connect to it.
+    guard Origin(currentRequest.url) == Origin(target) || !isUnixSocket(target) else {
+      return fail(
+        "\(from) redirects to \(location), for which Configuration.addresses has a Unix domain socket; only requests "
+          + "of the caller are sent to it from another origin, so request that URL directly")
     }
     // A server must not cause requests that a caller must not send.
     if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {

@@ -103,6 +103,30 @@
 
     // MARK: Unix domain sockets
 
+    func testOnlyItsOwnOriginRedirectsToAUnixSocket() throws {
+      let path = try socketPath()
+      let heads = Notes()
+      let local = try RawServer(path: path) { client, _ in
+        while let head = client.receiveHead() {
+          heads.add(String(head.prefix { $0 != "\r\n" }))
+          client.send(
+            head.contains("/first")
+              ? "HTTP/1.1 307 X\r\nLocation: /second\r\nContent-Length: 0\r\n\r\n"
+              : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+      }
+      let server = try LoopbackServer { _ in .redirect(to: "http://docker/containers/create?name=x", status: 307) }
+      let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: path)]))
+      XCTAssertEqual(try text("http://docker/first", on: transport), "ok")
+      guard case .failure(let error) = try outcome(server.url.absoluteString, on: transport) else {
+        return XCTFail("followed")
+      }
+      XCTAssertEqual(error.kind, .redirect)
+      XCTAssert(error.reason.contains("redirects to http://docker/containers/create?name=x"), error.reason)
+      XCTAssertEqual(heads.all, ["GET /first HTTP/1.1", "GET /second HTTP/1.1"])
+      withExtendedLifetime(local) {}
+    }
+
     func testRequestsOverAUnixSocket_reuseItsConnection() throws {
       let path = try socketPath()
       let server = try RawServer(path: path, Self.serve)

@@ -180,6 +180,16 @@ import XCTest
       withExtendedLifetime((control, other)) {}
     }
 
+    func testARedirectToAUnixSocketIsNotFollowed() throws {
+      let server = try LoopbackServer { _ in .redirect(to: "http://docker/attach") }
+      let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
+      let listener = Listener()
+      let control = connect(transport, server, listener)
+      until { listener.end.value != nil }
+      XCTAssertEqual(listener.error?.kind, .redirect)
+      withExtendedLifetime(control) {}
+    }
+
     func testSendsCompleteInOrderAndFailAfterTheEnd() throws {
       let transport = try CurlTransport()
       let server = try LoopbackServer { _ in .socket(.echo) }
