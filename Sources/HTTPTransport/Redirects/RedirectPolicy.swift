@@ -28,7 +28,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   }
 
   let limit: Int
-  let allowsDowngrade: Bool
+  package let allowsDowngrade: Bool
   var keepsMethod = false
   let rule: Rule
 

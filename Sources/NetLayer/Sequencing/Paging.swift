@@ -4,6 +4,8 @@ import Streams
 /// A style in which an API links its pages.
 public enum Paging: Sendable, Hashable {
   /// Follows the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's API does.
+  ///
+  /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
   case link
   /// Sends the cursor at a path of the body, such as `meta.next`, as a query parameter.
   case cursor(at: String = "cursor", parameter: String = "cursor")
@@ -36,6 +38,8 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var origin: Origin?
     /// The URL of the last page's request.
     var url: String?
+    /// Whether the last page came over TLS, so that its link must not lead to `http`.
+    var refusesHTTP = false
   }
 
   /// Guards the state; pages arrive one at a time, on any thread.
@@ -68,6 +72,12 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     guard let url = URL(string: text) else {
       throw NetworkError(kind: .sequence, reason: "the link to the next page is invalid: \(text.debugDescription)")
     }
+    if url.scheme?.lowercased() == "http", state.withLock(\.refusesHTTP) {
+      throw NetworkError(
+        kind: .redirect,
+        reason:
+          "\(last ?? "") links to \(text), from https to http, which is not followed; request the http URL directly")
+    }
     var call = Call(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
     if Origin(url) != state.withLock(\.origin) {
@@ -87,7 +97,10 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
       // The origin of the requested URL, stored once: neither a redirect nor a link makes another origin the backend's
       // own.
       let origin = Origin(response.request.url)
+      let refusesHTTP =
+        response.url.scheme?.lowercased() == "https" && !response.request.options.redirects.allowsDowngrade
       state.withLock { state in
+        state.refusesHTTP = refusesHTTP
         state.origin = state.origin ?? origin
         state.url = response.request.url.absoluteString
         state.count += 1

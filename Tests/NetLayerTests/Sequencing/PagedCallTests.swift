@@ -79,6 +79,20 @@ final class PagedCallTests: XCTestCase {
     }
   }
 
+  func test_linkFromHTTPSToHTTP_isNotFollowed() throws {
+    let (api, stub) = network { _ in Self.linked("[1]", "<http://api.test/b>; rel=next") }
+    let pages = record(api.pages(.get("https://api.test/a"), of: Int.self))
+    XCTAssertEqual(pages.elements.map(\.items), [[1]])
+    let error = try XCTUnwrap(pages.error)
+    XCTAssertEqual(error.kind, .redirect)
+    XCTAssertTrue(error.reason.contains("https://api.test/a links to http://api.test/b"), error.reason)
+    XCTAssertEqual(stub.requests.count, 1)
+    let allowing = api.with { $0.options.redirects = .follow(downgrade: true) }
+    let all = record(allowing.pages(.get("https://api.test/a"), of: Int.self))
+    XCTAssertEqual(all.elements.count, 2)
+    XCTAssertEqual(all.error?.kind, .sequence, "the second page links to itself")
+  }
+
   func test_redirect_doesNotChangeTheTrustedOrigin() throws {
     let stub = StubTransport { _ in nil }
     let moved = AsyncInterceptor { request, _ in
