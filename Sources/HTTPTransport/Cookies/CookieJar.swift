@@ -13,6 +13,9 @@ import Streams
 /// - A response without TLS does not affect `Secure` cookies.
 /// - The name prefixes `__Host-` and `__Secure-` have the meaning of RFC 6265bis.
 /// - A cookie of more than 4,096 bytes is ignored.
+/// - A request has at most 16 KB of cookies, those with the longest paths. More would make servers reject it.
+/// - At most 100 cookies per domain are stored, and 3,000 in total (RFC 6265 §6.1). Of a domain, the oldest are removed;
+///   in total, those that were not sent for the longest time.
 public final class CookieJar: Sendable {
   /// A cookie.
   public struct Cookie: Sendable, Hashable {
@@ -32,21 +35,58 @@ public final class CookieJar: Sendable {
     public var expires: Date?
   }
 
-  /// The maximum number of cookies per domain; the oldest cookies are removed. RFC 6265 §6.1 requires at least 50.
-  private static let limit = 100
+  /// The maximum number of cookies per domain, and of all. RFC 6265 §6.1 requires at least 50, and 3,000.
+  private static let (limit, totalLimit) = (100, 3000)
+  /// The maximum size of the `Cookie` field in bytes.
+  private static let fieldLimit = 16 << 10
 
-  /// The cookies by domain, in order of creation. Any thread may use them. No other code is called under the lock.
-  private let kept = Locked<[String: [Cookie]]>([:])
+  private struct Entry {
+    var cookie: Cookie
+    /// The number of the store or request that used the cookie last.
+    var lastUse: Int
+  }
+
+  private struct Kept {
+    /// The cookies by domain, in order of creation. No domain is without cookies.
+    var domains: [String: [Entry]] = [:]
+    var uses = 0
+
+    var count: Int { domains.values.reduce(0) { $0 + $1.count } }
+
+    mutating func edit(_ domain: String, _ change: (inout [Entry]) -> Void) {
+      var entries = domains.removeValue(forKey: domain) ?? []
+      change(&entries)
+      if !entries.isEmpty { domains[domain] = entries }
+    }
+
+    /// Removes a cookie if there are too many: all expired ones, or else the one that was not used for the longest time
+    /// (RFC 6265 §5.3).
+    mutating func makeRoom(at now: Date) {
+      guard count > CookieJar.totalLimit else { return }
+      for domain in Array(domains.keys) { edit(domain) { $0.removeAll { $0.cookie.isExpired(at: now) } } }
+      guard count > CookieJar.totalLimit else { return }
+      let oldest = domains.mapValues { $0.map(\.lastUse).min() ?? 0 }.min { $0.value < $1.value }
+      guard let (domain, use) = oldest else { return }
+      edit(domain) { entries in
+        if let index = entries.firstIndex(where: { $0.lastUse == use }) { entries.remove(at: index) }
+      }
+    }
+  }
+
+  /// Any thread may use the cookies. No other code is called under the lock.
+  private let kept = Locked(Kept())
 
   /// Creates an empty jar.
   public init() {}
 
   /// The cookies by domain, the oldest first. Includes expired cookies until the next request to their domain.
-  public var cookies: [Cookie] { kept.withLock { $0 }.sorted { $0.key < $1.key }.flatMap(\.value) }
+  public var cookies: [Cookie] {
+    kept.withLock(\.domains).sorted { $0.key < $1.key }.flatMap { $0.value.map(\.cookie) }
+  }
 
   /// Removes all cookies.
   public func removeAll() {
-    let all = kept.withLock { exchange(&$0, with: [:]) }
+    let all = kept.withLock { exchange(&$0, with: Kept()) }
     withExtendedLifetime(all) {}
   }
 
@@ -56,22 +96,33 @@ public final class CookieJar: Sendable {
     guard let host = url.plainHost else { return nil }
     let path = SetCookie.path(url)
     let isSecure = url.scheme?.lowercased() == "https"
-    let cookies = kept.withLock { kept in
-      guard !kept.isEmpty else { return [Cookie]() }
-      return Self.domains(of: host).flatMap { domain in
-        kept[domain]?.removeAll { $0.expires.map { $0 <= now } ?? false }
-        return (kept[domain] ?? []).filter { cookie in
-          (isSecure || !cookie.isSecure) && (cookie.isForSubdomains || domain == host)
-            && Self.isBelow(path, cookie.path)
+    return kept.withLock { kept in
+      guard !kept.domains.isEmpty else { return nil }
+      let domains = Self.domains(of: host).filter { kept.domains[$0] != nil }
+      kept.uses += 1
+      var found: [(domain: String, index: Int, cookie: Cookie)] = []
+      for domain in domains {
+        kept.edit(domain) { $0.removeAll { $0.cookie.isExpired(at: now) } }
+        for (index, entry) in (kept.domains[domain] ?? []).enumerated() {
+          let cookie = entry.cookie
+          guard isSecure || !cookie.isSecure, cookie.isForSubdomains || domain == host, Self.isBelow(path, cookie.path)
+          else { continue }
+          found.append((domain, index, cookie))
         }
       }
+      // A stable sort: cookies with equal paths keep their order of creation.
+      let sorted = found.enumerated().sorted {
+        ($1.element.cookie.path.utf8.count, $0.offset) < ($0.element.cookie.path.utf8.count, $1.offset)
+      }
+      var field = ""
+      for (domain, index, cookie) in sorted.map(\.element) {
+        let pair = "\(field.isEmpty ? "" : "; ")\(cookie.name)=\(cookie.value)"
+        guard field.utf8.count + pair.utf8.count <= Self.fieldLimit else { break }
+        field += pair
+        kept.domains[domain]?[index].lastUse = kept.uses
+      }
+      return field.isEmpty ? nil : field
     }
-    guard !cookies.isEmpty else { return nil }
-    // The sort is stable, because cookies with equal paths keep their order of creation.
-    let sorted = cookies.enumerated().sorted {
-      ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
-    }
-    return sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
   }
 
   /// Stores the cookies of the `Set-Cookie` fields in a response from `url`.
@@ -80,32 +131,38 @@ public final class CookieJar: Sendable {
       guard let cookie = SetCookie(field, from: url, at: now)?.cookie else { continue }
       let isSecure = url.scheme?.lowercased() == "https"
       kept.withLock { kept in
-        if !isSecure, Self.protects(kept, from: cookie) { return }
-        var cookies = kept[cookie.domain] ?? []
-        let old = cookies.firstIndex {
-          $0.name == cookie.name && $0.path == cookie.path && $0.isForSubdomains == cookie.isForSubdomains
+        if !isSecure, Self.protects(kept.domains, from: cookie) { return }
+        kept.uses += 1
+        let entry = Entry(cookie: cookie, lastUse: kept.uses)
+        kept.edit(cookie.domain) { entries in
+          let old = entries.firstIndex {
+            $0.cookie.name == cookie.name && $0.cookie.path == cookie.path
+              && $0.cookie.isForSubdomains == cookie.isForSubdomains
+          }
+          if cookie.isExpired(at: now) {
+            if let old { entries.remove(at: old) }
+          } else if let old {
+            // A replaced cookie keeps its position (RFC 6265 §5.3, step 11.3).
+            entries[old] = entry
+          } else {
+            entries.append(entry)
+            if entries.count > Self.limit { entries.removeFirst() }
+          }
         }
-        if cookie.expires.map({ $0 <= now }) ?? false {
-          if let old { cookies.remove(at: old) }
-        } else if let old {
-          // A replaced cookie keeps its position (RFC 6265 §5.3, step 11.3).
-          cookies[old] = cookie
-        } else {
-          cookies.append(cookie)
-          if cookies.count > Self.limit { cookies.removeFirst() }
-        }
-        kept[cookie.domain] = cookies
+        kept.makeRoom(at: now)
       }
     }
   }
 
   /// Returns whether a `Secure` cookie exists that `cookie`, received without TLS, must neither replace nor shadow (RFC
   /// 6265bis §5.7, step 13).
-  private static func protects(_ kept: [String: [Cookie]], from cookie: Cookie) -> Bool {
-    kept.contains { domain, cookies in
+  private static func protects(_ domains: [String: [Entry]], from cookie: Cookie) -> Bool {
+    domains.contains { domain, entries in
       (domain == cookie.domain || SetCookie.isBelow(domain, domain: cookie.domain)
         || SetCookie.isBelow(cookie.domain, domain: domain))
-        && cookies.contains { $0.isSecure && $0.name == cookie.name && isBelow(cookie.path, $0.path) }
+        && entries.contains {
+          $0.cookie.isSecure && $0.cookie.name == cookie.name && isBelow(cookie.path, $0.cookie.path)
+        }
     }
   }
 
@@ -124,4 +181,8 @@ public final class CookieJar: Sendable {
   private static func isBelow(_ path: String, _ prefix: String) -> Bool {
     path == prefix || (path.hasPrefix(prefix) && (prefix.hasSuffix("/") || path.dropFirst(prefix.count).hasPrefix("/")))
   }
+}
+
+extension CookieJar.Cookie {
+  fileprivate func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 }

@@ -134,6 +134,32 @@ final class CookieJarTests: XCTestCase {
     XCTAssertNil(jar.header(for: try url("http://h/")))
   }
 
+  func testARequestHasAtMost16KBOfCookies() throws {
+    let value = String(repeating: "v", count: 4000)
+    let fields = (1...6).map { "c\($0)=\(value); Path=/\(String(repeating: "p/", count: $0 == 6 ? 1 : 0))" }
+    let header = try XCTUnwrap(header(fields, from: "http://h/", to: "http://h/p/"))
+    XCTAssertEqual(header, ["c6", "c1", "c2", "c3"].map { "\($0)=\(value)" }.joined(separator: "; "))
+  }
+
+  func testAtMost3000CookiesAreStored_andThoseNotSentForTheLongestTimeAreRemoved() throws {
+    let jar = CookieJar()
+    func store(_ domain: Int, _ count: Int, _ attributes: String = "") throws {
+      for index in 0..<count {
+        jar.store(["Set-Cookie": "c\(index)=1\(attributes)"], from: try url("http://h\(domain)/"), at: now)
+      }
+    }
+    for domain in 0..<30 { try store(domain, 100) }
+    XCTAssertNotNil(jar.header(for: try url("http://h0/"), at: now))
+    try store(30, 100)
+    XCTAssertEqual(jar.cookies.count, 3000)
+    XCTAssertEqual(Set(jar.cookies.map(\.domain)), Set((0...30).map { "h\($0)" }).subtracting(["h1"]))
+    try store(31, 99, "; Max-Age=10")
+    try store(32, 1)
+    XCTAssertFalse(jar.cookies.contains { $0.domain == "h2" })
+    jar.store(["Set-Cookie": "a=1"], from: try url("http://h33/"), at: now + 10)
+    XCTAssertEqual(jar.cookies.count, 2902, "expired cookies are removed first")
+  }
+
   func testADomainKeepsAtMost100Cookies() throws {
     let jar = CookieJar()
     for index in 0..<150 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://h/")) }
