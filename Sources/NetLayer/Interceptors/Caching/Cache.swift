@@ -42,7 +42,8 @@ public final class Cache: Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - directory: A directory for this cache only, created if it is missing; `nil` to cache only in memory.
+  ///   - directory: A directory for this cache only, created if it is missing; `nil` to cache only in memory. One that
+  ///     contains other files, or belongs to another user, is reported and not used.
   ///   - memoryLimit: The maximum number of bytes in memory, 8 MB by default.
   ///   - diskLimit: The maximum number of bytes on disk, 50 MB by default.
   ///   - clock: The clock.

@@ -27,7 +27,13 @@ extension DiskStore {
       tellUnusable(errno == ENOENT ? creation ?? errno : errno)
       return nil
     }
-    let lock = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if let problem = problem(of: directory) {
+      tell(
+        "the cache directory \(path) \(problem), so responses are kept in memory only; pass a new or empty directory")
+      _ = close(directory)
+      return nil
+    }
+    let lock = openat(directory, Self.marker, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard lock >= 0, fchmod(directory, 0o700) == 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       if lock >= 0, errno == EWOULDBLOCK {
         tell(
@@ -40,6 +46,18 @@ extension DiskStore {
       return nil
     }
     return Directory(descriptor: directory, lock: lock)
+  }
+
+  /// Returns why the store must not touch the files of `directory`; `nil` if it is empty, or its marker shows that a
+  /// store has created its files.
+  private func problem(of directory: Int32) -> String? {
+    var info = stat()
+    guard fstat(directory, &info) == 0, info.st_uid == geteuid() else { return "belongs to another user" }
+    guard fstatat(directory, Self.marker, &info, AT_SYMLINK_NOFOLLOW) != 0 else { return nil }
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return "can't be listed" }
+    // Version 0.1 named the marker `lock`, which other programs do, too.
+    let isOwn = names.contains("lock") && names.allSatisfy { $0 == "lock" || Self.isOwn($0) }
+    return names.isEmpty || isOwn ? nil : "contains files of other programs"
   }
 
   func tellUnusable(_ reason: Int32) {

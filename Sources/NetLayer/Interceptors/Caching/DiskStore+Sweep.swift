@@ -20,9 +20,7 @@ extension DiskStore {
     }
     for name in names {
       if name.hasPrefix(Self.temporaryPrefix) { _ = unlinkat(directory, name, 0) }
-      guard name.utf8.count == 64, name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 || $0 >= 97 && $0 <= 102 }) else {
-        continue
-      }
+      guard Self.isEntry(name) else { continue }
       let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
       if file < 0, Self.isShortage(errno) {
         tellUnusable(errno)

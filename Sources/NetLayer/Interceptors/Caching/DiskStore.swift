@@ -198,6 +198,21 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   }
 
   static let temporaryPrefix = "writing-"
+  /// The file that is locked, and that marks the directory as one of a store.
+  static let marker = "netlayer-cache"
+
+  /// Returns whether `name` is the name of an entry's file, also of an unfinished one.
+  static func isOwn(_ name: String) -> Bool {
+    isEntry(name)
+      || name.hasPrefix(temporaryPrefix) && name.utf8.dropFirst(temporaryPrefix.utf8.count).allSatisfy(isDigit)
+  }
+
+  /// Returns whether `name` is the name of an entry's file: a digest in lowercase hexadecimal digits.
+  static func isEntry(_ name: String) -> Bool {
+    name.utf8.count == 64 && name.utf8.allSatisfy { isDigit($0) || $0 >= 97 && $0 <= 102 }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
 }
 
 extension DiskStore {

@@ -31,7 +31,7 @@ final class CacheStoreTests: XCTestCase {
   }
 
   private var files: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).filter { $0 != "lock" }
+    ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).filter { $0 != DiskStore.marker }
   }
 
   private func path(_ name: String) -> URL { directory.appending(path: name) }
@@ -69,6 +69,46 @@ final class CacheStoreTests: XCTestCase {
     _ = open().settle()
     let mode = try FileManager.default.attributesOfItem(atPath: directory.path)[.posixPermissions] as? Int
     XCTAssertEqual(mode, 0o700)
+  }
+
+  func test_directoryOfAnotherProgram_isNotTouched() throws {
+    let names = ["writing-7", "writing-chapter1.txt", String(repeating: "a", count: 64), "lock"]
+    for contents in [Array(names.prefix(1)), Array(names.dropFirst(2).prefix(1)), names] {
+      try FileManager.default.createDirectory(
+        at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+      for name in contents { try Data("mine".utf8).write(to: path(name)) }
+      let cache = open()
+      cache.store(entry("1"), for: "a", headers: [:])
+      XCTAssertEqual(cache.settle().count, 0)
+      XCTAssertEqual(body(cache, "a"), "1", "kept in memory")
+      XCTAssertEqual(Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)), Set(contents))
+      let mode = try FileManager.default.attributesOfItem(atPath: directory.path)[.posixPermissions] as? Int
+      XCTAssertEqual(mode, 0o755)
+      XCTAssertTrue(problems.told.last?.contains("\(directory.path) contains files of other programs") == true)
+      try FileManager.default.removeItem(at: directory)
+    }
+  }
+
+  func test_directoryOfAnotherUser_isNotUsed() throws {
+    try XCTSkipIf(geteuid() != 0, "only the superuser can give a directory away")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    XCTAssertEqual(chown(directory.path, 1, 1), 0)
+    XCTAssertEqual(open().settle().count, 0)
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path), [])
+    XCTAssertTrue(problems.told.last?.contains("belongs to another user") == true, "\(problems.told)")
+  }
+
+  func test_directoryOfVersion0_1_isUsed() throws {
+    var cache: Cache? = open()
+    cache?.store(entry("1"), for: "a", headers: [:])
+    _ = cache?.settle()
+    cache = nil
+    try FileManager.default.moveItem(at: path(DiskStore.marker), to: path("lock"))
+    try Data().write(to: path("writing-7"))
+    let again = open()
+    XCTAssertEqual(again.settle().count, 1)
+    XCTAssertEqual(Set(files), [Digest.sha256(Data("a".utf8)).hex, "lock"])
+    XCTAssertEqual(problems.told, [])
   }
 
   func test_sweep_removesLeftoversAndCorruptOrExpiredEntriesOnly() throws {
