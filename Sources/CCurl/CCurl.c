@@ -102,20 +102,15 @@ static struct {
   void (*set_info_callback)(void *, void (*)(const void *, int, int));
 } tls;
 
-static void load_tls(const char *version) {
+static void load_tls(void *library, const char *version) {
 #ifdef CCURL_LINKED
   // Not with a library that may be BoringSSL. There, libcurl alone decides about the end of a connection.
+  (void)library;
   (void)version;
 #else
-  // If the process has several OpenSSL libraries, use libcurl's: another version's functions would misread its
-  // structures.
-  int major = 0, minor = 0;
-  char name[32];
-  if (version == NULL || sscanf(version, "OpenSSL/%d.%d", &major, &minor) != 2) return;
-  if (major >= 3) snprintf(name, sizeof name, "libssl.so.%d", major);
-  else snprintf(name, sizeof name, "libssl.so.%d.%d", major, minor);
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-  if (library == NULL) return;
+  // If the process has several OpenSSL libraries, use libcurl's: another one's functions would misread its structures.
+  // The lookup covers libcurl and its dependencies. It finds nothing if libcurl contains an OpenSSL that it hides.
+  if (version == NULL || strncmp(version, "OpenSSL/", 8) != 0) return;
   *(void **)&tls.set_info_callback = dlsym(library, "SSL_set_info_callback");
 #endif
 }
@@ -184,7 +179,7 @@ static void load(void) {
     return;
   }
   pthread_atfork(NULL, NULL, note_fork);
-  load_tls(data->ssl_version);
+  load_tls(library, data->ssl_version);
   info.number = data->version_num;
   info.version = data->version;
   info.tls = data->ssl_version;
