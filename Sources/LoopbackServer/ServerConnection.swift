@@ -116,7 +116,12 @@ final class ServerConnection {
       due = nil
       return
     }
-    due = DispatchTime.now().uptimeNanoseconds + UInt64(delay * 1e9)
+    due = Self.uptime(after: delay)
+  }
+
+  /// Returns the uptime in nanoseconds after `seconds`, at most 30 years: handlers may compute a delay from a request.
+  private static func uptime(after seconds: Double) -> UInt64 {
+    DispatchTime.now().uptimeNanoseconds + (seconds > 0 ? UInt64(min(seconds, 1e9) * 1e9) : 0)
   }
 
   /// Runs the script of a WebSocket, as long as input, delays and buffer space permit.
@@ -130,7 +135,7 @@ final class ServerConnection {
       switch webSocket?.next() ?? .nothing {
       case .nothing: return
       case .bytes(let bytes): output.append(contentsOf: bytes)
-      case .wait(let seconds): due = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9)
+      case .wait(let seconds): due = Self.uptime(after: seconds)
       case .end(let isReset):
         guard flush() else { return }
         if isReset { socket.resetOnClose() }

@@ -32,6 +32,19 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(server.requests.map(\.path), ["/1", "/2", "/3"])
   }
 
+  func testADelayOfAnyLengthEndsNoServer() throws {
+    let server = try LoopbackServer { request in
+      .text("late").delayed(by: Double(request.query("seconds") ?? "") ?? 0)
+    }
+    for seconds in ["9223372036854775807", "inf", "1e300"] {
+      let waiting = try RawClient(port: server.port)
+      waiting.send(get("/?seconds=\(seconds)"))
+    }
+    for seconds in ["-1", "-inf", "nan"] {
+      XCTAssert(try exchange(server, get("/?seconds=\(seconds)")).hasSuffix("late"), seconds)
+    }
+  }
+
   func testAThousandPipelinedRequestsSucceed() throws {
     let server = try LoopbackServer { .text($0.path) }
     let text = String(repeating: "GET /x HTTP/1.1\r\n\r\n", count: 1000) + get("/last")

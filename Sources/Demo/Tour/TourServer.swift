@@ -50,7 +50,7 @@ enum TourServer {
 
   private static func users(_ routes: inout LoopbackServer.Routes) {
     routes.on("GET", "/user/detail.do") { request in
-      guard let id = request.query("userid").flatMap({ Int($0) }), id > 0 else {
+      guard let id = request.query("userid").flatMap({ Int($0) }), (1...1_000_000).contains(id) else {
         return .json(#"{"code":404,"message":"没有这个用户"}"#)
       }
       let name = names[id % names.count]
@@ -66,8 +66,8 @@ enum TourServer {
     let titles = ["外滩的早晨", "Harbour at night", "雨后的胡同", "Fog over the valley", "地铁里的人", "Last light", "雪山"]
     routes.on("GET", "/feed") { request in
       let start = request.query("cursor").flatMap { Int($0) } ?? 0
+      guard titles.indices.contains(start) else { return .json(#"{"code":400,"message":"no such cursor"}"#) }
       let end = min(start + 3, titles.count)
-      guard start >= 0, start < end else { return .json(#"{"code":400,"message":"no such cursor"}"#) }
       let posts = (start..<end).map { index in
         #"{"post_id":\#(index + 1),"title":"\#(titles[index])","image_count":\#(index % 4 + 1)}"#
       }

@@ -47,6 +47,16 @@ final class TourTests: XCTestCase {
     XCTAssertGreaterThan(ContinuousClock.now - start, .milliseconds(300))
   }
 
+  func test_server_survivesExtremeNumbers() throws {
+    let server = try PlayServer()
+    for number in [Int.min, -1, 7, Int.max] {
+      for path in ["feed?cursor=", "user/detail.do?userid="] {
+        let result = try DemoProcess.run("get", "--raw", "\(server.url)/\(path)\(number)")
+        XCTAssertFalse(result.output.isEmpty, "\(path)\(number): \(result.errors)")
+      }
+    }
+  }
+
   func test_server_runsUntilInterrupt() throws {
     let server = try DemoProcess(["serve"])
     let url = try XCTUnwrap(server.line())
