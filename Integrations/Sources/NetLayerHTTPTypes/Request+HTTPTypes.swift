@@ -10,12 +10,16 @@ extension Request {
   ///   - body: The body; empty by default.
   /// - Throws: `NetworkError` of kind `invalidRequest` if they do not form a valid URL.
   public init(_ request: HTTPRequest, body: Request.Body = .none) throws(NetworkError) {
-    let text = "\(request.scheme ?? "https")://\(request.authority ?? "")\(request.path ?? "/")"
-    guard request.authority?.isEmpty == false, let url = URL(string: text) else {
+    let path = request.path ?? "/"
+    let text = "\(request.scheme ?? "https")://\(request.authority ?? "")\(path)"
+    // Without a slash, the path would continue the host.
+    guard request.authority?.isEmpty == false, path.isEmpty || path.hasPrefix("/"), let url = URL(string: text) else {
       throw NetworkError(
         kind: .invalidRequest,
         reason:
-          "the HTTPRequest makes no URL: \(text); give it a scheme, an authority and a path that is percent-encoded")
+          "the HTTPRequest has no valid URL: \(text); give it a scheme, an authority and a percent-encoded path that "
+          + "begins with a slash"
+      )
     }
     self.init(
       method: HTTPMethod(rawValue: request.method.rawValue), url: url, headers: HTTPHeaders(request.headerFields),

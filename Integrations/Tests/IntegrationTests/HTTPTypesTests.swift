@@ -24,6 +24,8 @@ final class HTTPTypesTests: XCTestCase {
       HTTPRequest(method: .get, scheme: "https", authority: nil, path: "/"),
       HTTPRequest(method: .get, scheme: "https", authority: "", path: "/"),
       HTTPRequest(method: .get, scheme: "https", authority: "h h", path: "/"),
+      HTTPRequest(method: .get, scheme: "https", authority: "h", path: "@evil.example/"),
+      HTTPRequest(method: .get, scheme: "https", authority: "h", path: ".evil.example/"),
     ] {
       XCTAssertThrowsError(try Request(request)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .invalidRequest) }
     }

@@ -34,12 +34,13 @@ public struct NetLayerTransport: ClientTransport {
   ///   - operationID: Ignored.
   /// - Returns: The response, whatever its status, and its body. The body is `nil` if the response cannot have one
   ///   (RFC 9110 §6.4.1).
-  /// - Throws: `NetworkError`; `CancellationError` if the task is cancelled.
+  /// - Throws: `NetworkError`, of kind `invalidRequest` if the path does not begin with a slash; `CancellationError` if
+  ///   the task is cancelled.
   public func send(
     _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String
   ) async throws -> (HTTPResponse, HTTPBody?) {
     let call = Call(
-      HTTPMethod(rawValue: request.method.rawValue), Self.url(of: request, below: baseURL),
+      HTTPMethod(rawValue: request.method.rawValue), try Self.url(of: request, below: baseURL),
       task: body.map { .stream(Request.BodyStream($0)) } ?? .plain, headers: HTTPHeaders(request.headerFields))
     let streamed = try await network.open(call).value
     let response = streamed.response
@@ -53,10 +54,17 @@ public struct NetLayerTransport: ClientTransport {
   }
 
   /// The path of the request behind that of the server. The query of the server's URL, if any, is dropped.
-  static func url(of request: HTTPRequest, below baseURL: URL) -> String {
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` if the path does not begin with a slash.
+  static func url(of request: HTTPRequest, below baseURL: URL) throws -> String {
     let base = baseURL.absoluteString.prefix { $0 != "?" && $0 != "#" }
     let path = request.path ?? ""
-    return (base.hasSuffix("/") && path.hasPrefix("/") ? base.dropLast() : base) + path
+    // Without the slash, the path would continue the host.
+    guard path.isEmpty || path.hasPrefix("/") else {
+      throw NetworkError(
+        kind: .invalidRequest, reason: "the path \(path.debugDescription) does not begin with a slash; add it")
+    }
+    return (base.hasSuffix("/") && !path.isEmpty ? base.dropLast() : base) + path
   }
 
   /// The length of the decoded body.

@@ -44,6 +44,22 @@ final class NetLayerTransportTests: XCTestCase {
     }
   }
 
+  func testAPathWithoutASlashIsRefused() async throws {
+    let server = try serve { _ in .text("sent") }
+    for path in ["@evil.example/", "users", ".evil.example/", ":1/"] {
+      do {
+        _ = try await NetLayerTransport().send(
+          HTTPRequest(method: .get, scheme: nil, authority: nil, path: path), body: nil,
+          baseURL: try XCTUnwrap(URL(string: "http://127.0.0.1:\(server.port)")), operationID: "x")
+        XCTFail("sent \(path)")
+      } catch let error as NetworkError {
+        XCTAssertEqual(error.kind, .invalidRequest)
+        XCTAssertTrue(error.reason.contains(path.debugDescription), error.reason)
+      }
+    }
+    XCTAssertEqual(server.requestCount, 0)
+  }
+
   func testTheBackendOfTheNetworkApplies() async throws {
     let count = Atomic(0)
     let server = try serve { _ in
