@@ -2,8 +2,8 @@
   import PortableFoundation
   import Security
 
-  /// Keeps the token in the keychain, as a generic password that is readable after the first unlock.
-  /// A store that keeps the token in the keychain, as a generic password that is readable after the first unlock.
+  /// A store that keeps the token in the keychain, as a generic password that is readable after the first unlock, on this
+  /// device only: it does not travel in backups.
   ///
   /// ```swift
   /// AuthenticationInterceptor(for: [shopURL], store: KeychainTokenStore(account: "shop")) { old in … }
@@ -48,7 +48,8 @@
         return
       }
       let content: [CFString: Any] = [
-        kSecValueData: try JSONEncoder().encode(token), kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock,
+        kSecValueData: try JSONEncoder().encode(token),
+        kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
       ]
       var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
       if status == errSecItemNotFound {
