@@ -9,7 +9,8 @@ public struct NetworkError: Error, Sendable {
   public var code: Int
   /// The message for the user: the server's message if it sent one, otherwise the backend's message for this kind.
   public var message: String
-  /// The reason for developers, with the offending value and the remedy.
+  /// The reason for developers, with the offending value and the remedy. It may contain secrets of a URL or a body: log
+  /// `description` or `failureReason`, which redact them.
   public var reason: String
   /// The request, if it could be built.
   public var request: Request?

@@ -17,6 +17,19 @@
     }
   }
 
+  extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+    /// The name of the case, and the URL without its user and password.
+    public var description: String {
+      switch self {
+      case .none: "none"
+      case .url(let url, except: let hosts): "url(\(Self.shown(url)), except: \(hosts))"
+      case .environment: "environment"
+      }
+    }
+    /// A mirror without secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+  }
+
   extension CurlTransport.Proxy {
     private static let ports = ["http": 80, "https": 443, "socks5": 1080, "socks5h": 1080]
 
@@ -29,6 +42,12 @@
       return parts.string ?? url.absoluteString
     }
 
+    /// Returns the URL without its user and password. Without a scheme, as in `user:password@host`, nothing of it is
+    /// shown.
+    private static func shown(_ url: URL) -> String {
+      url.host == nil ? Redaction.standard.placeholder : Redaction.standard.url(url)
+    }
+
     /// The error of an invalid proxy, or `nil`.
     var failure: NetworkError? {
       switch self {
@@ -37,7 +56,7 @@
         guard Self.ports[url.scheme?.lowercased() ?? ""] != nil, url.host?.isEmpty == false else {
           return NetworkError(
             kind: .invalidRequest,
-            reason: "the proxy URL \(Redaction.standard.url(url)) is not valid; use the scheme http, https, socks5 or "
+            reason: "the proxy URL \(Self.shown(url)) is not valid; use the scheme http, https, socks5 or "
               + "socks5h, and a host"
           )
         }

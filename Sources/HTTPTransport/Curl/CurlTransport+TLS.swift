@@ -65,6 +65,17 @@
     }
   }
 
+  extension CurlTransport.TLS.Identity: CustomStringConvertible, CustomReflectable {
+    /// The paths of the files, without the password.
+    public var description: String { "Identity(\(certificate.path), \(key.path)\(password == nil ? "" : ", ***"))" }
+    /// A mirror without the password.
+    public var customMirror: Mirror {
+      Mirror(
+        self,
+        children: ["certificate": certificate, "key": key, "password": password.map { _ in "***" } as Any])
+    }
+  }
+
   extension CurlTransport.TLS {
     /// The pins by normalized host. A pin under a different spelling of its host would have no effect.
     var pinsByHost: [String: [String]] {

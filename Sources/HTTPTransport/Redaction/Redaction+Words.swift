@@ -9,12 +9,18 @@ extension Redaction {
       "token", "jwt", "bearer", "assertion", "verifier",
       "secret", "secrets", "password", "passwords", "passwd", "pwd", "passcode", "passphrase", "pin", "otp", "totp",
       "cvv", "cvc", "key",
-      "auth", "authorization", "authenticate", "credential", "credentials", "cookie", "cookies", "session", "sid",
+      "auth", "authorization", "authenticate", "authentication", "credential", "credentials", "creds", "cookie",
+      "cookies", "session", "sid", "csrf", "xsrf",
       // Common spellings without a separator.
       "accesskey", "accesstoken", "apikey", "apitoken", "appsecret", "authkey", "authtoken", "cardnumber",
-      "clientsecret", "creditcardnumber", "csrftoken", "idtoken", "jsessionid", "phpsessid", "privatekey",
+      "clientsecret", "creditcardnumber", "csrfmiddlewaretoken", "csrftoken", "idtoken", "jsessionid", "phpsessid",
+      "privatekey",
       "refreshtoken", "secretkey", "sessid", "sessionid", "sessionkey", "sessiontoken", "usertoken", "xsrftoken",
     ].map(hash))
+
+  /// The names that are secret only as a whole, without separators and digits: `access_level` and `pass_count` are not.
+  private static let wholeNames = Set(
+    ["access", "refresh", "pass", "userpass", "xpass", "xticket", "xamznoidcdata"].map(hash))
 
   /// The words of values that differ in each request, so that they do not identify a user.
   static let signatures: Set<String> = ["sign", "signature", "sig", "hmac", "dpop"]
@@ -27,7 +33,7 @@ extension Redaction {
       "signin", "signout", "signup", "tokentype",
     ].map(hash))
 
-  /// Returns whether `name` contains one of `words` that is not part of a harmless pair.
+  /// Returns whether `name` contains one of `words` that is not part of a harmless pair, or is secret as a whole.
   static func hasWord(_ name: String, of words: Set<UInt64>) -> Bool {
     name.utf8.withContiguousStorageIfAvailable { hasWord($0, of: words) }
       ?? Array(name.utf8).withUnsafeBufferPointer { hasWord($0, of: words) }
@@ -48,6 +54,7 @@ extension Redaction {
       whole = step(whole, small)
     }
     return parts.end(words) || parts.isSecret || runs.end(words) || runs.isSecret || words.contains(whole)
+      || wholeNames.contains(whole)
   }
 
   /// The consecutive words of a name.

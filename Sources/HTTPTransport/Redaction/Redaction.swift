@@ -40,11 +40,13 @@ public struct Redaction: Sendable, Hashable {
   /// - secret(s), password(s), passwd, pwd, passcode, passphrase, pin, otp, totp, cvv, cvc
   /// - key, but not in the names of sorting, storage and protocol keys such as `sort_key`, `primaryKey`, `Idempotency-Key`,
   ///   `Sec-WebSocket-Key` and `publicKey`
-  /// - auth, authorization, authenticate, credential(s), cookie(s), session, sid
+  /// - auth, authorization, authenticate, authentication, credential(s), creds, cookie(s), session, sid, csrf, xsrf
   /// - sign, signature, sig, hmac, dpop; but not `signIn`, `sign_up`, `signOut`
   ///
   /// Common spellings without a separator are detected, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Plurals
-  /// that count something (`tokens`, `keys`) are not secret.
+  /// that count something (`tokens`, `keys`) are not secret. The following names are secret as a whole, because their
+  /// words are common: `access` and `refresh` (the members of `Token`), `pass`, `user_pass`, `X-Pass`, `X-Ticket` and
+  /// `X-Amzn-Oidc-Data`.
   public static let standard = Redaction(names: [], goesByWords: true)
 
   /// A redaction that hides nothing. Use it only for debugging.
@@ -79,11 +81,17 @@ public struct Redaction: Sendable, Hashable {
   /// Returns the URL with its user, its password and the secrets in its query replaced.
   public func url(_ url: URL) -> String { text(url.absoluteString) }
 
-  /// Returns the text with its secrets replaced: `name=value`, `"name": "value"`, `Name: value` lines and parts of a
-  /// multipart body.
+  /// Returns the text with its secrets replaced: `name=value`, `"name": "value"`, `Name: value` lines,
+  /// `<name>value</name>` and parts of a multipart body. Names, `=`, `:` and quotes may be percent-encoded, and blanks
+  /// may precede `=` and `:`.
   public func text(_ text: String) -> String {
-    guard !hidesNothing else { return text }
-    var scanner = SecretScanner(text, redaction: self)
+    hidesNothing ? text : String(decoding: bytes(text.utf8), as: UTF8.self)
+  }
+
+  /// Returns the bytes of a text in any encoding that extends ASCII, with its secrets replaced as in `text`.
+  package func bytes(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    guard !hidesNothing else { return Array(bytes) }
+    var scanner = SecretScanner(Array(bytes), redaction: self)
     return scanner.redacted()
   }
 

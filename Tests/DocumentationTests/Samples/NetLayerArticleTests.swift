@@ -91,7 +91,7 @@ final class NetLayerArticleTests: XCTestCase {
         $0.transport = StubTransport { _ in .json(#"{"access_token":"new","refresh_token":"r2","expires_in":3600}"#) }
       }
     let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
-      print("refreshing with \(old?.refresh ?? "nothing")")
+      print("refreshing the token")
       let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old?.refresh])
       let grant = try await accounts.fetch(call, as: Grant.self)
       return Token(access: grant.accessToken, refresh: grant.refreshToken, expiry: .now + grant.expiresIn)

@@ -62,7 +62,7 @@ final class StreamingSamples: XCTestCase {
     try assertPrinted(asIn: "StreamingAnAnswer", 2)
 
     let prices = llm.events(.get("/prices")) { error, pause in
-      print("connecting again in \(pause): \(error?.reason ?? "the server closed the connection")")
+      print("connecting again in \(pause): \(error?.description ?? "the server closed the connection")")
     }
     _ = prices
   }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import XCTest
 
@@ -33,7 +34,9 @@ final class RedactionTests: XCTestCase {
       "accesskey", "sessionid", "JSESSIONID", "sessionID", "password2", "user.password", "user[token][]",
       "client_assertion",
       "code_verifier", "X-Hub-Signature-256", "Set-Cookie", "WWW-Authenticate", "Proxy-Authorization", "card_number",
-      "creditCardNumber", "key", "X-Auth", "otp", "pinCode", "sort_key_secret", "密码_token", "signInToken",
+      "creditCardNumber", "key", "X-Auth", "otp", "pinCode", "Authentication",
+      "X-Amzn-Oidc-Data", "X-Csrf", "X-Ticket", "X-Pass", "X-Creds", "access", "refresh", "csrfmiddlewaretoken",
+      "sort_key_secret", "密码_token", "signInToken",
     ] {
       XCTAssertTrue(Redaction.standard.hides(name), name)
     }
@@ -41,6 +44,7 @@ final class RedactionTests: XCTestCase {
       "keyboard", "monkey", "design", "assign", "Author", "authors", "tokens", "max_tokens", "mytoken", "spinner",
       "pinned",
       "secretary", "sessions", "keys", "keyword", "Idempotency-Key", "idempotencyKey", "Sec-WebSocket-Key", "sort_key",
+      "access_level", "last_access", "refresh_interval", "pass_count", "ticket", "X-Amzn-Trace-Id",
       "sortKey", "primaryKey", "PartitionKey", "public_key", "Surrogate-Key", "sign_in_count", "signUp", "token_type",
       "Accept", "Content-Type", "X-Request-ID", "ETag", "code", "", "-", "9",
     ] {
@@ -80,6 +84,88 @@ final class RedactionTests: XCTestCase {
       ("user[password%5D%5Ba%5D=x", "user[password%5D%5Ba%5D=***"), ("token.value=x", "token.value=***"),
       ("token[a b=x", "token[a b=x"), (#"say "token"#, #"say "token"#),
     ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
+  }
+
+  func test_row_2_19_encodedQuotedAndSpacedValuesAreHidden() {
+    for (text, hidden) in [
+      // Encoded names and delimiters. An encoded delimiter is part of the value, unless the `=` is encoded, too.
+      ("redirect_uri=https%3A//h/cb?token%3Dx%26a%3Db&c=d", "redirect_uri=https%3A//h/cb?token%3D***%26a%3Db&c=d"),
+      ("?next=%2Fcb%3Ftoken%3Dx", "?next=%2Fcb%3Ftoken%3D***"),
+      ("?u=%252Fcb%253Ftoken%253Dx", "?u=%252Fcb%253Ftoken%253D***"),
+      ("password=a%26b%3Dc&d=e", "password=***&d=e"), ("pass%77ord=x", "pass%77ord=***"),
+      ("user%5Bpin%5D%3D1%26b%3D2", "user%5Bpin%5D%3D***%26b%3D2"), ("100%token=x", "100%token=***"),
+      ("https%3A%2F%2Fu%3Ap%40h%2Fa", "https%3A%2F%2F***%40h%2Fa"), ("http://u:p%2Fq@h/", "http://***@h/"),
+      ("?json=%7B%22token%22%3A%22x%22%2C%22a%22%3A1%7D&b=2", "?json=%7B%22token%22%3A%22***%22%2C%22a%22%3A1%7D&b=2"),
+      (#"{"token":"a%22b","c":1}"#, #"{"token":"***","c":1}"#),
+      (#"{"token":["%22"],"c":1}"#, #"{"token":"***","c":1}"#),
+      // Quotes and blanks.
+      (#"password="x y" a="b""#, #"password="***" a="b""#), ("password='it''s' a", "password='***''s' a"),
+      (#"the body "password=\"x\" a""#, #"the body "password=\"***\" a""#), (#"password="x"#, #"password="***"#),
+      ("password = x y", "password = *** y"), ("password\t:\tx y", "password\t:\t***"),
+      ("Authorization:Bearer x\nA:b", "Authorization:***\nA:b"), ("-H 'X-Token:a b'", "-H 'X-Token:***"),
+      ("{'password': 'x', 'a': 1}", "{'password': '***', 'a': 1}"), ("{'pin': 1, 'a': 1}", "{'pin': \"***\", 'a': 1}"),
+      (#"{"token"=>"x", "a"=>"b"}"#, #"{"token"=>"***", "a"=>"b"}"#), ("{pin:1,a:2}", "{pin:***,a:2}"),
+      (#"{password:"x y",a:2}"#, #"{password:"***",a:2}"#),
+      // A quote after `=` may end the text that surrounds it.
+      (#"{"a":"/?token=","password":"x"}"#, #"{"a":"/?token=","password":"***"}"#),
+      ("'/?token=' 'x'", "'/?token=' 'x'"), (#"password="""#, #"password="""#),
+      // A field in a string ends with the string, so that a recording remains valid JSON.
+      (#"{"a":"the key: \"x\" y","b":1}"#, #"{"a":"the key: ***","b":1}"#),
+      (#"{"a":"key:x","b":1}"#, #"{"a":"key:***","b":1}"#),
+      ("Authorization: Digest a=\"x\", b=\"y\"", "Authorization: ***"),
+      // XML.
+      ("<a><password>x</password><b>c</b></a>", "<a><password>***</password><b>c</b></a>"),
+      ("<s:Token type='y' a=\"b\">x</s:Token>", "<s:Token>***</s:Token>"),
+      ("<auth><a>1</a><b/><c>2</c></auth><d>3</d>", "<auth>***</auth><d>3</d>"),
+      ("<pin><![CDATA[1]]></pin>", "<pin>***</pin>"), ("<pin/><a>1</a>", "<pin/><a>1</a>"),
+      ("press <key> to continue", "press <key> to continue"), ("<password></password>", "<password></password>"),
+      // Hosts, ports, schemes and apostrophes are not names.
+      ("GET http://auth:8080/a (3 ms)", "GET http://auth:8080/a (3 ms)"),
+      ("auth:8080 is closed", "auth:8080 is closed"),
+      ("app://token=x", "app://token=***"), ("auth://h/a", "auth://h/a"),
+      ("the server's key isn't: x", "the server's key isn't: x"),
+    ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
+  }
+
+  func test_row_2_19_theMembersOfTokenAreHidden() throws {
+    let token = try JSONEncoder().encode(Token(access: "secret-a", refresh: "secret-r"))
+    for text in [String(decoding: token, as: UTF8.self), "grant_type=refresh&refresh=secret-r"] {
+      XCTAssertFalse(Redaction.standard.text(text).contains("secret-"), text)
+    }
+  }
+
+  func test_row_2_19_tokensAndConfigurationsAreDescribedAndDumpedWithoutSecrets() throws {
+    var values: [Any] = [
+      Token(access: "secret", refresh: "secret"), MemoryTokenStore(Token(access: "secret", refresh: "secret")),
+    ]
+    #if canImport(CCurl)
+      let file = URL(filePath: "/key.pem")
+      for text in ["http://u:secret@h:1", "u:secret@h:1"] {
+        let proxy = CurlTransport.Proxy.url(try XCTUnwrap(URL(string: text)))
+        let identity = CurlTransport.TLS.Identity(certificate: file, key: file, password: "secret")
+        values += [
+          proxy, identity, CurlTransport.Configuration(tls: .init(identity: identity), proxy: proxy),
+          proxy.failure?.reason ?? "",
+        ]
+      }
+      XCTAssertEqual("\(values[2])", "url(http://***@h:1, except: [])")
+      XCTAssertEqual("\(values[3])", "Identity(/key.pem, /key.pem, ***)")
+    #endif
+    for value in values {
+      var text = "\(value)" + String(reflecting: value)
+      dump(value, to: &text)
+      XCTAssertFalse(text.contains("secret"), text)
+    }
+  }
+
+  func test_row_2_19_hidingTakesLinearTime() {
+    // Each of these texts would take minutes in quadratic time.
+    for part in [
+      "<key>", "<key></a ", "\"token", "token ", "token[", "token%3D", "%25", "://", "'token':", "token=\"", "auth:",
+    ] {
+      let text = String(repeating: part, count: 20_000)
+      XCTAssertFalse(Redaction.standard.text(text).isEmpty)
+    }
   }
 
   func test_row_2_19_descriptionsOfErrorsRequestsAndHeadersHideSecrets() throws {

@@ -21,6 +21,13 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   public var description: String { "Token(***\(expiry.map { ", until \($0)" } ?? ""))" }
 }
 
+extension Token: CustomReflectable {
+  /// A mirror without secrets.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["access": "***", "refresh": refresh.map { _ in "***" } as Any, "expiry": expiry as Any])
+  }
+}
+
 /// A store that keeps the token between runs of the program.
 public protocol TokenStore: Sendable {
   /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, on that request's
