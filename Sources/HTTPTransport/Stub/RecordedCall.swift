@@ -30,11 +30,9 @@ struct RecordedCall: Codable, Sendable {
     case .success(let response):
       status = response.status
       headers = redaction.headers(response.headers).map { Field(name: $0.name, value: $0.value) }
-      if let body = String(validating: response.body, as: UTF8.self) {
-        text = redaction.text(body)
-      } else {
-        base64 = response.body.base64EncodedString()
-      }
+      let body = redaction.bytes(response.body)
+      text = String(validating: body, as: UTF8.self)
+      if text == nil { base64 = Data(body).base64EncodedString() }
     case .failure(let error):
       failure = error.kind.rawValue
       reason = redaction.text(error.reason)
@@ -57,7 +55,7 @@ struct RecordedCall: Codable, Sendable {
     case .file, .stream: return nil
     }
     guard var text = String(validating: bytes, as: UTF8.self) else {
-      return "sha256:" + Digest.sha256(bytes).hex
+      return "sha256:" + Digest.sha256(Data(redaction.bytes(bytes))).hex
     }
     if let boundary = request.headers["Content-Type"]?.components(separatedBy: "boundary=").dropFirst().first {
       let name = boundary.prefix { $0 != ";" }.trimming { $0 == "\"" || $0 == " " }
@@ -66,8 +64,11 @@ struct RecordedCall: Codable, Sendable {
     return redaction.text(text)
   }
 
-  /// The properties that a request must share with this call to be matched.
-  var key: RecordedResponses.Key { .init(method: method, url: url, body: sent) }
+  /// Returns the properties that a request must share with this call to be matched. The redaction may have more rules
+  /// than at the time of the recording.
+  func key(_ redaction: Redaction) -> RecordedResponses.Key {
+    .init(method: method, url: redaction.text(url), body: sent.map(redaction.text))
+  }
 
   var stubbed: StubTransport.StubbedResponse {
     if let failure {
@@ -105,7 +106,7 @@ struct RecordedResponses: Sendable {
     do {
       for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
         let call = try JSONDecoder().decode(RecordedCall.self, from: line)
-        lists[call.key, default: []].append(call.stubbed)
+        lists[call.key(redaction), default: []].append(call.stubbed)
       }
     } catch {
       throw NetworkError(

@@ -8,7 +8,8 @@ import Streams
 /// // Records the first run of the test, and plays the recording back from then on.
 /// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
 /// ```
-/// The file has one line of JSON per call, with secrets replaced. Cancelled requests are not recorded. If a call can't
+/// The file has one line of JSON per call, with secrets replaced, and mode 0600. Secrets in a body that is not UTF-8 are
+/// found by their names, too, if its encoding extends ASCII; bytes of a binary body may look like one. Cancelled requests are not recorded. If a call can't
 /// be recorded, for example because the disk is full, it fails with `file`, because it would be missing in a replay.
 /// The recording keeps all earlier calls.
 public final class RecordingTransport: Transport {
@@ -37,14 +38,15 @@ public final class RecordingTransport: Transport {
   /// The account of the base transport.
   public var account: String? { base.account }
 
-  /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary.
+  /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary,
+  /// and removes the access of other users to an existing one.
   ///
   /// - Parameters:
   ///   - base: The transport for requests that are not played back.
   ///   - file: The recording, with one JSON object per line.
   ///   - mode: The requests to send and record; by default all.
   ///   - redaction: The secrets to hide in the recording. Requests are matched without them.
-  /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing. In modes that play it back, it is
+  /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing, or belongs to another user. In modes that play it back, it is
   ///   also thrown if the file is missing (`strict`) or not a recording.
   public init(
     _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard
@@ -61,14 +63,22 @@ public final class RecordingTransport: Transport {
       self.file = nil
       return
     }
-    let descriptor = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    let descriptor = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     self.file = descriptor
-    guard descriptor >= 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
+    guard descriptor >= 0, Self.makePrivate(descriptor), lseek(descriptor, 0, SEEK_END) >= 0 else {
       let error = SystemError.last
       throw NetworkError(
         kind: .file, reason: "the recording \(file.path) can't be written: \(SystemError.text(of: error))",
         underlying: error)
     }
+  }
+
+  /// Removes the access of other users to an existing file, and returns whether that is done.
+  private static func makePrivate(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return false }
+    let isShared = status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
+    return !isShared || fchmod(descriptor, 0o600) == 0
   }
 
   deinit { if let file, file >= 0 { _ = close(file) } }

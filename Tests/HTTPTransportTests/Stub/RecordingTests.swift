@@ -62,6 +62,36 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, #"{"password":"two","a":2}"#), "connection")
   }
 
+  func testSecretsInABodyThatIsNotUTF8AreNotRecordedNorCompared() throws {
+    @Sendable func body(_ secret: String) -> Data {
+      Data("name=\u{e9}&access_token=\(secret)".unicodeScalars.map { UInt8($0.value) })
+    }
+    server = StubTransport { _ in .response(body: body("secret")) }
+    _ = try outcome(try transport(.all), .data(body("one")))
+    let line = try JSONDecoder().decode(RecordedCall.self, from: Data(contentsOf: file))
+    XCTAssertEqual(line.base64, body("***").base64EncodedString())
+    let replay = try StubTransport(replaying: file)
+    XCTAssertEqual(try outcome(replay, .data(body("two"))), String(decoding: body("***"), as: UTF8.self))
+  }
+
+  func testARecordingIsReadableForItsOwnerOnly() throws {
+    func mode() throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    }
+    _ = try transport(.all)
+    XCTAssertEqual(try mode(), 0o600)
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+    _ = try transport(.append)
+    XCTAssertEqual(try mode(), 0o600)
+  }
+
+  func testARecordingMatches_ifTheRedactionHasMoreRulesNow() throws {
+    let line =
+      #"{"headers":[],"method":"POST","sent":"refresh=a","status":200,"text":"old","url":"http://h/x?token=b"}"#
+    try Data(line.utf8).write(to: file)
+    XCTAssertEqual(try outcome(try StubTransport(replaying: file), "refresh=c"), "old")
+  }
+
   func testARandomMultipartBoundaryIsNotCompared() throws {
     func form(_ boundary: String, _ value: String) -> (Request.Body, HTTPHeaders) {
       (
