@@ -161,9 +161,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// Returns an iterator over the fields in order.
   public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
-  /// The fields, one `name: value` per line, without secrets.
+  /// The fields, one `name: value` per line, without secrets. Control characters are visible, as in `\u{1B}`.
   public var description: String {
-    Redaction.standard.headers(self).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    Redaction.standard.headers(self).map { "\($0.name): \($0.value)".escapingControls() }.joined(separator: "\n")
   }
 
   /// Compares the fields in order, including case.

@@ -9,7 +9,7 @@
     /// The localized description, the failure reason, and the underlying error.
     public var errorUserInfo: [String: Any] {
       var info: [String: Any] = [
-        NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: redaction.text(reason),
+        NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: failureReason ?? reason,
       ]
       if let underlying { info[NSUnderlyingErrorKey] = underlying }
       return info

@@ -63,14 +63,15 @@ public struct NetworkError: Error, Sendable {
 extension NetworkError: LocalizedError {
   /// The message for the user.
   public var errorDescription: String? { message }
-  /// The reason for developers, without secrets.
-  public var failureReason: String? { redaction.text(reason) }
+  /// The reason for developers on one line, without secrets. Control characters are visible, as in `\u{1B}`.
+  public var failureReason: String? { shownReason }
+  private var shownReason: String { redaction.text(reason).escapingControls() }
 }
 
 extension NetworkError: CustomStringConvertible {
   /// The kind, code and reason on one line, and the attempt if it was not the first; without secrets, body and header
-  /// fields.
+  /// fields. Control characters, which may come from a server, are visible: `\n`, `\u{1B}`.
   public var description: String {
-    "NetworkError(\(kind), \(code)): \(redaction.text(reason))\(request?.attemptNote ?? "")"
+    "NetworkError(\(kind), \(code)): \(shownReason)\(request?.attemptNote ?? "")"
   }
 }

@@ -127,8 +127,10 @@ public struct Request: Sendable {
 }
 
 extension Request: CustomStringConvertible {
-  /// The method and URL, without secrets.
-  public var description: String { "\(method) \(Redaction.standard.url(url))\(attemptNote)" }
+  /// The method and URL, without secrets and on one line.
+  public var description: String {
+    "\(method) \(Redaction.standard.url(url))\(attemptNote)".escapingControls()
+  }
 
   /// The text for logs that names the attempt; empty for the first.
   package var attemptNote: String {

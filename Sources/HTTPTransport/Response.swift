@@ -106,5 +106,7 @@ extension Response {
 
 extension Response: CustomStringConvertible {
   /// The status, URL and size of the body, without secrets.
-  public var description: String { "\(status) \(Redaction.standard.url(url)) (\(body.count) bytes)" }
+  public var description: String {
+    "\(status) \(Redaction.standard.url(url)) (\(body.count) bytes)".escapingControls()
+  }
 }

@@ -19,7 +19,7 @@ extension EventMonitor {
       switch event {
       case .started, .measured: return
       case .received(let response, _): (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
-      case .failed(_, let error, _): (line, own) = ("failed: \(redaction.text(error.reason))", .warning)
+      case .failed(_, let error, _): (line, own) = ("failed: \(redaction.text("\(error)"))", .warning)
       case .cancelled: (line, own) = ("cancelled", .notice)
       }
       let request = event.request

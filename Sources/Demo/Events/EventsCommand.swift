@@ -60,7 +60,9 @@ enum EventsCommand {
     if options.request.json {
       return JSONLine().adding("id", event.id).adding("event", event.event).adding("data", event.data).text
     }
-    let head = style.bold(event.event) + (event.id.isEmpty ? "" : style.dim(" #\(event.id)"))
-    return "\(head)  \(event.data.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  "))"
+    let id = event.id.isEmpty ? "" : style.dim(" #\(event.id.escapingControls())")
+    let lines = event.data.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    return style.bold(event.event.escapingControls()) + id + "  "
+      + lines.map { String($0).escapingControls(except: "\t") }.joined(separator: "\n  ")
   }
 }

@@ -48,6 +48,6 @@ struct ResultLine {
   }
 
   private static func text(of headers: HTTPHeaders, status: Int) -> String {
-    "HTTP \(status)\n" + headers.map { "\($0.name): \($0.value)\n" }.joined() + "\n"
+    "HTTP \(status)\n" + headers.map { "\($0.name): \($0.value)".escapingControls() + "\n" }.joined() + "\n"
   }
 }

@@ -93,12 +93,12 @@ enum PagesCommand {
   private static func text(
     of page: Page<JSON>, _ number: Int, _ options: PagesOptions, _ style: Style
   ) -> String {
-    let items = page.items.map { String(decoding: Reading.compact($0.data), as: UTF8.self) }
+    let items = page.items.map { JSONLine.escaped(String(decoding: Reading.compact($0.data), as: UTF8.self)) }
     if options.request.json {
       return JSONLine().adding("page", number).adding("items", json: "[\(items.joined(separator: ","))]")
         .adding("cursor", page.cursor).text + "\n"
     }
-    let next = page.cursor.map { "next cursor \($0)" } ?? "last page"
+    let next = page.cursor.map { "next cursor \($0.escapingControls())" } ?? "last page"
     return ([style.dim("# page \(number): \(items.count) item\(items.count == 1 ? "" : "s"), \(next)")] + items).joined(
       separator: "\n") + "\n"
   }

@@ -1,3 +1,4 @@
+import NetLayer
 import PortableFoundation
 import Streams
 
@@ -40,12 +41,10 @@ final class Console: Sendable {
     }
   }
 
-  /// Prints a diagnostic message on standard error, with line breaks replaced by spaces.
-  func complain(_ message: String) {
-    log(errorStyle.red("demo:") + " " + message.split(whereSeparator: \.isNewline).joined(separator: " "))
-  }
+  /// Prints a diagnostic message on one line of standard error, with control characters in visible form.
+  func complain(_ message: String) { log(errorStyle.red("demo:") + " " + message.escapingControls()) }
 
-  /// Prints text on standard error.
+  /// Prints text unchanged on standard error. Text of a server must not contain control characters.
   func log(_ text: String) {
     state.withLock { state in
       let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"

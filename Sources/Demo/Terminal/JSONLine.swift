@@ -1,11 +1,21 @@
+import NetLayer
 import PortableFoundation
 
 /// A JSON object on one line, with its members in the order of their addition.
 struct JSONLine {
   private var members = ""
 
-  /// The object, without a line break.
-  var text: String { "{\(members)}" }
+  /// The object, without a line break or another control character.
+  var text: String { Self.escaped("{\(members)}") }
+
+  /// Returns JSON without whitespace between its tokens, with the control characters in its strings escaped. JSON allows
+  /// some of them, such as U+009B, but a terminal executes them.
+  static func escaped(_ json: String) -> String {
+    json.escapingControls { scalar in
+      let digits = String(scalar.value, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+  }
 
   /// Adds a member whose value is JSON text.
   func adding(_ name: String, json: String) -> JSONLine {

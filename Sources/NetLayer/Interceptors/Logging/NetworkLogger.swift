@@ -7,7 +7,8 @@ import Streams
 /// Backend(baseURL: url, interceptors: [NetworkLogger(level: .body)])
 /// ```
 /// It writes one entry per request and one per result. `redaction` hides secrets; large and non-text bodies are
-/// summarized.
+/// summarized. Lines of a body are indented, and control characters are visible, as in `\u{1B}`, so that a server can't add
+/// a line that looks like an entry.
 public struct NetworkLogger: Interceptor {
   /// A level of detail.
   public enum Level: Int, Sendable, Comparable {
@@ -78,9 +79,9 @@ public struct NetworkLogger: Interceptor {
         onCompleted: { hasEnded.withLock { $0 = true } },
         onDispose: {
           guard !hasEnded.withLock({ $0 }) else { return }
+          let time = logger.milliseconds(since: start)
           logger.output(
-            "<-- CANCELLED \(request.method) \(logger.redaction.url(request.url)) "
-              + "(\(logger.milliseconds(since: start)) ms)")
+            logger.text(["<-- CANCELLED \(request.method) \(logger.redaction.url(request.url)) (\(time) ms)"]))
         })
     }
   }
@@ -94,7 +95,7 @@ extension NetworkLogger {
     var lines = ["--> \(request.method) \(redaction.url(request.url))\(size(request.body))\(request.attemptNote)"]
     if level >= .headers { lines += fields(request.headers) }
     if level >= .body { lines += content(request.body, request.headers) }
-    return lines.joined(separator: "\n")
+    return text(lines)
   }
 
   private func entry(_ response: Response, _ milliseconds: Int) -> String {
@@ -104,12 +105,19 @@ extension NetworkLogger {
     ]
     if level >= .headers { lines += fields(response.headers) }
     if level >= .body { lines += content(response.body, response.headers) }
-    return lines.joined(separator: "\n")
+    return text(lines)
   }
 
   private func entry(_ error: NetworkError, _ request: Request, _ milliseconds: Int) -> String {
-    "<-- FAILED \(request.method) \(redaction.url(request.url)) (\(milliseconds) ms): "
-      + redaction.text("\(error.kind) \(error.code): \(error.reason)") + (error.request ?? request).attemptNote
+    text([
+      "<-- FAILED \(request.method) \(redaction.url(request.url)) (\(milliseconds) ms): "
+        + redaction.text("\(error.kind) \(error.code): \(error.reason)") + (error.request ?? request).attemptNote
+    ])
+  }
+
+  /// Returns an entry of these lines.
+  private func text(_ lines: [String]) -> String {
+    lines.map { $0.escapingControls(except: "\t") }.joined(separator: "\n")
   }
 
   private func fields(_ headers: HTTPHeaders) -> [String] {
@@ -139,6 +147,7 @@ extension NetworkLogger {
     guard data.count <= maxBodySize, let text = String(validating: data, as: UTF8.self),
       !text.unicodeScalars.contains(where: { $0.value < 9 })
     else { return ["", "<\(data.count) bytes of \(headers["Content-Type"] ?? "an unknown type")>"] }
-    return ["", redaction.text(text)]
+    let lines = redaction.text(text).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    return [""] + lines.map { "  " + String($0) }
   }
 }

@@ -4,10 +4,10 @@ extension Request {
   /// Returns the request as a `curl` command for a POSIX shell.
   ///
   /// - Parameter redaction: The redaction of secrets. With `.none`, the command sends the same request.
-  /// - Returns: One line. Files are referenced by path. Non-text bodies in memory are replaced by their size, because
-  ///   secrets in them can't be hidden; with `.none`, they are base64. Multipart bodies that are text are always
-  ///   base64. A HEAD request with a body is sent unchanged, but curl then waits for a response body until the server
-  ///   closes the connection.
+  /// - Returns: One line without control characters. Files are referenced by path. Non-text bodies in memory are replaced
+  ///   by their size, because secrets in them can't be hidden; with `.none`, they are base64. Multipart bodies that are
+  ///   text are always base64, and so are texts with line breaks or other control characters. A HEAD request with a body
+  ///   is sent unchanged, but curl then waits for a response body until the server closes the connection.
   public func curlCommand(redaction: Redaction = .standard) -> String {
     var words = ["curl", "--globoff", "--compressed"]
     var input = ""
@@ -16,7 +16,9 @@ extension Request {
     case .none: break
     case .data(let bytes):
       let shown = Self.shown(bytes, redaction)
-      if let shown, let text = String(validating: shown, as: UTF8.self), !text.utf8.contains(0) {
+      if let shown, let text = String(validating: shown, as: UTF8.self),
+        !text.unicodeScalars.contains(where: \.isControl)
+      {
         data = ["--data-raw", Self.quoted(text)]
       } else if let shown {
         input = Self.echo(shown) + " | "
@@ -76,6 +78,7 @@ extension Request {
   /// Returns one word for the shell, which reads bytes, not characters: a quote with a combining accent also ends a
   /// word.
   private static func quoted(_ text: String) -> String {
+    if text.unicodeScalars.contains(where: \.isControl) { return "\"$(\(echo(Data(text.utf8))))\"" }
     var word = "'"
     for scalar in text.unicodeScalars {
       if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }

@@ -41,21 +41,78 @@ final class LoggerTests: XCTestCase {
       <-- 200 GET http://h/a?q=x&token=*** (12 ms, 21 bytes)
       Content-Type: application/json
 
-      {"token":"***","id":1}
+        {"token":"***","id":1}
       """)
   }
 
   func test_row_2_19_requestBodies_areRedacted_andBinaryOnesSummarized() {
     let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1], encoding: .form) }
-    XCTAssertTrue(form[0].hasSuffix("\n\nn=1&password=***&token=***"), form[0])
+    XCTAssertTrue(form[0].hasSuffix("\n\n  n=1&password=***&token=***"), form[0])
     let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
-    XCTAssertTrue(json[0].hasSuffix(#"{"n":1,"password":"***","token":"***"}"#), json[0])
+    XCTAssertTrue(json[0].hasSuffix("\n  " + #"{"n":1,"password":"***","token":"***"}"#), json[0])
     let image = StubTransport.StubbedResponse.response(
       headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
     XCTAssertTrue(log(.body, answer: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
     let large = StubTransport.StubbedResponse.json("\"" + String(repeating: "x", count: 5000) + "\"")
     XCTAssertTrue(
       log(.body, answer: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
+  }
+
+  func test_row_2_19_controlCharacters_addNoLinesAndNoTerminalCodes() throws {
+    let fields: HTTPHeaders = [
+      "X-A": "a\u{1B}[2J\u{9B}1m", "X-B": "\u{202E}b", "Content-Type": "x\r\n<-- 200 GET http://f/",
+    ]
+    let body = Data("<-- 200 GET http://f/\r\n\u{1B}\u{2028}\t\u{85}".utf8)
+    let answer = StubTransport.StubbedResponse.response(headers: fields, body: body, after: 0.001)
+    XCTAssertEqual(
+      log(.headers) { $0.response(.get, "/a", headers: ["X": "x\n<-- 200"]) }.first,
+      "--> GET http://h/a?token=***\nAuthorization: ***\nX: x\\n<-- 200")
+    XCTAssertEqual(
+      log(.body, answer: answer) { $0.response(.get, "/a") },
+      [
+        "--> GET http://h/a?token=***\nAuthorization: ***",
+        """
+        <-- 200 GET http://h/a?token=*** (1 ms, \(body.count) bytes)
+        X-A: a\\u{1B}[2J\\u{9B}1m
+        X-B: \\u{202E}b
+        Content-Type: x\\r\\n<-- 200 GET http://f/
+
+          <-- 200 GET http://f/\\r
+          \\u{1B}\\u{2028}\t\\u{85}
+        """,
+      ])
+    XCTAssertEqual(
+      log(.basic, answer: .failure(.other, reason: "a\r\n<-- 200", after: 0)) { $0.response(.get, "/a") }.last,
+      "<-- FAILED GET http://h/a?token=*** (0 ms): other -1212: a\\r\\n<-- 200")
+    let request = Request(method: "A\nB", url: try XCTUnwrap(URL(string: "http://h")), headers: fields)
+    XCTAssertFalse("\(request)\(Response(request: request))".unicodeScalars.contains(where: \.isControl))
+    XCTAssertEqual(
+      "\(fields)", "X-A: a\\u{1B}[2J\\u{9B}1m\nX-B: \\u{202E}b\nContent-Type: x\\r\\n<-- 200 GET http://f/")
+    let error = NetworkError(kind: .business, reason: "x\r\n<-- 200 \u{1B}]\u{7F}\u{2066}\0")
+    XCTAssertEqual("\(error)", "NetworkError(business, -1212): x\\r\\n<-- 200 \\u{1B}]\\u{7F}\\u{2066}\\u{0}")
+    XCTAssertEqual(error.failureReason, "x\\r\\n<-- 200 \\u{1B}]\\u{7F}\\u{2066}\\u{0}")
+  }
+
+  func test_row_2_19_curlCommand_withControlCharacters_runsInAPOSIXShell() throws {
+    let value = "a\u{9B}\t'b"
+    for body in ["x\n<-- 200\n", "\u{1B}[2J", "\u{202E}x"] {
+      let url = try XCTUnwrap(URL(string: "http://h/"))
+      let command = Request(method: .post, url: url, headers: ["X": value], body: .data(Data(body.utf8))).curlCommand()
+      XCTAssertFalse(command.unicodeScalars.contains(where: \.isControl), command)
+      XCTAssertEqual(try output(of: "curl() { cat; }\n" + command), Data(body.utf8))
+      XCTAssert(try output(of: "curl() { printf '%s|' \"$@\"; }\n" + command).contains(Data("|X: \(value)|".utf8)))
+    }
+  }
+
+  /// Runs `script` in a shell and returns its output.
+  private func output(of script: String) throws -> Data {
+    let (shell, output) = (Process(), Pipe())
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = ["-c", script]
+    shell.standardOutput = output
+    try shell.run()
+    defer { shell.waitUntilExit() }
+    return try output.fileHandleForReading.readToEnd() ?? Data()
   }
 
   func test_row_2_19_failuresAndCancellations_areLogged() {
@@ -115,14 +172,7 @@ final class LoggerTests: XCTestCase {
     let command = Request(method: .post, url: url, body: body).curlCommand(redaction: .none)
     XCTAssertTrue(command.hasSuffix(" --data-binary @-"), command)
     // `cat` in place of `curl` prints the input of curl.
-    let shell = Process()
-    let output = Pipe()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", "curl() { cat; }\n" + command]
-    shell.standardOutput = output
-    try shell.run()
-    let sent = try output.fileHandleForReading.readToEnd()
-    shell.waitUntilExit()
+    let sent = try output(of: "curl() { cat; }\n" + command)
     XCTAssertEqual(sent, Data("é'1\n".utf8) + [0xFF] + Data("file\n3".utf8), command)
   }
 
