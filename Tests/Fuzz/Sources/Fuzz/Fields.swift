@@ -42,6 +42,13 @@ func fuzzLinks(_ data: Data) {
   }
 }
 
+/// Redacts arbitrary bytes and texts. The result has no control characters if the text has none.
+func fuzzSecrets(_ data: Data) {
+  _ = Redaction.standard.bytes(data)
+  let hidden = Redaction.standard.text(String(decoding: data, as: UTF8.self).escapingControls())
+  check(!hidden.unicodeScalars.contains { $0.isControl }, "a control character in \(hidden.debugDescription)")
+}
+
 /// Reads a `Content-Range`. Its parts are in order, and written again, they are the same.
 func fuzzRanges(_ data: Data) {
   guard let range = ContentRange(String(decoding: data, as: UTF8.self)) else { return }

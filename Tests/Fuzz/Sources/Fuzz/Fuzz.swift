@@ -18,6 +18,7 @@ let targets: [String: @Sendable (Data) -> Void] = [
   "multipart": fuzzMultipart,
   "ranges": fuzzRanges,
   "requests": fuzzRequests,
+  "secrets": fuzzSecrets,
   "sockets": fuzzSockets,
 ]
 
