@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -292,7 +293,7 @@ void ccurl_share_cleanup(void *share) { curl.share_cleanup(share); }
 // The multi handle, and the epoll instance for its sockets. libcurl reports the sockets that it waits for, and is
 // called for those that are ready. The cost of a turn depends on the number of ready sockets, not of requests in
 // flight.
-enum { EVENTS = 128, CLOSED = 256, ENDS = 512 };
+enum { EVENTS = 128, CLOSED = 256 };
 struct ccurl_multi {
   void *handle;
   int epoll, wakeup;
@@ -308,8 +309,7 @@ struct ccurl_multi {
     // The connection of OpenSSL if it is watched, and whether its close_notify alert has arrived.
     const void *tls;
     bool is_notified;
-    // Whether it uses HTTP/2 without TLS, and whether it is a Unix domain socket.
-    bool is_http2, is_unix;
+    bool is_unix;
     // The lane of the last transfer on it.
     uint32_t lane;
     int64_t last_input;
@@ -325,10 +325,9 @@ struct ccurl_multi {
   int socket_error;
   // The number of connections opened so far.
   uint64_t connections;
-  // The connections closed last, and the way in which the server had ended them.
+  // The connections closed last, and whether the server had ended them with a close_notify alert.
   struct {
     uint64_t connection;
-    int end;
     bool is_notified;
   } closed[CLOSED];
   unsigned closings;
@@ -341,9 +340,6 @@ struct ccurl_multi {
     uint64_t connection;
   } usable[EVENTS];
   int usables;
-  // The connections that the server has ended since the last query.
-  uint64_t ended[ENDS];
-  int ends;
 };
 
 enum { INFO_PRIVATE = 0x100015 };
@@ -464,21 +460,12 @@ static int socket_opened(void *context, int socket, int purpose) {
     multi->sockets[socket].last_input = 0;
     multi->sockets[socket].uses = 0;
     multi->sockets[socket].tls = NULL;
-    multi->sockets[socket].is_notified = multi->sockets[socket].is_http2 = false;
+    multi->sockets[socket].is_notified = false;
     multi->sockets[socket].user = NULL;
     multi->sockets[socket].connection = ++multi->connections;
     watch(multi, socket, multi->sockets[socket].wanted);
   }
   return 0;
-}
-
-// Returns how the server has ended a connection, once all earlier data has been read.
-static int end_of(const ccurl_multi *multi, int socket) {
-  char byte;
-  if (multi->sockets[socket].is_notified) return CCURL_END_IN_ORDER;
-  ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count >= 0) return count == 0 ? CCURL_END_IN_ORDER : CCURL_END_NONE;
-  return errno == ECONNRESET || errno == EPIPE || errno == ETIMEDOUT ? CCURL_END_RESET : CCURL_END_NONE;
 }
 
 // Called before the number can be reused. Epoll would keep watching a closed socket that a child process has inherited.
@@ -490,7 +477,6 @@ static int socket_closed(void *context, int socket) {
     if (multi->sockets[socket].connection != 0) {
       unsigned place = multi->closings++ % CLOSED;
       multi->closed[place].connection = multi->sockets[socket].connection;
-      multi->closed[place].end = end_of(multi, socket);
       multi->closed[place].is_notified = multi->sockets[socket].is_notified;
     }
     multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
@@ -557,12 +543,6 @@ static bool is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) {
          && multi->sockets[transfer->socket].connection == transfer->connection;
 }
 
-static void note_end(ccurl_multi *multi, uint64_t connection) {
-  // The two signs of an end, that of TCP and that of TLS, follow each other. Twice as many ends fit as events in a turn.
-  bool is_noted = multi->ends > 0 && multi->ended[multi->ends - 1] == connection;
-  if (connection != 0 && !is_noted && multi->ends < ENDS) multi->ended[multi->ends++] = connection;
-}
-
 // The multi handle whose loop runs on this thread.
 static _Thread_local ccurl_multi *current;
 
@@ -571,7 +551,6 @@ static void note_alert(const void *ssl, int where, int alert) {
   for (int socket = 0; socket < current->count; socket++) {
     if (current->sockets[socket].tls != ssl) continue;
     current->sockets[socket].is_notified = true;
-    note_end(current, current->sockets[socket].connection);
   }
 }
 
@@ -644,7 +623,6 @@ void ccurl_multi_work(ccurl_multi *multi) {
         ((ready & EPOLLOUT) ? POLL_OUT : 0) | ((ready & ~(uint32_t)EPOLLOUT) ? POLL_IN : 0);
       continue;
     }
-    if (ready & EPOLLRDHUP) note_end(multi, multi->sockets[socket].connection);
     if (multi->sockets[socket].wanted == 0) {
       watch(multi, socket, 0);
       if (multi->sockets[socket].is_unread == 0) set_unread(multi, socket, 1);
@@ -698,17 +676,6 @@ int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *t
 
 bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer) {
   return !is_open(multi, transfer) || (multi->sockets[transfer->socket].wanted & POLL_IN) != 0;
-}
-
-uint64_t ccurl_multi_next_end(ccurl_multi *multi) { return multi->ends == 0 ? 0 : multi->ended[--multi->ends]; }
-
-int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer) {
-  if (transfer->connection == 0) return CCURL_END_NONE;
-  if (is_open(multi, transfer)) return end_of(multi, transfer->socket);
-  for (unsigned i = 0; i < CLOSED; i++) {
-    if (multi->closed[i].connection == transfer->connection) return multi->closed[i].end;
-  }
-  return CCURL_END_NONE;
 }
 
 int ccurl_multi_take_socket_error(ccurl_multi *multi) {
@@ -776,24 +743,27 @@ uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint
   return 0;
 }
 
-void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer) {
-  if (is_open(multi, transfer)) multi->sockets[transfer->socket].is_http2 = true;
+// Returns whether `socket` has ended, or has other unread input that is not tolerated.
+static bool has_input(int socket, bool tolerates_input) {
+  struct pollfd state = {.fd = socket, .events = POLLRDHUP};
+  if (poll(&state, 1, 0) > 0) return true;
+  char byte;
+  ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count == 0 || (count > 0 && !tolerates_input);
 }
 
-bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer) {
-  return is_open(multi, transfer) && multi->sockets[transfer->socket].is_http2;
-}
-
-bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure) {
+bool ccurl_multi_is_unfit(ccurl_multi *multi, const ccurl_transfer *transfer, int port, bool looks, bool tolerates_input,
+                          int64_t longest_idle) {
+  if (looks && is_open(multi, transfer)) {
+    int64_t last = multi->sockets[transfer->socket].last_input;
+    if (longest_idle > 0 && last > 0 && now() - last > longest_idle) return true;
+    if (has_input(transfer->socket, tolerates_input)) return true;
+  }
   if (multi->unread == 0) return false;
   if (port < 0) port = 0;
   for (int socket = 0; socket < multi->count; socket++) {
-    char byte;
     if (!multi->sockets[socket].is_unread || local_port(socket) != port) continue;
-    if (multi->sockets[socket].is_unread == DISTRUSTED) return true;
-    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    // Inside TLS, the bytes may belong to the protocol itself.
-    return is_secure ? count == 0 : count >= 0;
+    return multi->sockets[socket].is_unread == DISTRUSTED || has_input(socket, tolerates_input);
   }
   return false;
 }
@@ -803,6 +773,12 @@ void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer) {
   // A connection without a port can't be distinguished from the others, so it is shut down.
   if (multi->sockets[transfer->socket].is_unix) shutdown(transfer->socket, SHUT_RDWR);
   else set_unread(multi, transfer->socket, DISTRUSTED);
+}
+
+void ccurl_multi_shut_down(ccurl_multi *multi, const ccurl_transfer *transfer) {
+  if (!is_open(multi, transfer)) return;
+  ccurl_multi_distrust(multi, transfer);
+  shutdown(transfer->socket, SHUT_RDWR);
 }
 
 void ccurl_multi_wakeup(ccurl_multi *multi) {

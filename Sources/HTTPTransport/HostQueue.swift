@@ -25,8 +25,15 @@ package struct HostQueue {
     @exclusivity(unchecked) fileprivate var isReady = false
     /// Whether the origin is known to ignore or reject `Expect: 100-continue`.
     var ignoresExpectations = false
-    /// The uptime in nanoseconds until which the origin offers HTTP/3.
-    var http3Until: UInt64 = 0
+    /// The time in nanoseconds after which a request that must not be repeated does not use an idle connection, because
+    /// the server may be closing it. Common servers close it after 2 s (gunicorn) or more.
+    private(set) var longestIdle: Int64 = 1_000_000_000
+
+    /// Records the time in seconds after which the server closes an idle connection (`Keep-Alive: timeout=`).
+    func note(keepAlive seconds: Int) {
+      longestIdle = Swift.max(1, Swift.min(1_000_000_000, Int64(Swift.min(seconds, 100) - 1) * 1_000_000_000))
+    }
+
     /// One line for each priority, the lowest first.
     @exclusivity(unchecked) fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 

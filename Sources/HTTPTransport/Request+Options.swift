@@ -37,22 +37,25 @@ extension Request {
 
   /// The version of HTTP that a request is sent with.
   public enum HTTPVersion: Sendable, Hashable {
-    /// HTTP/2 if the server offers it over TLS, else HTTP/1.1.
+    /// HTTP/1.1 with `CurlTransport`; the system's choice with `URLSessionTransport`.
     ///
-    /// If libcurl supports HTTP/3, `CurlTransport` remembers in memory which origins offer it at their own host and
-    /// port, for the announced time (`Alt-Svc`, RFC 7838). It then opens new connections to them with HTTP/3, and falls
-    /// back to the other versions. Connections through a proxy never use HTTP/3.
+    /// Only over HTTP/1.1, libcurl reports enough to know whether a request was sent and a response is complete. Over
+    /// TLS, 64 requests in flight are also faster there.
     case automatic
-    /// HTTP/1.1, for servers with a faulty HTTP/2 implementation.
+    /// HTTP/1.1.
     case http1
-    /// HTTP/2 from the first byte if the URL is `http` (prior knowledge, RFC 9113 §3.3), for servers that are known to
-    /// support it. The version is not negotiated, and a server that supports only HTTP/1.1 fails the request. Equal to
-    /// `automatic` if the URL is `https`.
+    /// HTTP/2 (RFC 9113): negotiated over TLS, with HTTP/1.1 for a server that does not offer it. For an `http` URL,
+    /// HTTP/2 from the first byte (prior knowledge, §3.3); a server that supports only HTTP/1.1 fails the request.
     ///
-    /// Requires libcurl 7.80 or later with HTTP/2; otherwise the request fails with `invalidRequest` before anything is
-    /// sent. The transport requests a tunnel from an HTTP proxy. libcurl 7.88 opens a connection for each of these
-    /// requests; other versions share one.
-    case http2PriorKnowledge
+    /// Requires libcurl 8.14 or later with HTTP/2 (`CurlTransport.Capabilities.http2`); otherwise the request fails with
+    /// `invalidRequest` before anything is sent. The transport requests a tunnel from an HTTP proxy.
+    ///
+    /// libcurl does not report whether a server has processed a request, so one that must not be repeated fails if its
+    /// connection or stream is lost. One that may be repeated is sent up to three times, the last time over HTTP/1.1 if
+    /// the URL is `https`. Two exceptions from the promises of HTTP/1.1 remain: a server that aborts a response without a
+    /// length by RST_STREAM(NO_ERROR) truncates it unnoticed, and a single stream of a connection that ends by a
+    /// violation may wait for its idle limit.
+    case http2
     /// HTTP/3 (RFC 9114) only: a server that does not support it fails the request.
     ///
     /// Requires an `https` URL, no proxy, and libcurl 8.5 or later with HTTP/3 (`CurlTransport.Capabilities.http3`).

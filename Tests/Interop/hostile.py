@@ -57,6 +57,48 @@ def end(connection, notify):
             pass
 
 
+def read_request(connection):
+    """Reads a request with the length of its body. Returns whether there was one."""
+    head = read_head(connection)
+    if head is None:
+        return False
+    lengths = [line.split(":")[1] for line in head.lower().split("\r\n") if line.startswith("content-length:")]
+    left = int(lengths[0]) if lengths else 0
+    while left:
+        left -= len(connection.recv(left))
+    return True
+
+
+def drop(connection, number):
+    """Processes a request, and closes the connection instead of responding."""
+    if read_request(connection):
+        note(f"processed drop {number}")
+        end(connection, True)
+
+
+def idle_end(notify, finish):
+    """Ends the first connection between two requests, by close_notify, by FIN, or by both."""
+    def serve(connection, number):
+        while read_request(connection):
+            note(f"processed idle {number}")
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            if number > 1:
+                continue
+            if notify:
+                connection.settimeout(0.1)
+                try:
+                    # Sends the alert, and does not receive the other one in time.
+                    connection.unwrap()
+                except OSError:
+                    pass
+            if finish:
+                socket.socket.shutdown(connection, socket.SHUT_WR)
+            note("ended")
+            time.sleep(20)
+            return
+    return serve
+
+
 def http1(fields, body, notify):
     def serve(connection, number):
         if read_head(connection) is None:
@@ -346,6 +388,10 @@ servers = {
     "length-cut": (H1, http1("Content-Length: 5\r\n", b"whole", False)),
     "chunked-cut": (H1, http1("Transfer-Encoding: chunked\r\n", b"5\r\nwhole\r\n0\r\n\r\n", False)),
     "client": (H1, h1_only),
+    "drop": (H1, drop),
+    "idle-notify": (H1, idle_end(True, False)),
+    "idle-fin": (H1, idle_end(False, True)),
+    "idle-both": (H1, idle_end(True, True)),
     "retire": (H2, http2(retire)),
     "refuse": (H2, http2(refuse)),
     "refuse-unsent": (H2, http2(refuse_unsent)),

@@ -58,7 +58,7 @@ enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f,
 enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
 enum { CCURL_HTTP_2 = 3, CCURL_HTTP_3 = 30 };
 // Results (CURLE_*).
-enum { CCURL_HTTP2 = 16, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56,
+enum { CCURL_HTTP2 = 16, CCURL_HTTP2_STREAM = 92, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56,
        CCURL_AGAIN = 81 };
 
 // Multi options (CURLMOPT_*), all long.
@@ -155,9 +155,6 @@ void *ccurl_multi_next_usable(ccurl_multi *multi, int *what);
 int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Returns whether libcurl waits for input on the transfer's connection; true if the connection is unknown.
 bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// The end of a connection by the server, after all earlier data was read.
-enum { CCURL_END_NONE = 0, CCURL_END_IN_ORDER = 1, CCURL_END_RESET = 2 };
-int ccurl_multi_end(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Watches the TLS connection of `easy` for its close_notify alert. Call it in a callback of the handle. Has an effect
 // only with OpenSSL, with which libcurl accepts a connection without the alert as properly closed.
 void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *transfer);
@@ -167,8 +164,6 @@ bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *tra
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Takes the error of the last socket that could not be created; 0 without a new one.
 int ccurl_multi_take_socket_error(ccurl_multi *multi);
-// Takes the number of a connection that the server has ended in any way; 0 if there is no other.
-uint64_t ccurl_multi_next_end(ccurl_multi *multi);
 // Counts a request on the transfer's connection. Returns the number of its requests.
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Records that the transfer uses the connection with this local port.
@@ -176,14 +171,15 @@ void ccurl_multi_note_port(ccurl_multi *multi, ccurl_transfer *transfer, int por
 // Records that the transfer uses a connection to the Unix domain socket `path`: the newest one, or the only one if it
 // is not new.
 void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const char *path, bool is_new);
-// Records that the transfer's connection uses HTTP/2 without TLS, and returns whether that was recorded.
-void ccurl_multi_note_http2(ccurl_multi *multi, const ccurl_transfer *transfer);
-bool ccurl_multi_speaks_http2(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Returns the number of the next open connection, and its lane; 0 after the last one. `socket` must be -1 at first.
 uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane);
-// Returns whether the reused connection with this local port must not be used: it has received data or its end while no
-// transfer was waiting, or it is distrusted.
-bool ccurl_multi_is_unfit(const ccurl_multi *multi, int port, bool is_secure);
+// Returns whether a request must not be sent over the connection with this local port: the connection is distrusted, or
+// has received its end or, unless that is tolerated, other input. Without an event, it is only examined if `looks` is
+// set. It is then also unfit if it has been idle for more than `longest_idle` nanoseconds, unless that is 0.
+bool ccurl_multi_is_unfit(ccurl_multi *multi, const ccurl_transfer *transfer, int port, bool looks, bool tolerates_input,
+                          int64_t longest_idle);
+// Ends the transfer's connection for all its transfers, and prevents it from being reused.
+void ccurl_multi_shut_down(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Prevents the transfer's connection from being reused.
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Ends the current wait or the next one. Callable from any thread.

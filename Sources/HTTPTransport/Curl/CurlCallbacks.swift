@@ -56,14 +56,9 @@
       return Int32(CCURL_PREREQ_ABORT)
     }
 
-    static let hearDebugText: ccurl_debug_callback = { _, kind, text, count, context in
-      guard let handle = handle(context), let text else { return 0 }
-      switch kind {
-      case 1: handle.checkFirstField(UInt8(bitPattern: text.pointee))  // CURLINFO_HEADER_IN
-      case 2 where count == 0: handle.noteUnsentHead()  // CURLINFO_HEADER_OUT
-      case 0 where handle.isListening: handle.hear(UnsafeRawBufferPointer(start: text, count: count))
-      default: break
-      }
+    static let hearDebugText: ccurl_debug_callback = { _, kind, text, _, context in
+      guard kind == 1, let handle = handle(context), let text else { return 0 }  // CURLINFO_HEADER_IN
+      handle.checkFirstField(UInt8(bitPattern: text.pointee))
       return 0
     }
   }

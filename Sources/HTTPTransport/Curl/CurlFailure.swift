@@ -165,6 +165,14 @@
       return "\(String(cString: strerror(code))); raise the limit, or lower Configuration.maxConnections"
     }
 
+    /// Returns the reason that a request on a lost connection fails with.
+    static func lost(_ handle: CurlHandle, _ code: Int32, _ obstacle: String) -> String {
+      // libcurl's text for a second start only says that this package has prevented it.
+      let cause = handle.wasToStartAgain || handle.isRefused ? "" : " (\(handle.errorMessage(code)))"
+      return "the reused connection was lost before the response\(cause); the request was not sent again, because "
+        + "\(obstacle). If the server closes idle connections, set Configuration.maxIdleTime below its limit"
+    }
+
     /// Returns the error for an incomplete body that libcurl accepts as complete.
     static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
       NetworkError(

@@ -19,7 +19,6 @@
         needsReset = true
         // Without a tunnel, an HTTP proxy would receive HTTP/1.1.
         set(CCURL_HTTPPROXYTUNNEL, 1)
-        if CurlLibrary.repeatsPriorKnowledge { set(CCURL_FRESH_CONNECT, 1) }
       }
       let version = version(of: transfer)
       guard version != chosenVersion else { return }
@@ -31,19 +30,14 @@
       if let settingFailure { throw failure(ofSetting: settingFailure, transfer) }
     }
 
-    /// Returns the version as a libcurl constant. Without TLS, HTTP/1.1 is set explicitly. Otherwise, libcurl would
-    /// also use a connection that already uses HTTP/2.
+    /// Returns the version as a libcurl constant. HTTP/1.1 is set explicitly. Otherwise, libcurl would also use a
+    /// connection that already uses HTTP/2.
     private func version(of transfer: CurlTransfer) -> Int {
-      guard transfer.mayMultiplex else { return CCURL_HTTP_VERSION_1_1 }
       switch transfer.httpVersion {
-      case .http1: return CCURL_HTTP_VERSION_1_1
+      case .automatic, .http1: return CCURL_HTTP_VERSION_1_1
+      case .http2 where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      case .http2: return transfer.isLastSend ? CCURL_HTTP_VERSION_1_1 : CCURL_HTTP_VERSION_2TLS
       case .http3: return CCURL_HTTP_VERSION_3ONLY
-      case .http2PriorKnowledge where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-      case .automatic, .http2PriorKnowledge:
-        if let lane = transfer.lane, lane.http3Until > transfer.loop.now, obstacleToHTTP3(transfer) == nil {
-          return CCURL_HTTP_VERSION_3
-        }
-        return CurlLibrary.speaksHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
       }
     }
 

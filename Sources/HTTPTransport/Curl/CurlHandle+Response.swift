@@ -27,6 +27,11 @@
       return true
     }
 
+    func setDebugCallback() {
+      set(CCURL_DEBUGDATA, connectionData)
+      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
+    }
+
     /// Enables libcurl's debug output after a status line, so that libcurl shows the next line before it uses it.
     ///
     /// A used easy handle of libcurl 7.83 to 8.1.0 has a pointer to a freed header field. libcurl follows it if the
@@ -34,7 +39,7 @@
     func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
       guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
       awaitsFirstField = true
-      if !isListening { set(CCURL_VERBOSE, 1) }
+      set(CCURL_VERBOSE, 1)
     }
 
     /// Ends the transfer if `first`, the first byte of a line that libcurl has not used yet, starts a folded first field.
@@ -42,7 +47,7 @@
       guard awaitsFirstField, let transfer else { return }
       awaitsFirstField = false
       showsFirstField = true
-      if !isListening { set(CCURL_VERBOSE, 0) }
+      set(CCURL_VERBOSE, 0)
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
       abortReason = "the first header field of the response begins with whitespace; check the server"
       endCode = CCURL_WRITE_ERROR
@@ -60,7 +65,7 @@
         return false
       }
       transfer.currentRequest.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.currentRequest.url)
-      noteServices(transfer)
+      if let seconds = answer.keepAlive { transfer.lane?.note(keepAlive: seconds) }
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, currentRequest: transfer.currentRequest, status: answer.status,
@@ -81,15 +86,6 @@
       }
       if !transfer.currentRequest.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
       return true
-    }
-
-    /// Records whether the origin offers HTTP/3 at its own host and port.
-    private func noteServices(_ transfer: CurlTransfer) {
-      guard CurlLibrary.speaksHTTP3, transfer.isSecure, let lane = transfer.lane else { return }
-      let fields = answer.headers.values(of: "Alt-Svc")
-      guard !fields.isEmpty else { return }
-      let seconds = AlternativeServices.http3Seconds(fields, port: transfer.currentRequest.url.portInUse)
-      lane.http3Until = seconds > 0 ? Deadline.after(seconds, from: transfer.loop.now) : 0
     }
 
     private func prepareDecoder(_ transfer: CurlTransfer) -> Bool {
@@ -219,20 +215,8 @@
         return "the TLS connection was closed without a close_notify alert, which is required to detect the end of the "
           + "body (RFC 9112 §9.8)"
       }
-      if answer.isHTTP2, CurlLibrary.missesEndOfStream, !answer.isLengthKnown, !answer.hasNoBody, decoder == nil,
-        endedWithConnection
-      {
-        return "the HTTP/2 connection was closed without marking the end of the body"
-      }
       return nil
     }
 
-    /// Whether the connection ended with the response, and not only the stream. libcurl 7 accepts that as the end of an
-    /// HTTP/2 body, even if it closed the connection itself because of invalid frames.
-    private var endedWithConnection: Bool {
-      if ccurl_multi_end(multi, connectionData) == CCURL_END_IN_ORDER { return true }
-      return !ccurl_multi_is_open(multi, connectionData)
-        && transfer?.loop.http2.isRetired(connectionData.pointee.connection) == false
-    }
   }
 #endif

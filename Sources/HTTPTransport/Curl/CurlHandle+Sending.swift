@@ -2,53 +2,80 @@
   import CCurl
   import PortableFoundation
 
-  /// The decision whether a request may be sent, or sent again.
+  /// What is certain about a request that libcurl has ended. libcurl does not report whether a server has processed a
+  /// request, so nothing is concluded from its texts, and a request that is not certainly unsent may have been processed.
+  enum CurlFate: Equatable {
+    /// The response is complete, as far as libcurl knows: the framing and the content coding are checked, too.
+    case complete
+    /// No byte was sent: the transport refused the kept connection.
+    case notSent
+    /// The connection was lost before the final head, or libcurl was about to send the request again.
+    case mayHaveBeenProcessed
+    /// The connection was lost after the final head, or within it.
+    case truncated
+    /// Any other error, such as a refused connection. It is reported as it is.
+    case failed
+
+    /// - Parameters:
+    ///   - code: libcurl's result.
+    ///   - starts: The number of times that libcurl has started to send the request.
+    ///   - isRefused: Whether the transport has refused the connection at the first start.
+    ///   - status: The status of the last head, also of an incomplete one; 0 without a head.
+    ///   - isHeadComplete: Whether the final head has been received.
+    init(code: Int32, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool) {
+      let losses = [
+        CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR, CCURL_HTTP2_STREAM,
+      ]
+      if isRefused {
+        self = .notSent
+      } else if code == 0 {
+        self = isHeadComplete ? .complete : .truncated
+      } else if status < 200, starts > 1 || losses.contains(Int(code)) {
+        self = .mayHaveBeenProcessed
+      } else {
+        self = status >= 200 && losses.contains(Int(code)) ? .truncated : .failed
+      }
+    }
+  }
+
+  /// The decision whether a request may be sent over a connection.
   extension CurlHandle {
     /// Records that libcurl is about to send the request. Returns `false` if it must not be sent.
     ///
-    /// By default, libcurl would resend a request up to five times, even on dead connections. This package allows one
-    /// resend over a new connection, if that is safe, and resends requests that the server has reported as unprocessed.
-    /// The loop decides all other cases.
-    ///
-    /// The request is also not sent if the connection has unexpected input, which would be mistaken for its response,
-    /// or if a reused connection has ended.
+    /// By default, libcurl would resend a request up to five times, even on dead connections. It never may: the loop
+    /// decides whether to send a request again, and over which connection. A first start is refused if the connection
+    /// must not be used, so that nothing is sent.
     func beginSending(from localPort: Int32) -> Bool {
       starts += 1
-      stream = 0
-      // The server may have processed the earlier start, unless it has reported otherwise, regardless of why this one fails.
-      if starts > 1, !isStartUnprocessed { mayBeProcessed = true }
-      transfer?.touch()
-      sentAt = transfer?.lastActivity
-      let connects = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS))
-      let isSecure = transfer?.isSecure == true
-      let mayMultiplex = transfer?.mayMultiplex == true
-      let isNew = connects > (starts > 1 ? connectsBefore : 0)
-      if mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
+      guard starts == 1, let transfer else { return false }
+      transfer.touch()
+      sentAt = transfer.lastActivity
+      let isNew = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) > 0
+      // A connection of a request that can be repeated is only examined after an event.
+      let looks = !isNew && !transfer.maySendTwice
+      if looks || transfer.mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
         noteConnection(localPort, isNew: isNew)
       }
-      if isSecure { ccurl_multi_watch_tls(multi, easy, connectionData) }
       retireIfWornOut()
-      defer {
-        connectsBefore = connects
-        connectionBefore = connectionData.pointee.connection
+      isRefused = isUnfit(localPort, isNew: isNew, looks: looks)
+      if isRefused {
+        needsReset = true
+        set(CCURL_FORBID_REUSE, 1)
+      } else {
+        transfer.sends += 1
       }
+      return !isRefused
+    }
+
+    /// Returns whether the request must not be sent over its connection: the server has closed it or has sent something
+    /// that would be mistaken for the response, or the server may be closing it just now.
+    private func isUnfit(_ localPort: Int32, isNew: Bool, looks: Bool) -> Bool {
       // Without a port, as with a Unix domain socket, the unexpected input might belong to another connection.
-      hasUnasked = (localPort > 0 || !isNew) && ccurl_multi_is_unfit(multi, localPort, mayMultiplex)
-      if transfer?.isCleartextHTTP2 == true, !speaksHTTP2(isNew: isNew) { hasUnasked = true }
-      guard starts > 1, let transfer else { return !hasUnasked }
-      // For example when a server requires HTTP/1.1 in the middle of a response: two bodies would be merged.
-      guard answer.status < 200 else { return false }
-      if isStartUnprocessed {
-        isStartUnprocessed = false
-        unprocessedStarts += 1
-        return unprocessedStarts <= CurlTransfer.maxUnprocessed && rewindBody()
-      }
-      guard starts == 2, transfer.obstacleToRepetition() == nil, rewindBody() else { return false }
-      if connects > connectsBefore {
-        transfer.isRepetition = true
-        return true
-      }
-      return mayMultiplex && connectionData.pointee.connection != connectionBefore
+      guard localPort > 0 || !isNew, let transfer else { return false }
+      // Over HTTP/2, and inside TLS, input may belong to the protocol itself.
+      let toleratesInput = transfer.mayMultiplex || (transfer.isSecure && !looks)
+      let idle = looks && !transfer.mayMultiplex ? transfer.lane?.longestIdle ?? 0 : 0
+      return ccurl_multi_is_unfit(multi, connectionData, localPort, looks, toleratesInput, idle)
     }
 
     /// Records the connection of the request.
@@ -60,45 +87,26 @@
       }
     }
 
-    /// Returns whether the connection uses HTTP/2 without TLS, as a new connection does. libcurl would also reuse an
-    /// HTTP/1.1 connection and switch it to HTTP/2.
-    private func speaksHTTP2(isNew: Bool) -> Bool {
-      if isNew { ccurl_multi_note_http2(multi, connectionData) }
-      return isNew || ccurl_multi_speaks_http2(multi, connectionData)
-    }
-
-    /// Rewinds the body. libcurl rewinds only if bytes of the body were sent. It drops bytes that it has read and could
-    /// not send, for example because of flow control.
-    private func rewindBody() -> Bool {
-      guard hasBodyBegun else { return true }
-      return pump.map { $0.rewind() } ?? body?.seek(to: 0) ?? true
-    }
-
     /// Closes the connection after this request if it has served the maximum number of requests.
     private func retireIfWornOut() {
       guard let limit = configuration.maxRequestsPerConnection else { return }
       guard ccurl_multi_count_use(multi, connectionData) >= limit else { return }
       needsReset = true
       set(CCURL_FORBID_REUSE, 1)
-      transfer?.loop.http2.noteRetired(connectionData.pointee.connection)
     }
 
-    /// Whether libcurl has tried to send the request a second time, permitted or not.
+    /// Whether libcurl has tried to send the request a second time.
     var wasToStartAgain: Bool { starts > 1 }
 
-    /// Returns whether libcurl's `code` means that a reused connection was closed before any response except
-    /// `100 Continue` arrived.
-    func lostKeptConnection(_ code: Int32) -> Bool {
-      guard answer.status < 200 else { return false }
-      if wasToStartAgain || hasUnasked || isHeadUnsent { return true }
-      var codes = [CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR]
-      if transfer?.mayMultiplex == true { codes += [CCURL_HTTP2, CCURL_PARTIAL_FILE] }
-      guard codes.contains(Int(code)) else { return false }
-      return isExcluded || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
+    func fate(_ code: Int32) -> CurlFate {
+      CurlFate(
+        code: code, starts: starts, isRefused: isRefused, status: answer.status, isHeadComplete: answer.isHeadComplete)
     }
 
-    /// Whether the server has not processed the request: the server reported that, or the request was not sent, or was
-    /// sent without its body.
-    var isUnprocessed: Bool { !mayBeProcessed && (hasUnasked || isExcluded || isStartUnprocessed || isHeadUnsent) }
+    /// Whether the request was sent over a connection that had served another one. libcurl starts a request again only
+    /// in this case, and if the server refuses an HTTP/2 stream.
+    var wasOnKeptConnection: Bool {
+      wasToStartAgain || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
+    }
   }
 #endif

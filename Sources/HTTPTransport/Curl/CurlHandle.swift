@@ -66,30 +66,15 @@
     var isSendPaused = false
     /// The number of times that libcurl has started to send the request.
     var starts = 0
-    /// The number of times that the server has not processed the request (REFUSED_STREAM or GOAWAY, RFC 9113 §8.7), and
-    /// whether libcurl has just reported that.
-    var unprocessedStarts = 0
-    var isStartUnprocessed = false
-    /// Whether an earlier start may have been processed by the server.
-    var mayBeProcessed = false
-    /// The HTTP/2 stream of the request, as reported by libcurl.
-    var stream: UInt64 = 0
-    /// The number of connections opened until the last start, and the connection of that start.
-    var connectsBefore = 0
-    var connectionBefore: UInt64 = 0
     /// The uptime in nanoseconds of the last start. libcurl's times do not include its waits for a connection.
     var sentAt: UInt64?
-    /// Whether the connection had unexpected input before the request, which was therefore not sent.
-    var hasUnasked = false
-    /// Whether libcurl would send the head a second time.
-    var isHeadUnsent: Bool { endCode == CCURL_SEND_ERROR }
+    /// Whether the transport has refused the connection, so that the request was not sent.
+    var isRefused = false
 
     /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
     var endCode: Int?
     /// Whether libcurl has reported the end of the transfer without an error.
     var hasSucceeded = false
-    /// Whether libcurl's debug output is on for the whole transfer.
-    var isListening = false
 
     // MARK: The response
 
@@ -164,15 +149,9 @@
       hasBodyBegun = false
       isSendPaused = false
       starts = 0
-      unprocessedStarts = 0
-      isStartUnprocessed = false
-      mayBeProcessed = false
-      stream = 0
-      connectionBefore = 0
       sentAt = nil
-      hasUnasked = false
+      isRefused = false
       endCode = nil
-      isListening = false
       awaitsFirstField = false
       redirect = nil
       hasLeftBody = false
@@ -207,19 +186,16 @@
         connectMilliseconds = milliseconds
       }
       try chooseVersion(transfer)
-      let multiplexes = transfer.mayMultiplex && transfer.httpVersion != .http1 && CurlLibrary.speaksHTTP2
-      let waits = multiplexes && !(transfer.isCleartextHTTP2 && CurlLibrary.repeatsPriorKnowledge)
-      if waits != waitsForMultiplexing {
-        waitsForMultiplexing = waits
+      if transfer.mayMultiplex != waitsForMultiplexing {
+        waitsForMultiplexing = transfer.mayMultiplex
         // Concurrent requests to a new host wait for the first handshake, and share its HTTP/2 connection.
-        set(CCURL_PIPEWAIT, waits ? 1 : 0)
+        set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
       }
       // libcurl before 7.80 resends without asking, but never on a new connection.
-      if transfer.isRepetition || (!CurlLibrary.asksBeforeSending && !transfer.maySendTwice) {
+      if transfer.needsNewConnection || (!CurlLibrary.asksBeforeSending && !transfer.maySendTwice) {
         needsReset = true
         set(CCURL_FRESH_CONNECT, 1)
       }
-      if multiplexes, needsDebugOutput(transfer) { listen() }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
       if wanted != bufferSize {
         set(CCURL_BUFFERSIZE, wanted)
@@ -277,24 +253,6 @@
     func failure(ofSetting settingFailure: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       needsReset = true
       return settingFailure.about(transfer.request)
-    }
-
-    /// Whether libcurl may still access the handle after its removal. This concerns a request without a response on an
-    /// open HTTP/2 connection, which may not have been sent. When libcurl reaches the request, it marks the handle's
-    /// stream as ended. If the handle has been reused or freed by then, that affects another transfer or freed memory.
-    var isRemembered: Bool {
-      CurlLibrary.remembersUnsent && transfer?.mayMultiplex == true && starts > 0 && answer.status == 0
-        && ccurl_multi_is_open(multi, connectionData)
-    }
-
-    /// Returns whether libcurl no longer accesses `other`: its connection is closed, or has responded to this request,
-    /// which was sent later.
-    func hasOvertaken(_ other: CurlHandle) -> Bool {
-      guard ccurl_multi_is_open(multi, other.connectionData) else { return true }
-      guard answer.status > 0, connectionData.pointee.connection == other.connectionData.pointee.connection else {
-        return false
-      }
-      return (sentAt ?? 0) > (other.sentAt ?? 0)
     }
 
     /// Releases the transfer and its resources.

@@ -15,8 +15,8 @@
       return CurlTransport.Capabilities(
         version: info.version.map { String(cString: $0) } ?? "?",
         tls: info.tls.map { String(cString: $0) },
-        // Before 7.80, libcurl can't be prevented from resending a request, which over HTTP/2 may affect many requests.
-        http2: has(CCURL_FEATURE_HTTP2) && asksBeforeSending,
+        // Before 8.14, several streams of a connection hang or end as complete if the connection is lost.
+        http2: has(CCURL_FEATURE_HTTP2) && isAtLeast(0x08_0e00),
         http3: has(CCURL_FEATURE_HTTP3) && isAtLeast(0x08_0500),
         gzip: codingsThere & CCODING_GZIP != 0,
         brotli: codingsThere & CCODING_BROTLI != 0,
@@ -33,19 +33,12 @@
     /// `true` if libcurl loses the rest of a partially sent head when the request has no body (7.x).
     static let losesLongHeads = !isAtLeast(0x08_0000)
 
-    /// `true` if libcurl treats the end of an HTTP/2 connection as the end of a body (7.x).
-    static let missesEndOfStream = !isAtLeast(0x08_0000)
-
-    /// `true` if an HTTP/2 connection keeps a pointer to the easy handle of a request that was removed before it could
-    /// be sent (up to 8.13).
-    static let remembersUnsent = !isAtLeast(0x08_0e00)
-
     /// Returns the error if the library does not support the HTTP version of `request`; otherwise `nil`.
     static func failure(of request: Request) -> NetworkError? {
       let version = request.chosenOptions?.value.httpVersion ?? .automatic
       let need: String
       switch version {
-      case .http2PriorKnowledge where !speaksHTTP2: need = "libcurl 7.80 or later with HTTP/2"
+      case .http2 where !speaksHTTP2: need = "libcurl 8.14 or later with HTTP/2 (Debian 13: libcurl4t64)"
       case .http3 where !speaksHTTP3: need = "libcurl 8.5 or later with HTTP/3 (Debian 13: libcurl3t64-gnutls)"
       default: return nil
       }
@@ -54,13 +47,6 @@
         reason: "HTTPVersion.\(version) requires \(need); libcurl \(capabilities?.version ?? "?") does not support it; "
           + "install that version, or use HTTPVersion.automatic", request: request)
     }
-
-    /// `true` if libcurl switches a reused connection to HTTP/2 without TLS a second time (7.88; fixed by curl 10643).
-    static let repeatsPriorKnowledge = (0x07_5800...0x07_58ff).contains(version)
-
-    /// `true` if libcurl sends the head of an HTTP/2 request again as the start of the body when it was not accepted
-    /// immediately (7.88.0 to 8.0.1).
-    static let sendsHeadsTwice = (0x07_5800...0x08_0001).contains(version)
 
     static let speaksTLS = capabilities?.tls != nil
 
@@ -76,9 +62,6 @@
 
     /// `true` if libcurl asks before each start of a request (since version 7.80).
     static let asksBeforeSending = isAtLeast(0x07_5000)
-
-    /// `true` if libcurl reports the end of an HTTP/2 connection as an error, and does not resend requests.
-    static let failsAtEndOfConnection = isAtLeast(0x08_0200)
 
     private static let version = info?.number ?? 0
 

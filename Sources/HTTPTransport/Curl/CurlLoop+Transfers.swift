@@ -94,10 +94,19 @@
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
+      // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
+      if transfer.mayMultiplex, Self.connectionLosses.contains(Int(code)) {
+        ccurl_multi_shut_down(multi, handle.connectionData)
+      }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
+
+    /// The codes of libcurl after which an HTTP/2 connection is not used any more.
+    private static let connectionLosses = [
+      CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR,
+    ]
 
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
     private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
@@ -114,18 +123,16 @@
         transfer.lane?.ignoresExpectations = true
         return true
       }
-      guard handle.lostKeptConnection(code) else { return false }
-      let isUnprocessed = handle.isUnprocessed
-      if let obstacle = transfer.obstacleToRepetition(wasSent: !isUnprocessed, isBodyTaken: handle.hasBodyBegun) {
-        let text = handle.errorMessage(code)
-        handle.abortReason =
-          "the reused connection was lost before the response (\(text)); the request was not sent again, because \(obstacle)"
+      let fate = handle.fate(code)
+      // A request on a new HTTP/1.1 connection that is lost would probably be lost again.
+      guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.wasOnKeptConnection)
+      else { return false }
+      if let obstacle = transfer.obstacleToRepetition(fate, isBodyTaken: handle.hasBodyBegun) {
+        handle.abortReason = CurlFailure.lost(handle, code, obstacle)
         return false
       }
-      // An unprocessed request may use any other connection. A request that was sent on a dead connection needs a new
-      // connection.
-      if isUnprocessed { transfer.unprocessed += 1 }
-      transfer.isRepetition = !isUnprocessed || handle.hasUnasked || handle.isHeadUnsent
+      if fate == .notSent { transfer.refusals += 1 }
+      transfer.needsNewConnection = fate == .notSent || !transfer.mayMultiplex || transfer.isLastSend
       return true
     }
 
@@ -200,11 +207,6 @@
     }
 
     private func retire(_ handle: CurlHandle) {
-      if !remembered.isEmpty { remembered.removeAll(where: handle.hasOvertaken) }
-      guard !handle.isRemembered else {
-        handle.clear()
-        return remembered.append(handle)
-      }
       if handle.release(), idle.count < maxIdleHandles, !isEnding { idle.append(handle) }
     }
 

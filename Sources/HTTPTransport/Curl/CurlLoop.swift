@@ -15,8 +15,6 @@
     @exclusivity(unchecked) var queue: HostQueue
     @exclusivity(unchecked) var live: [CurlTransfer] = []
     @exclusivity(unchecked) var idle: [CurlHandle] = []
-    /// The handles that no transfer uses, but that libcurl may still access (`CurlHandle.isRemembered`).
-    @exclusivity(unchecked) var remembered: [CurlHandle] = []
     @exclusivity(unchecked) var lastLane: (origin: String, lane: HostQueue.Lane)?
     var isEnding = false
 
@@ -29,10 +27,6 @@
     @exclusivity(unchecked) private var resting: [CurlTransfer] = []
     /// The transfers to end with the `endCode` of their handle.
     @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
-    /// The connections that the server has closed, and the turn in which the transfers that still use them end.
-    private var ended: [(connection: UInt64, turn: UInt64)] = []
-    var http2 = HTTP2Watch()
-
     /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
     /// queues.
     private static let failureQueue = DispatchQueue(label: "NetLayer.failures")
@@ -103,8 +97,7 @@
       while !inbox.shallClose {
         takeInbox()
         turn &+= 1
-        let isBusy = !resting.isEmpty || ended.contains { $0.turn >= turn }
-        let patience = isBusy ? 0 : milliseconds(until: nextCheck)
+        let patience = resting.isEmpty ? milliseconds(until: nextCheck) : 0
         ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
         // Reads the time before any input, because input that arrives later did not precede the wait.
         now = Deadline.now()
@@ -129,7 +122,7 @@
       toEnd = []
       let asked = questions.withLock { $0.take() }
       for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
-      cleanUp { remembered = [] }
+      cleanUp {}
     }
 
     private func work() {
@@ -138,8 +131,6 @@
       deliverFinished()
       if !early.isEmpty { deliverEarly() }
       if !toEnd.isEmpty { endNoted() }
-      while case let connection = ccurl_multi_next_end(multi), connection > 0 { noteEnd(of: connection) }
-      if !ended.isEmpty { endOthers() }
     }
 
     private func takeInbox() {
@@ -201,34 +192,6 @@
       }
     }
 
-    /// Records that the server has closed a connection. libcurl 7.88 reports this to one of its HTTP/2 transfers and
-    /// ignores the others. Before that, it may end or resend them itself.
-    private func noteEnd(of connection: UInt64) {
-      guard !ended.contains(where: { $0.connection == connection }) else { return }
-      ended.append((connection, turn &+ 2))
-    }
-
-    /// Ends the transfers on closed connections. Data held back by a pause is delivered first.
-    private func endOthers() {
-      ended.removeAll { connection, due in
-        guard due <= turn else { return false }
-        var isInUse = false
-        for transfer in live where transfer.mayMultiplex {
-          guard let handle = transfer.handle, handle.heldCode == nil,
-            handle.connectionData.pointee.connection == connection
-          else { continue }
-          let isOver =
-            !ccurl_multi_is_open(multi, handle.connectionData)
-            || ccurl_multi_end(multi, handle.connectionData) != CCURL_END_NONE
-          if handle.isHeld || handle.isPaused || !isOver {
-            isInUse = true
-          } else {
-            finish(transfer, handle, Int32(CCURL_RECEIVE_ERROR))
-          }
-        }
-        return !isInUse
-      }
-    }
   }
 
   // MARK: Limits and the end

@@ -16,6 +16,8 @@
     /// The value of Content-Length; -1 without one.
     private var announced = -1
     private var isChunked = false
+    /// The parameter `timeout` of a Keep-Alive field, in seconds (RFC 2068 §19.7.1.1).
+    private(set) var keepAlive: Int?
     /// Whether the response has a Content-Encoding.
     private(set) var isCoded = false
     /// Whether the response uses HTTP/2 or later, where a stream ends instead of the connection.
@@ -58,6 +60,7 @@
       lines.removeAll(keepingCapacity: true)
       announced = -1
       isChunked = false
+      keepAlive = nil
       isCoded = false
       problem = nil
     }
@@ -147,6 +150,8 @@
         case 0x63:
           if let length = Self.value(line, of: "content-length:") { note(length) }
           if Self.value(line, of: "content-encoding:") != nil { isCoded = true }
+        case 0x6b:
+          if let value = Self.value(line, of: "keep-alive:") { keepAlive = Self.timeout(in: value) }
         case 0x74:
           if let coding = Self.value(line, of: "transfer-encoding:") { isChunked = isChunked || Self.isChunked(coding) }
         default: break
@@ -230,6 +235,12 @@
       guard line.count >= name.utf8CodeUnitCount else { return nil }
       for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }
       return ReceivedFields.trimmed(UnsafeBufferPointer(rebasing: line[name.utf8CodeUnitCount...]))
+    }
+
+    private static func timeout(in parameters: UnsafeBufferPointer<UInt8>) -> Int? {
+      let parameters = String(decoding: parameters, as: UTF8.self).lowercased().split(separator: ",")
+      let value = parameters.lazy.map(\.trimmingBlanks).first { $0.hasPrefix("timeout=") }
+      return value.flatMap { Int(digits: $0.dropFirst("timeout=".count)) }
     }
 
     private static func isChunked(_ codings: UnsafeBufferPointer<UInt8>) -> Bool {

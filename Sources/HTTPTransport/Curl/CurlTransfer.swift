@@ -18,12 +18,15 @@
     private(set) var currentURL: String
     /// Whether libcurl may resend the current request after a lost connection, according to its method and body.
     var maySendTwice: Bool { currentRequest.method.isIdempotent && currentRequest.body.isRepeatable }
-    /// Whether the current request is sent a second time, over a new connection.
-    var isRepetition = false
-    /// The number of times that the current request was resent because the server had not processed it.
-    var unprocessed = 0
-    /// The maximum number of times to resend an unprocessed request, as in libcurl.
-    static let maxUnprocessed = 5
+    /// Whether the current request needs a new connection, because a kept one was lost or refused.
+    var needsNewConnection = false
+    /// The number of times that the current request was sent, and that a connection was refused before it was sent.
+    var sends = 0
+    var refusals = 0
+    /// The maximum number of sends over HTTP/2, and of refused connections.
+    private static let (maxSends, maxRefusals) = (3, 5)
+    /// Whether the next send over HTTP/2 is the last one.
+    var isLastSend: Bool { sends == Self.maxSends - 1 }
     /// The error of an invalid request, which must not be sent.
     let requestFailure: NetworkError?
     /// The body as a stream, if it is in files.
@@ -65,8 +68,9 @@
     override func follow(_ next: Request, _ trail: RedirectTrail) {
       super.follow(next, trail)
       currentURL = next.url.absoluteString
-      isRepetition = false
-      unprocessed = 0
+      needsNewConnection = false
+      sends = 0
+      refusals = 0
     }
 
     override func didCancel() { loop.cancel(self) }
@@ -99,20 +103,20 @@
       touch()
     }
 
-    /// Returns the reason not to resend the current request after a reused connection was closed; `nil` if it may be
-    /// resent, which happens once.
+    /// Returns the reason not to send the current request again; `nil` if it may be sent again.
     ///
     /// The server may have processed a POST by then (RFC 9110 §9.2.2), and also a request with an unknown method. An
     /// idempotency key makes no difference here, because `RetryInterceptor` handles it.
-    func obstacleToRepetition(wasSent: Bool = true, isBodyTaken: Bool = true) -> String? {
-      if wasSent, !currentRequest.method.isIdempotent {
+    func obstacleToRepetition(_ fate: CurlFate, isBodyTaken: Bool) -> String? {
+      if fate != .notSent, !currentRequest.method.isIdempotent {
         return "its method is not idempotent and the server may have processed it"
       }
       if isBodyTaken, !currentRequest.body.isRepeatable {
         return "its body can be sent only once; use a repeatable BodyStream"
       }
-      if !wasSent { return unprocessed < Self.maxUnprocessed ? nil : "it was already sent \(unprocessed) times" }
-      return isRepetition ? "it was already resent once" : nil
+      if fate == .notSent { return refusals < Self.maxRefusals ? nil : "\(refusals) connections were lost before it" }
+      // Over HTTP/1.1, the new connection of the second send is used for no other request.
+      return sends < (mayMultiplex ? Self.maxSends : 2) ? nil : "it was already sent \(sends) times"
     }
 
     /// The measurements of a transfer without a handle: the wait, and the redirects so far.
@@ -128,10 +132,10 @@
     var httpVersion: Request.HTTPVersion { currentRequest.chosenOptions?.value.httpVersion ?? .automatic }
 
     /// Whether the current request uses HTTP/2 without TLS.
-    var isCleartextHTTP2: Bool { httpVersion == .http2PriorKnowledge && !isSecure }
+    var isCleartextHTTP2: Bool { httpVersion == .http2 && !isSecure }
 
     /// Whether the current request may share its connection with others.
-    var mayMultiplex: Bool { isSecure || isCleartextHTTP2 }
+    var mayMultiplex: Bool { httpVersion == .http2 || httpVersion == .http3 }
 
     override func finish(_ result: Result<Response, NetworkError>) {
       (files, currentURL) = (nil, "")

@@ -95,7 +95,7 @@ struct Price: Decodable, Sendable {
   }
 
   func service(at url: URL, over transport: CurlTransport) -> Network {
-    Network(Backend(baseURL: url, transport: transport, options: .init(httpVersion: .http2PriorKnowledge)))
+    Network(Backend(baseURL: url, transport: transport, options: .init(httpVersion: .http2)))
   }
 
   func report(on transport: CurlTransport) async {

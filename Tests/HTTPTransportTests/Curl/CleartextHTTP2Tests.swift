@@ -8,10 +8,10 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Tests of HTTP/2 without TLS: `HTTPVersion.http2PriorKnowledge`.
+  /// Tests of HTTP/2 without TLS: `HTTPVersion.http2` with an `http` URL.
   final class CleartextHTTP2Tests: XCTestCase {
     private func request(
-      _ url: URL, _ method: HTTPMethod = .get, _ version: NetLayer.Request.HTTPVersion = .http2PriorKnowledge,
+      _ url: URL, _ method: HTTPMethod = .get, _ version: NetLayer.Request.HTTPVersion = .http2,
       body: Data? = nil
     ) -> NetLayer.Request {
       var request = Request(method: method, url: url, body: body.map { .data($0) } ?? .none)
@@ -20,7 +20,7 @@
     }
 
     private func skipWithoutHTTP2() throws {
-      try XCTSkipUnless(CurlLibrary.speaksHTTP2, "this libcurl has no HTTP/2, or is older than 7.80")
+      try XCTSkipUnless(CurlLibrary.speaksHTTP2, "requires libcurl 8.14 with HTTP/2")
     }
 
     /// The server: HTTP/2 on connections that start with its preface, and HTTP/1.1 on all others. No other test server
@@ -67,10 +67,10 @@
         connections.insert(response.headers["X-Connection"])
       }
       // The first six may have started before it was known that one connection can serve all.
-      if !CurlLibrary.repeatsPriorKnowledge { XCTAssertLessThanOrEqual(connections.count, 6) }
+      XCTAssertLessThanOrEqual(connections.count, 6)
       let last = try outcome(request(nginx.url, .post, body: Data(repeating: 0x61, count: 1000)), on: transport)
         .get()
-      XCTAssertEqual(connections.contains(last.headers["X-Connection"]), !CurlLibrary.repeatsPriorKnowledge)
+      XCTAssert(connections.contains(last.headers["X-Connection"]))
       // The server cannot read HTTP/1.1.
       XCTAssertNotEqual(try? outcome(request(nginx.url, .get, .http1), on: transport).get().status, 200)
     }
@@ -80,9 +80,9 @@
       let server = try RawServer(Self.serve)
       let transport = try CurlTransport()
       let versions: [(NetLayer.Request.HTTPVersion, String)] = [
-        (.automatic, "1.1"), (.http2PriorKnowledge, "2"), (.http1, "1.1"), (.http2PriorKnowledge, "2"),
+        (.automatic, "1.1"), (.http2, "2"), (.http1, "1.1"), (.http2, "2"),
         (.automatic, "1.1"),
-        (.http2PriorKnowledge, "2"), (.http2PriorKnowledge, "2"),
+        (.http2, "2"), (.http2, "2"),
       ]
       for (version, expected) in versions {
         for method in [HTTPMethod.get, .post] {
@@ -105,7 +105,7 @@
         for url in ["http://a/", "http://b/"] {
           let response = try outcome(request(try XCTUnwrap(URL(string: url))), on: transport).get()
           XCTAssertEqual(response.metrics?.httpVersion, "2")
-          XCTAssertEqual(response.metrics?.isReused, isReused && !CurlLibrary.repeatsPriorKnowledge, url)
+          XCTAssertEqual(response.metrics?.isReused, isReused, url)
         }
       }
       withExtendedLifetime((server, other)) {}

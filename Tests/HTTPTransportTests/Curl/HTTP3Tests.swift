@@ -71,17 +71,12 @@
       }
     }
 
-    func testAnOriginThatAdvertisesHTTP3IsCalledOverIt_untilItClearsAltSvc() throws {
+    func testHTTP3IsUsedOnlyIfItIsAskedFor() throws {
       let (url, transport) = (try server(), try transport())
-      let (plain, offer, clear) = (
-        url.appending(path: "plain"), url.appending(path: "offer"), url.appending(path: "clear")
-      )
-      for (target, version, expected) in [
-        (plain, NetLayer.Request.HTTPVersion.automatic, "1.1"), (plain, .automatic, "1.1"), (offer, .automatic, "1.1"),
-        (plain, .automatic, "3"), (plain, .http1, "1.1"), (offer, .automatic, "3"), (clear, .http1, "1.1"),
-        (plain, .automatic, "1.1"),
+      for (version, expected) in [
+        (NetLayer.Request.HTTPVersion.automatic, "1.1"), (.http3, "3"), (.automatic, "1.1"),
       ] {
-        XCTAssertEqual(try text(target, version, on: transport), "HTTP/\(expected) GET \(target.path) 0", "\(version)")
+        XCTAssertEqual(try text(url.appending(path: "offer"), version, on: transport), "HTTP/\(expected) GET /offer 0")
       }
     }
 
@@ -99,8 +94,7 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(url, .http3, on: try transport())), .connection)
     }
 
-    /// A connection that the server loses before and within the response to a POST: on a new connection, on a reused one, and on
-    /// one that TCP could replace, as the server still offers HTTP/1.1.
+    /// A connection that the server loses before and within the response to a POST: on a new connection, and on a reused one.
     func testALostConnectionFailsItsPostWhichIsNotSentAgain() throws {
       let (url, log) = (try server(), try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_LOG"]))
       // A client that only waits for a body sends nothing, so that the system does not tell it that the server's process is gone.
@@ -109,17 +103,13 @@
         ("mute", [.timeout, .timeout]),
       ] {
         for (place, kind) in zip(["head", "body"], kinds) {
-          for (version, before) in [
-            (NetLayer.Request.HTTPVersion.http3, []), (.http3, ["HTTP/3"]), (.automatic, ["HTTP/1.1", "HTTP/3"]),
-          ] {
+          for isKept in [false, true] {
             let transport = try transport()
-            for expected in before {
-              XCTAssertEqual(try text(url.appending(path: "offer"), version, on: transport), "\(expected) GET /offer 0")
-            }
+            if isKept { XCTAssertEqual(try text(url.appending(path: "up"), .http3, on: transport), "HTTP/3 GET /up 0") }
             let path = "/\(loss)/\(place)/\(UUID().uuidString)"
-            var post = request(url.appending(path: String(path.dropFirst())), version, body: Data("four".utf8))
+            var post = request(url.appending(path: String(path.dropFirst())), .http3, body: Data("four".utf8))
             post.timeouts.idle = 1
-            let (pending, name) = (PendingCall(self), "\(path) \(version) \(before)")
+            let (pending, name) = (PendingCall(self), "\(path) \(isKept)")
             _ = pending.send(post, on: transport)
             guard case .failure(let error) = try pending.outcome() else { return XCTFail(name) }
             XCTAssertEqual(error.kind, kind, "\(name): \(error.reason)")
@@ -160,21 +150,6 @@
         XCTAssertEqual(error.kind, .invalidRequest, error.reason)
       }
       XCTAssertEqual(server.connectionCount, 0)
-    }
-  }
-
-  /// Tests of parsing Alt-Svc fields.
-  final class AlternativeServicesTests: XCTestCase {
-    func testHTTP3IsAcceptedOnlyForTheOriginsHostAndPort() {
-      for (fields, seconds) in [
-        ([#"h3=":443""#], 86_400), ([#"h3=":443"; ma=60"#], 60), ([#" h3=":443" ;persist=1; MA="7" "#], 7),
-        ([#"h2="a,b;c:1"; ma=3, h3=":443"; ma=60"#], 60), ([#"h2=":443""#, #"h3=":443"; ma=5"#], 5),
-        ([#"h3=":443"; ma=99999999999999999999"#], 31_536_000), (["clear"], 0), ([""], 0), ([#"h3=":8443""#], 0),
-        ([#"h3="other:443""#], 0), ([#"h3-29=":443""#], 0), ([#"h3=":443"; ma=0"#], 0), ([#"h3=":443"; ma=-1"#], 0),
-        ([#"h3=":443"; ma=x, h3=":443"; ma=9"#], 9), ([#"h3=":443"#], 0), ([], 0),
-      ] as [([String], Double)] {
-        XCTAssertEqual(AlternativeServices.http3Seconds(fields, port: 443), seconds, "\(fields)")
-      }
     }
   }
 #endif

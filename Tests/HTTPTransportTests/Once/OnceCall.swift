@@ -116,6 +116,7 @@ struct OnceCall: CustomStringConvertible {
         .stream(.init(once: Self.reader(id, count), count: isCounted ? Int64(count) : nil))
       }
     request.timeouts = .init(connect: 60, idle: 60, total: 120)
+    if url.scheme == "https" { request.options.httpVersion = .http2 }
     return request
   }
 
