@@ -169,8 +169,10 @@
     static func lost(_ handle: CurlHandle, _ code: Int32, _ obstacle: String) -> String {
       // libcurl's text for a second start only says that this package has prevented it.
       let cause = handle.wasToStartAgain || handle.isRefused ? "" : " (\(handle.errorMessage(code)))"
-      return "the reused connection was lost before the response\(cause); the request was not sent again, because "
-        + "\(obstacle). If the server closes idle connections, set Configuration.maxIdleTime below its limit"
+      let isKept = handle.wasOnKeptConnection
+      return "the \(isKept ? "reused " : "")connection was lost before the response\(cause); the request was not sent "
+        + "again, because \(obstacle)"
+        + (isKept ? "; if the server closes idle connections, set Configuration.maxIdleTime below its limit" : "")
     }
 
     /// Returns the error for an incomplete body that libcurl accepts as complete.

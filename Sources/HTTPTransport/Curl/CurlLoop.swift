@@ -202,7 +202,11 @@
       // If the process was suspended, its sockets may already contain the awaited data.
       ccurl_multi_wait(multi, 0)
       work()
-      for (transfer, error) in findExpired() { end(transfer, .failure(error)) }
+      for (transfer, error) in findExpired() {
+        // No request follows a silent one on its connection.
+        if transfer.mayMultiplex, let handle = transfer.handle { ccurl_multi_distrust(multi, handle.connectionData) }
+        end(transfer, .failure(error))
+      }
     }
 
     private func findExpired() -> [(CurlTransfer, NetworkError)] {
