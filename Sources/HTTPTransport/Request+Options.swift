@@ -52,9 +52,11 @@ extension Request {
     ///
     /// libcurl does not report whether a server has processed a request, so one that must not be repeated fails if its
     /// connection or stream is lost. One that may be repeated is sent up to three times, the last time over HTTP/1.1 if
-    /// the URL is `https`. Two exceptions from the promises of HTTP/1.1 remain: a server that aborts a response without a
-    /// length by RST_STREAM(NO_ERROR) truncates it unnoticed, and a single stream of a connection that ends by a
-    /// violation may wait for its idle limit.
+    /// the URL is `https`.
+    ///
+    /// Two exceptions from the promises of HTTP/1.1 remain. A server that aborts a response without a length by
+    /// RST_STREAM(NO_ERROR) truncates it unnoticed. A single stream of a connection that ends by a violation may wait for
+    /// its idle limit.
     case http2
     /// HTTP/3 (RFC 9114) only: a server that does not support it fails the request.
     ///

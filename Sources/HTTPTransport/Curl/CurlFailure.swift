@@ -169,7 +169,7 @@
     static func lost(_ handle: CurlHandle, _ code: Int32, _ obstacle: String) -> String {
       // libcurl's text for a second start only says that this package has prevented it.
       let cause = handle.wasToStartAgain || handle.isRefused ? "" : " (\(handle.errorMessage(code)))"
-      let isKept = handle.wasOnKeptConnection
+      let isKept = handle.wasOnKeptConnection && handle.transfer?.mayMultiplex == false
       return "the \(isKept ? "reused " : "")connection was lost before the response\(cause); the request was not sent "
         + "again, because \(obstacle)"
         + (isKept ? "; if the server closes idle connections, set Configuration.maxIdleTime below its limit" : "")

@@ -25,7 +25,8 @@
       public let version: String
       /// The TLS library and its version, such as `OpenSSL/3.0.15`; `nil` without TLS.
       public let tls: String?
-      /// Whether HTTP/2 over TLS is available.
+      /// Whether `HTTPVersion.http2` is available: libcurl was built with it and is 8.14 or later, because with earlier
+      /// versions streams of a lost connection hang, or end as complete.
       public let http2: Bool
       /// Whether HTTP/3 is available: libcurl was built with it and is 8.5 or later, because earlier versions are
       /// experimental.

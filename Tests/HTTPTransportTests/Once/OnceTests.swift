@@ -61,7 +61,7 @@
         // A single-use body cannot be sent again, even if the server did not process the request.
         if call.isOneShot && processed == 0 { return nil }
         // libcurl does not report whether a lost request was processed, so it is not sent again.
-        if error.kind == .connection && (call.isOneShot || !call.method.isIdempotent) {
+        if error.kind == .connection, call.isOneShot || !call.method.isIdempotent {
           lost.withLock { $0 += 1 }
           return nil
         }

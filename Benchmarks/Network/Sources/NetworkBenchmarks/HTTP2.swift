@@ -16,6 +16,10 @@ import Synchronization
         say("http2: skipped, openssl is not installed (Debian: apt-get install openssl)")
         return []
       }
+      guard CurlTransport.capabilities?.http2 == true else {
+        say("http2: skipped, libcurl 8.14 with HTTP/2 is not installed")
+        return []
+      }
       var times: [Double] = []
       var costs: [Double] = []
       for _ in 0..<rounds {
@@ -46,7 +50,9 @@ import Synchronization
       let group = DispatchGroup()
       for _ in 0..<count {
         group.enter()
-        _ = transport.send(Request(url: url)) { result in
+        var request = Request(url: url)
+        request.options.httpVersion = .http2
+        _ = transport.send(request) { result in
           if case .success(let response) = result, response.status == 200, response.metrics?.httpVersion == "2" {
             seen.withLock {
               $0.answers += 1
