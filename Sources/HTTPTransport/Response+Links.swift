@@ -50,7 +50,9 @@ private struct LinkParser {
       let name = take { $0 != "=" && $0 != ";" && $0 != "," && !Self.isBlank($0) }.lowercased()
       let value = value()
       // The first `rel` parameter is used (RFC 8288 §3.3).
-      if name == "rel", relations == nil { relations = value.lowercased().split(separator: " ").map(String.init) }
+      if name == "rel", relations == nil {
+        relations = value.lowercased().unicodeScalars.split(separator: " ").map { String($0) }
+      }
       if name == "anchor" { isElsewhere = true }
     }
     return (target, isElsewhere ? nil : relations)

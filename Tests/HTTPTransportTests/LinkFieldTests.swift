@@ -21,6 +21,10 @@ final class LinkFieldTests: XCTestCase {
       ["next": "http://h/a/b?page=2", "prev": "http://h/x", "start": "http://h/x", "last": "http://h/a/y"])
   }
 
+  func test_aCombiningMarkBehindASpaceDoesNotHideARelation() throws {
+    XCTAssertEqual(try links("<a>; rel=\"next \u{301}x\"")["next"], "http://h/a/a")
+  }
+
   func test_userAndPasswordOfALinkAreDropped() throws {
     XCTAssertEqual(
       try links("<http://u:p@g/x>; rel=next, <//u@h/y>; rel=last"), ["next": "http://g/x", "last": "http://h/y"])

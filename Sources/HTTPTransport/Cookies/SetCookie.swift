@@ -11,10 +11,10 @@ struct SetCookie {
   /// Returns `nil` for a field without a cookie, or with a cookie that `url` must not set.
   init?(_ field: String, from url: URL, at now: Date) {
     guard let host = url.plainHost else { return nil }
-    let parts = field.split(separator: ";", omittingEmptySubsequences: false)
-    guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
-    let name = Self.trimmed(pair[..<equals])
-    let value = Self.trimmed(pair[pair.index(after: equals)...])
+    // Byte by byte: a character can consist of a delimiter and a combining mark.
+    let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+    guard let pair = parts.first.map(Self.halves), let written = pair.value else { return nil }
+    let (name, value) = (pair.name, written)
     // Control characters in a value must not get into the header of a request.
     guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return nil }
     // Larger cookies would burden every following request (RFC 6265bis §5.7, step 5).
@@ -25,10 +25,10 @@ struct SetCookie {
     var maxAge: Date?
     var (hasDomain, hasPath) = (false, false)
     for part in parts.dropFirst() {
-      let split = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let value = split.count > 1 ? Self.trimmed(split[1]) : ""
+      let attribute = Self.halves(part)
+      let value = attribute.value ?? ""
       guard value.utf8.count <= Self.maxAttributeSize else { continue }
-      switch Self.trimmed(split[0]).lowercased() {
+      switch attribute.name.lowercased() {
       case "expires": cookie.expires = Self.date(value) ?? cookie.expires
       case "max-age":
         if let seconds = Int(value) { maxAge = seconds > 0 ? now + Double(seconds) : .distantPast }
@@ -66,8 +66,12 @@ struct SetCookie {
     host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
   }
 
-  private static func trimmed(_ text: Substring) -> String {
-    text.trimming { $0 == " " || $0 == "\t" }
+  /// Returns the parts before and after the first equals sign, without blanks; `nil` without a sign.
+  private static func halves(_ text: Substring.UTF8View) -> (name: String, value: String?) {
+    let parts = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
+      Substring($0).trimming { $0 == " " || $0 == "\t" }
+    }
+    return (parts.first ?? "", parts.count > 1 ? parts[1] : nil)
   }
 
   /// Returns the default path of a cookie (RFC 6265 §5.1.4).

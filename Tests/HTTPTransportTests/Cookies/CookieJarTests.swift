@@ -103,6 +103,10 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.header(for: try url("http://h/y"), at: now), "a=2")
   }
 
+  func testACombiningMarkBehindADelimiterDoesNotHideIt() throws {
+    XCTAssertEqual(try header(["a=\u{301}b;\u{301}c=d"], from: "http://h/", to: "http://h/"), "a=\u{301}b")
+  }
+
   func testACookieHasASizeLimit() throws {
     let value = String(repeating: "v", count: 4095)
     XCTAssertEqual(try header(["a=" + value], from: "http://h/", to: "http://h/"), "a=" + value)
