@@ -133,6 +133,7 @@ final class AsyncInterceptorTests: XCTestCase {
     let count = Locked(0)
     let api = network(stub) { backend in
       backend.signer = AsyncSigner { content in
+        XCTAssertNil(content.request.headers["S"], "the former signature is removed")
         let turn = count.withLock { count in
           count += 1
           return count
