@@ -82,7 +82,7 @@ package final class PartialFile {
       try replace()
       return
     }
-    note = written?.validator == nil ? nil : written
+    note = written.flatMap { $0.validator.map(RequestCheck.isSendable) == true ? $0 : nil }
     if count > 0, note == nil { try restart(nil) }
   }
 
@@ -90,7 +90,7 @@ package final class PartialFile {
   private static func isOwn(_ descriptor: Int32) -> Bool {
     var info = stat()
     return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
-      && info.st_nlink == 1 && info.st_mode & S_IWOTH == 0
+      && info.st_nlink == 1 && info.st_mode & (S_IWGRP | S_IWOTH) == 0
   }
 
   /// Returns the content of a note, `nil` without one, and whether nobody but this user can have written it.

@@ -103,7 +103,8 @@ final class ResumableDownload: Disposable {
     guard isPlain(response), response.headers["Accept-Ranges"]?.lowercased() != "none" else { return nil }
     let resource = resource(of: response)
     if let tag = response.headers.values(of: "ETag").first {
-      return tag.hasPrefix("\"") ? .init(validator: tag, resource: resource, total: total) : nil
+      let isStrong = tag.hasPrefix("\"") && RequestCheck.isSendable(tag)
+      return isStrong ? .init(validator: tag, resource: resource, total: total) : nil
     }
     // A date identifies a version only if it was at least a second old (RFC 9110 §8.8.2.2, §13.1.5).
     guard let changed = response.headers.values(of: "Last-Modified").first, let date = seconds(changed),

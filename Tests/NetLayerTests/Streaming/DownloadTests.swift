@@ -305,10 +305,24 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(transport.pendingCalls.count, 1)
   }
 
+  func test_entityTagThatCanNotBeSent_restartsTheDownload() throws {
+    for tag in ["\"a\u{1}b\"", "\"\(String(repeating: "a", count: 90_000))\""] {
+      _ = subscribe()
+      end(try pending(200, ["Content-Length": "10", "ETag": tag], "abc"))
+      let subscription = subscribe()
+      let pending = try pending(200, ["Content-Length": "3"], "new")
+      XCTAssertNil(pending.request.headers["If-Range"])
+      end(pending)
+      subscription.dispose()
+      XCTAssertEqual(try Data(contentsOf: destination), Data("new".utf8))
+      try FileManager.default.removeItem(at: destination)
+    }
+  }
+
   func test_partialFileThatAnotherUserCanWriteTo_isReplaced() throws {
     let (part, note, name) = (destination.path + ".part", destination.path + ".part.json", destination.path + ".other")
     var changes: [(String, () -> Int32)] = [
-      ("mode", { chmod(part, 0o666) }), ("mode of the note", { chmod(note, 0o666) }),
+      ("mode", { chmod(part, 0o660) }), ("mode of the note", { chmod(note, 0o666) }),
       ("name", { link(part, name) }), ("name of the note", { link(note, name) }),
     ]
     // Only the superuser can give files away.

@@ -80,8 +80,10 @@ extension CacheEntry {
   /// The header fields that make a request conditional (RFC 9111 §4.3.1); empty without validators.
   var validators: HTTPHeaders {
     var fields = HTTPHeaders()
-    if let tag = headers["ETag"] { fields["If-None-Match"] = tag }
-    if let date = headers.values(of: "Last-Modified").first { fields["If-Modified-Since"] = date }
+    if let tag = headers["ETag"], RequestCheck.isSendable(tag) { fields["If-None-Match"] = tag }
+    if let date = headers.values(of: "Last-Modified").first, RequestCheck.isSendable(date) {
+      fields["If-Modified-Since"] = date
+    }
     return fields
   }
 

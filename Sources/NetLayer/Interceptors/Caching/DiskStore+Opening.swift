@@ -53,7 +53,9 @@ extension DiskStore {
   private func problem(of directory: Int32) -> String? {
     var info = stat()
     guard fstat(directory, &info) == 0, info.st_uid == geteuid() else { return "belongs to another user" }
-    guard fstatat(directory, Self.marker, &info, AT_SYMLINK_NOFOLLOW) != 0 else { return nil }
+    if fstatat(directory, Self.marker, &info, AT_SYMLINK_NOFOLLOW) == 0 {
+      return info.st_uid == geteuid() ? nil : "contains files of another user"
+    }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return "can't be listed" }
     // Version 0.1 named the marker `lock`, which other programs do, too.
     let isOwn = names.contains("lock") && names.allSatisfy { $0 == "lock" || Self.isOwn($0) }

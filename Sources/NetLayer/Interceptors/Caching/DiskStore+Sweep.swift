@@ -21,7 +21,8 @@ extension DiskStore {
     for name in names {
       if name.hasPrefix(Self.temporaryPrefix) { _ = unlinkat(directory, name, 0) }
       guard Self.isEntry(name) else { continue }
-      let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      // Does not wait for the writer of a FIFO.
+      let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
       if file < 0, Self.isShortage(errno) {
         tellUnusable(errno)
         return false

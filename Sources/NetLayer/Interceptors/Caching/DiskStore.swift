@@ -55,7 +55,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   /// Returns the entry of `name`. A corrupt or expired entry is removed.
   func read(_ name: Name) -> CacheEntry? {
     guard let directory = opened(), files.contains(name.text) else { return nil }
-    let file = openat(directory.descriptor, name.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let file = openat(directory.descriptor, name.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else {
       if !Self.isShortage(errno) { remove(name) }
       return nil

@@ -146,7 +146,7 @@ extension NetworkLogger {
     guard !data.isEmpty else { return [] }
     guard data.count <= maxBodySize, let text = String(validating: data, as: UTF8.self),
       !text.unicodeScalars.contains(where: { $0.value < 9 })
-    else { return ["", "<\(data.count) bytes of \(headers["Content-Type"] ?? "an unknown type")>"] }
+    else { return ["", "<\(data.count) bytes of \(redaction.text(headers["Content-Type"] ?? "an unknown type"))>"] }
     let lines = redaction.text(text).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     return [""] + lines.map { "  " + String($0) }
   }

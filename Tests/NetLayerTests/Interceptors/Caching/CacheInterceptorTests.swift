@@ -44,6 +44,17 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.cache(age: 9, isStale: false)], "it is as new as its confirmation")
   }
 
+  func test_validatorThatCanNotBeSent_isNotSent() {
+    for value in ["\"a\u{1}b\"", "\"\u{7F}\"", "\"\(String(repeating: "a", count: 2000))\""] {
+      for name in ["ETag", "Last-Modified"] {
+        let fixture = CacheFixture { _ in
+          .response(headers: ["Cache-Control": "max-age=0", name: value], body: Data("a".utf8))
+        }
+        for _ in 0..<2 { XCTAssertEqual(fixture.get(), .init(bodies: ["a"], origins: [.network]), name) }
+      }
+    }
+  }
+
   func test_noCache_isRevalidatedEachTime() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "no-cache, max-age=99", "ETag": "\"a\""]))
     for origin in [Response.Origin.network, .revalidated, .revalidated] {

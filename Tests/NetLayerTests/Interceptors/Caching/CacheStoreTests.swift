@@ -71,6 +71,16 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(mode, 0o700)
   }
 
+  func test_fifoInTheDirectory_doesNotBlock() throws {
+    _ = open().settle()
+    let fifo = path(String(repeating: "a", count: 64)).path
+    XCTAssertEqual(mkfifo(fifo, 0o600), 0)
+    let cache = open()
+    cache.store(entry("1"), for: "a", headers: [:])
+    XCTAssertEqual(cache.settle().count, 1)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: fifo))
+  }
+
   func test_directoryOfAnotherProgram_isNotTouched() throws {
     let names = ["writing-7", "writing-chapter1.txt", String(repeating: "a", count: 64), "lock"]
     for contents in [Array(names.prefix(1)), Array(names.dropFirst(2).prefix(1)), names] {
