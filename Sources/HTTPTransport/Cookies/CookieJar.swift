@@ -15,7 +15,7 @@ import Streams
 /// - A cookie of more than 4,096 bytes is ignored.
 /// - A request has at most 16 KB of cookies, those with the longest paths. More would make servers reject it.
 /// - At most 100 cookies per domain are stored, and 3,000 in total (RFC 6265 §6.1). Of a domain, the oldest are removed;
-///   in total, those that were not sent for the longest time.
+///   in total, those that were not sent for the longest time, or those of a site that has more than 1,000.
 public final class CookieJar: Sendable {
   /// A cookie.
   public struct Cookie: Sendable, Hashable {
@@ -53,19 +53,29 @@ public final class CookieJar: Sendable {
 
     var count: Int { domains.values.reduce(0) { $0 + $1.count } }
 
+    /// Returns the last two labels of a domain.
+    private static func site(of domain: String) -> Substring {
+      let labels = domain.split(separator: ".")
+      return labels.count > 2 ? domain[labels[labels.count - 2].startIndex...] : domain[...]
+    }
+
     mutating func edit(_ domain: String, _ change: (inout [Entry]) -> Void) {
       var entries = domains.removeValue(forKey: domain) ?? []
       change(&entries)
       if !entries.isEmpty { domains[domain] = entries }
     }
 
-    /// Removes a cookie if there are too many: all expired ones, or else the one that was not used for the longest time
-    /// (RFC 6265 §5.3).
+    /// Removes a cookie if there are too many: all expired ones, or else the one that was not used for the longest time (RFC
+    /// 6265 §5.3). A site that has a third of all cookies loses its own, so that it can't remove those of others.
     mutating func makeRoom(at now: Date) {
       guard count > CookieJar.totalLimit else { return }
       for domain in Array(domains.keys) { edit(domain) { $0.removeAll { $0.cookie.isExpired(at: now) } } }
       guard count > CookieJar.totalLimit else { return }
-      let oldest = domains.mapValues { $0.map(\.lastUse).min() ?? 0 }.min { $0.value < $1.value }
+      var sizes: [Substring: Int] = [:]
+      for (domain, entries) in domains { sizes[Self.site(of: domain), default: 0] += entries.count }
+      let crowded = sizes.max { $0.value < $1.value }.flatMap { $0.value > CookieJar.totalLimit / 3 ? $0.key : nil }
+      let oldest = domains.filter { crowded == nil || Self.site(of: $0.key) == crowded }
+        .mapValues { $0.map(\.lastUse).min() ?? 0 }.min { $0.value < $1.value }
       guard let (domain, use) = oldest else { return }
       edit(domain) { entries in
         if let index = entries.firstIndex(where: { $0.lastUse == use }) { entries.remove(at: index) }

@@ -31,7 +31,11 @@ struct SetCookie {
       switch attribute.name.lowercased() {
       case "expires": cookie.expires = Self.date(value) ?? cookie.expires
       case "max-age":
-        if let seconds = Int(value) { maxAge = seconds > 0 ? now + Double(seconds) : .distantPast }
+        let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { break }
+        // 300 years are as good as any larger number.
+        let seconds = min(Double(value) ?? 0, 1e10)
+        maxAge = seconds > 0 ? now + seconds : .distantPast
       case "domain":
         var domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
         if domain.hasSuffix(".") { domain.removeLast() }
@@ -63,7 +67,9 @@ struct SetCookie {
   }
 
   private static func isAddress(_ host: String) -> Bool {
-    host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+    // The resolver reads every host that ends in a number as an IPv4 address, such as `0x7f.1`.
+    guard !host.contains(":"), let last = host.split(separator: ".").last else { return true }
+    return last.hasPrefix("0x") || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   /// Returns the parts before and after the first equals sign, without blanks; `nil` without a sign.

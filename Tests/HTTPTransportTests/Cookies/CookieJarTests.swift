@@ -164,6 +164,29 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.cookies.count, 2902, "expired cookies are removed first")
   }
 
+  func testASiteWithManyDomainsRemovesOnlyItsOwnCookies() throws {
+    let jar = CookieJar()
+    jar.store(["Set-Cookie": "mine=1"], from: try url("http://other.test/"), at: now)
+    let labels = (0..<60).map { "l\($0)" } + ["attacker", "test"]
+    for depth in 0..<60 {
+      let host = labels[depth...].joined(separator: ".")
+      for index in 0..<100 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://\(host)/"), at: now) }
+    }
+    XCTAssertEqual(jar.cookies.count, 3000)
+    XCTAssertEqual(jar.header(for: try url("http://other.test/"), at: now), "mine=1")
+  }
+
+  func testAHostThatEndsInANumberIsAnAddress() throws {
+    XCTAssertNil(try header(["a=b; Domain=0.0.1"], from: "http://0x7f.0.0.1/", to: "http://10.0.0.1/"))
+    XCTAssertNil(try header(["a=b; Domain=b.0x1"], from: "http://a.b.0x1/", to: "http://c.b.0x1/"))
+  }
+
+  func testAMaxAgeOfAnySizeCounts() throws {
+    XCTAssertNil(try header(["a=b; Max-Age=-9223372036854775809"], from: "http://h/", to: "http://h/"))
+    XCTAssertEqual(try header(["a=b; Max-Age=9223372036854775808"], from: "http://h/", to: "http://h/"), "a=b")
+    XCTAssertNil(try header(["a=b; Max-Age=9; Max-Age=+1; Max-Age=0"], from: "http://h/", to: "http://h/"))
+  }
+
   func testADomainKeepsAtMost100Cookies() throws {
     let jar = CookieJar()
     for index in 0..<150 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://h/")) }
