@@ -31,8 +31,10 @@
       else { return }
       var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
       // A caller who sets `Accept-Encoding` gets the body unchanged.
-      if fields["Accept-Encoding"] == nil, !CurlLibrary.codings.isEmpty {
-        fields.append("Accept-Encoding", CurlLibrary.codings)
+      if fields["Accept-Encoding"] == nil {
+        // A range of coded content can't be decoded.
+        let codings = fields["Range"] == nil ? CurlLibrary.codings : "identity"
+        if !codings.isEmpty { fields.append("Accept-Encoding", codings) }
       }
       if let cookies { fields.append("Cookie", cookies) }
       let list = CurlHeaderList(fields, removed: removed)

@@ -16,6 +16,8 @@
     /// The value of Content-Length; -1 without one.
     private var announced = -1
     private var isChunked = false
+    /// Whether the last field determines the end of the body, so that another line must not continue it.
+    private var isFraming = false
     /// The parameter `timeout` of a Keep-Alive field, in seconds (RFC 2068 §19.7.1.1).
     private(set) var keepAlive: Int?
     /// Whether the response has a Content-Encoding.
@@ -60,6 +62,7 @@
       lines.removeAll(keepingCapacity: true)
       announced = -1
       isChunked = false
+      isFraming = false
       keepAlive = nil
       isCoded = false
       problem = nil
@@ -146,21 +149,35 @@
         return
       }
       if !isHeadComplete {
+        let isContinuation = line[0] == 0x20 || line[0] == 0x09
+        if isContinuation, isFraming { problem = problem ?? "the field that determines the end of the body is folded" }
+        isFraming = isFraming && isContinuation
         switch line[0] | 0x20 {
         case 0x63:
-          if let length = Self.value(line, of: "content-length:") { note(length) }
+          if let length = Self.value(line, of: "content-length:") {
+            isFraming = true
+            note(length)
+          }
           if Self.value(line, of: "content-encoding:") != nil { isCoded = true }
         case 0x6b:
           if let value = Self.value(line, of: "keep-alive:") { keepAlive = Self.timeout(in: value) }
         case 0x74:
-          if let coding = Self.value(line, of: "transfer-encoding:") { isChunked = isChunked || Self.isChunked(coding) }
+          if let coding = Self.value(line, of: "transfer-encoding:") {
+            isFraming = true
+            note(transferCoding: coding)
+          }
         default: break
         }
         // libcurl before 7.84 accepts a line without a colon. Other versions accept a continuation line without a
         // previous field (RFC 9112 §2.2, §5).
-        if line[0] == 0x20 || line[0] == 0x09 {
+        if isContinuation {
           if lines.isEmpty { problem = problem ?? "the first header field begins with whitespace" }
-        } else if line.baseAddress.map({ memchr($0, 0x3a, line.count) == nil }) == true {
+        } else if let colon = line.firstIndex(of: 0x3a) {
+          // Servers may use such a field, and others ignore it (RFC 9112 §5.1).
+          if colon > 0, line[colon - 1] == 0x20 || line[colon - 1] == 0x09 {
+            problem = problem ?? "a header line has a space before its colon: \(Self.quoted(line))"
+          }
+        } else {
           problem = problem ?? "a header line has no colon: \(Self.quoted(line))"
         }
       }
@@ -188,6 +205,16 @@
         announced = length
         guard end < rest.count else { return }
         rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
+      }
+    }
+
+    /// Records a transfer coding. libcurl reads any value that contains `chunked` as it, and ignores others (RFC 9112 §6.1,
+    /// §7).
+    private mutating func note(transferCoding value: UnsafeBufferPointer<UInt8>) {
+      switch String(decoding: value, as: UTF8.self).lowercased() {
+      case "chunked" where !isChunked: isChunked = true
+      case "identity": break
+      default: problem = problem ?? "the response's Transfer-Encoding is not chunked: \(Self.quoted(value))"
       }
     }
 
@@ -241,10 +268,6 @@
       let parameters = String(decoding: parameters, as: UTF8.self).lowercased().split(separator: ",")
       let value = parameters.lazy.map(\.trimmingBlanks).first { $0.hasPrefix("timeout=") }
       return value.flatMap { Int(digits: $0.dropFirst("timeout=".count)) }
-    }
-
-    private static func isChunked(_ codings: UnsafeBufferPointer<UInt8>) -> Bool {
-      String(decoding: codings, as: UTF8.self).lowercased().contains("chunked")
     }
 
     private static func quoted(_ text: UnsafeBufferPointer<UInt8>) -> String {

@@ -178,5 +178,29 @@
         XCTAssertEqual(wakeUps, batch)
       }
     }
+
+    func testAmbiguousFramingFields_areRejected() throws {
+      for field in [
+        "Transfer-Encoding:\r\n chunked", "Transfer-Encoding: chunked\r\n ", "Content-Length: 2\r\n 2",
+        "Content-Length:\r\n\t2", "Transfer-Encoding: chunked, identity", "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "Transfer-Encoding: xyz",
+        "Transfer-Encoding: chunked\u{B}", "Content-Length : 2", "X-A : b\r\nContent-Length: 2",
+      ] {
+        guard case .failure(let error) = try outcome(of: "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+        else {
+          XCTFail(field.debugDescription)
+          continue
+        }
+        XCTAssertEqual(error.kind, .connection, field.debugDescription)
+      }
+    }
+
+    func testARangeIsRequestedWithoutCodings() throws {
+      let server = try LoopbackServer { .text($0.header("Accept-Encoding") ?? "none") }
+      let transport = try CurlTransport()
+      let request = Request(url: server.url("/"), headers: ["Range": "bytes=1-2"])
+      XCTAssertEqual(try outcome(request, on: transport).get().text(), "identity")
+      XCTAssertNotEqual(try outcome(Request(url: server.url("/")), on: transport).get().text(), "identity")
+    }
   }
 #endif
