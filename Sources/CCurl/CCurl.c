@@ -166,7 +166,7 @@ static void load(void) {
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
     *symbols[i].slot = symbols[i].function;
     if (*symbols[i].slot == NULL) {
-      failure = too_old;
+      failure = curl.version_info == NULL ? "the library that was loaded is not libcurl; check NETLAYER_LIBCURL" : too_old;
       return;
     }
   }

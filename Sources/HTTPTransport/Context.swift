@@ -94,6 +94,12 @@ public protocol ContextKey {
   static var defaultValue: Value { get }
 }
 
+/// The mark of a request whose URL a server of another origin has sent. Such a request does not reach a Unix domain socket,
+/// as with redirects.
+package enum ForeignURL: ContextKey {
+  package static var defaultValue: Bool { false }
+}
+
 /// The number of the attempt that a request belongs to, counted from 1.
 ///
 /// Interceptors that retry a request increase it. Logs and error descriptions show it.

@@ -90,8 +90,9 @@
             + "large values into the body")
       // GnuTLS reports a reset that it reads as 56.
       case _ where (code == 35 && isHangUp(underlying.text)) || (code == 56 && isInHandshake(transfer, handle)):
+        // Not a verdict about a certificate: a server or balancer that restarts closes connections like this.
         return make(
-          .tls,
+          .connection,
           "\(proxy.map { "the proxy \($0) or " } ?? "")\(host) closed the connection during the TLS "
             + "handshake (\(underlying.text)); check that the port uses TLS, and what the server requires")
       case _ where code == 58 || ([35, 43].contains(code) && underlying.text.contains("key file")):

@@ -56,6 +56,8 @@
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle
         transfer.ignoreDisposal()
+        // A child process has no threads but this one.
+        if isForked { return transfer.finish(.failure(error)) }
         Self.failureQueue.async { [error] in transfer.finish(.failure(error)) }
         return
       }
@@ -79,12 +81,13 @@
 
     /// Calls `respond` with the state of the loop, on its thread; immediately if the loop has ended.
     func ask(_ respond: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
+      // In a child process of fork, the loop's thread does not exist, and another thread may have held the lock.
+      guard !ccurl_is_forked() else { return respond(CurlTransport.Gauges()) }
       let isAsked = questions.withLock { questions in
         questions?.append(respond)
         return questions != nil
       }
-      // In a child process of fork, the loop's thread does not exist.
-      guard isAsked, !ccurl_is_forked() else { return respond(CurlTransport.Gauges()) }
+      guard isAsked else { return respond(CurlTransport.Gauges()) }
       inbox.ask()
       wake()
     }
@@ -171,11 +174,10 @@
     /// Finishes transfers whose response is complete while their body is still being sent. The server will send nothing
     /// more (RFC 9112 §9.3, RFC 9113 §8.1), but libcurl would continue to send.
     private func deliverEarly() {
-      early.removeAll { transfer in
-        guard let handle = transfer.handle, handle.heldCode == nil, handle.answer.isHeadComplete else { return true }
-        guard handle.isResponseComplete else { return false }
-        finish(transfer, handle, 0)
-        return true
+      // The end of a transfer may begin another one, so the list is not in use meanwhile.
+      for transfer in exchange(&early, with: []) {
+        guard let handle = transfer.handle, handle.heldCode == nil, handle.answer.isHeadComplete else { continue }
+        if handle.isResponseComplete { finish(transfer, handle, 0) } else { early.append(transfer) }
       }
     }
 

@@ -195,6 +195,11 @@
     /// Processes a response other than 101.
     private func receiveOtherResponse(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
       currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
+      var headers = headers
+      // The schemes of WebSockets stand for those of HTTP (RFC 6455 §3).
+      if let location = headers["Location"], ["ws:", "wss:"].contains(where: location.lowercased().hasPrefix) {
+        headers["Location"] = "http" + location.dropFirst(2)
+      }
       switch RedirectPolicy.decide(
         original: request, currentRequest: currentRequest, status: status, headers: headers, trail: trail,
         cookies: cookiesSent, isUnixSocket: loop.configuration.directory.isUnixSocket)

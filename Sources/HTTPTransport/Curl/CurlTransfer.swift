@@ -58,7 +58,8 @@
       } catch {
         requestFailure = error
       }
-      self.requestFailure = requestFailure ?? CurlLibrary.failure(of: request)
+      self.requestFailure =
+        requestFailure ?? CurlLibrary.failure(of: request) ?? loop.configuration.directory.failure(of: request)
       self.loop = loop
       priority = request.chosenOptions?.value.priority ?? .normal
       super.init(request, progress: progress, receiver: receiver, completion: completion)

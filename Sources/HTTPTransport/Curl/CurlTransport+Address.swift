@@ -52,6 +52,16 @@
         return addresses[Self.key(host, url.portInUse)] ?? addresses[host]
       }
 
+      /// Returns the error of a request whose URL another origin has sent, and that would reach a Unix domain socket.
+      func failure(of request: Request) -> NetworkError? {
+        guard !isEmpty, request.context[ForeignURL.self], isUnixSocket(request.url) else { return nil }
+        return NetworkError(
+          kind: .redirect,
+          reason:
+            "a link of another origin leads to \(request.url.hostAndPort), for which Configuration.addresses has a "
+            + "Unix domain socket; only requests of the caller are sent to it", request: request)
+      }
+
       func isUnixSocket(_ url: URL) -> Bool {
         if case .unixSocket = address(of: url) { true } else { false }
       }

@@ -97,7 +97,12 @@
     }
 
     private func failedSocket(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
-      Self.failureQueue.async { receiver.closed(.failure(error)) }
+      // A child process of fork has no threads but this one.
+      if ccurl_is_forked() {
+        receiver.closed(.failure(error))
+      } else {
+        Self.failureQueue.async { receiver.closed(.failure(error)) }
+      }
       return FailedSocket(error)
     }
 

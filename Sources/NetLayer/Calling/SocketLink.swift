@@ -59,9 +59,13 @@ final class SocketLink: Sendable {
     let (control, end) = messages.connection
     guard let control else {
       if case .failure(let cause)? = end { return fail(cause, completion) }
-      return fail(
-        NetworkError(kind: .connection, reason: "the socket is closed, so the message was not sent"), completion)
+      if case .success(let close)? = end, let cause = NetworkError.closing(close, of: nil) {
+        return fail(cause, completion)
+      }
+      return fail(Self.closed, completion)
     }
+    // The transport would drop the message behind the close frame.
+    if hasClosed { return fail(Self.closed, completion) }
     let size = Self.size(message)
     let waits = sending.withLock { state in
       state.unwritten += size
@@ -75,6 +79,10 @@ final class SocketLink: Sendable {
       if waits { complete(error) }
     }
     if !waits { complete(nil) }
+  }
+
+  private static var closed: NetworkError {
+    NetworkError(kind: .connection, reason: "the socket is closed, so the message was not sent")
   }
 
   private func fail(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {

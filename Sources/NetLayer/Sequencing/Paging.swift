@@ -84,6 +84,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
       // The fields of the call and the backend may be credentials, which must not be sent to another origin.
       call.headers = [:]
       call.isForeign = true
+      call.context[ForeignURL.self] = true
     }
     return call
   }

@@ -89,7 +89,9 @@ extension Network {
         .concat(Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(EventSession.Ended()) })
         .retryWhen { errors in
           errors.flatMap { error in
-            guard let pause = session.pause(after: error, reconnect) else { throw error }
+            guard let pause = session.pause(after: error, reconnect) else {
+              throw error is EventSession.Ended ? session.ended : error
+            }
             onReconnect?(error is EventSession.Ended ? nil : NetworkError.wrapping(error), pause)
             return Observable<Int>.timer(pause, scheduler: reconnect.scheduler)
           }
@@ -205,6 +207,15 @@ private final class EventSession: Sendable {
     } catch {
       throw response.parseFailure("an event in the stream is too long: \(error)", underlying: error)
     }
+  }
+
+  /// The error of a stream that the server has closed for the last time.
+  var ended: NetworkError {
+    let (response, attempts) = state.withLock { ($0.response, $0.attempt) }
+    return NetworkError(
+      kind: .connection,
+      reason: "\(response?.request.url.hostAndPort ?? "the server") closed the event stream \(attempts) times in a row "
+        + "without an event; check the server, or allow more attempts in reconnect", request: response?.request)
   }
 
   /// Returns the delay before the next connection, or `nil` if there is none.

@@ -66,7 +66,7 @@ public final class Socket: Sendable {
 
   /// The messages for a `for try await` loop, which reads each message when it requests it.
   ///
-  /// The loop ends when the client or the server closes the socket with code 1000. Any other close is an error of kind
+  /// The loop ends when the client or the server closes the socket with code 1000 or without one. Any other is an error of kind
   /// `closed` with the close code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the
   /// socket open.
   public var messages: Messages { Messages(socket: self) }

@@ -22,7 +22,7 @@ public final class SocketSession: Sendable {
   /// disposing the last one closes it.
   ///
   /// Messages arrive on the backend's `mapping` scheduler, each after the previous one has been processed. A slow
-  /// subscriber applies backpressure to the server. The stream completes when the server closes with code 1000. Any
+  /// subscriber applies backpressure to the server. The stream completes when the server closes with code 1000 or none. Any
   /// other end is an error or triggers a reconnection.
   public let messages: Observable<SocketMessage>
   /// The events of the connection; subscribing does not connect.

@@ -66,7 +66,7 @@
       let server = try RawServer { _, _ in }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       let failure = try error(url)
-      assert(failure, .tls, says: "closed the connection during the TLS handshake")
+      assert(failure, .connection, says: "closed the connection during the TLS handshake")
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
 

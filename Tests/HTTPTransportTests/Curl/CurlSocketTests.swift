@@ -180,6 +180,19 @@ import XCTest
       withExtendedLifetime((control, other)) {}
     }
 
+    func testARedirectToTheSchemeOfWebSocketsIsFollowed() throws {
+      let target = try LoopbackServer { _ in .socket(.echo) }
+      let address = "ws://127.0.0.1:\(target.port)/end"
+      let server = try LoopbackServer { _ in .redirect(to: address) }
+      let listener = Listener()
+      let transport = try CurlTransport()
+      let control = connect(transport, server, listener)
+      until { !listener.responses.value.isEmpty }
+      XCTAssertEqual(listener.responses.value.first?.status, 101)
+      XCTAssertEqual(listener.responses.value.first?.redirects.count, 1)
+      withExtendedLifetime((control, target)) {}
+    }
+
     func testARedirectToAUnixSocketIsNotFollowed() throws {
       let server = try LoopbackServer { _ in .redirect(to: "http://docker/attach") }
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))

@@ -57,6 +57,20 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(second.isOver)
   }
 
+  func test_streamThatTheServerClosesAgainAndAgain_failsWithANetworkError() throws {
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let errors = Box<(any Error)?>(nil)
+    let policy = RetryPolicy(attempts: 2, initialDelay: .seconds(3), scheduler: scheduler)
+    _ = network.events(Feed(), reconnect: policy).subscribe(onError: { errors.value = $0 })
+    for _ in 0..<3 where errors.value == nil {
+      try open().end()
+      scheduler.advanceBy(60_000)
+    }
+    let error = try XCTUnwrap(errors.value as? NetworkError)
+    XCTAssertEqual(error.kind, .connection)
+    XCTAssertTrue(error.reason.contains("h:80 closed the event stream"), error.reason)
+  }
+
   func test_delaysIncreaseWithFailures_andAnEventResetsThem() throws {
     let subscription = subscribe()
     for time in [3000, 9000] {

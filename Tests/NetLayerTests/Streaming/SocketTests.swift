@@ -67,6 +67,29 @@ final class SocketTests: XCTestCase {
     } catch is Own {}
   }
 
+  func testSendingAfterACloseFails_withTheServersCodeOrWithoutOne() async throws {
+    let server = try LoopbackServer { _ in .socket(.init(onOpen: [.close(4003, "enough")])) }
+    do {
+      try await network(server).withSocket(.get("/")) { socket in
+        while true {
+          try await socket.send("x")
+          await Task.yield()
+        }
+      }
+    } catch let error as NetworkError {
+      XCTAssertEqual(error.kind, .closed, error.reason)
+      XCTAssertEqual(error.code, 4003)
+    }
+    let echo = try LoopbackServer { _ in .socket(.echo) }
+    try await network(echo).withSocket(.get("/")) { socket in
+      socket.close()
+      do {
+        try await socket.send("lost")
+        XCTFail("no error")
+      } catch let error as NetworkError { XCTAssertEqual(error.kind, .connection) }
+    }
+  }
+
   func testCancelledTaskStopsReadingAndOpening() async throws {
     let server = try LoopbackServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
     let network = network(server)
