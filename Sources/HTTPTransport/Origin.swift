@@ -60,7 +60,9 @@ package struct Origin: Hashable, Sendable {
 extension URL {
   /// The host in lowercase without a trailing dot, so that two spellings of one host are equal.
   var plainHost: String? {
-    guard let host = host?.lowercased() else { return nil }
+    guard var host = host?.lowercased() else { return nil }
+    // A percent-encoded name is decoded by `host`, but not converted like other international names (RFC 5891 §4).
+    if host.utf8.contains(where: { $0 > 0x7F }), let name = URL(string: "https://\(host)/")?.host { host = name }
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 

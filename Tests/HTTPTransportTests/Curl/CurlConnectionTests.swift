@@ -201,6 +201,15 @@
       }
     }
 
+    func testPinsApplyToEverySpellingOfAnInternationalName() throws {
+      let tls = CurlTransport.TLS(pins: ["bücher.example": ["pin"]])
+      for host in ["bücher.example", "b%C3%BCcher.example", "B%C3%9CCHER.example.", "xn--bcher-kva.example"] {
+        let url = try XCTUnwrap(URL(string: "https://\(host)/"))
+        XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { tls.pinsByHost[$0] }, ["pin"], host)
+        XCTAssertEqual(Origin(url), Origin(try XCTUnwrap(URL(string: "https://bücher.example/"))), host)
+      }
+    }
+
     func testPinsApplyToEverySpellingOfAnAddress() throws {
       let pin = "sha256//" + Data(count: 32).base64EncodedString()
       let tls = CurlTransport.TLS(pins: ["127.0.0.1": [pin]])

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import Streams
 import XCTest
 
@@ -92,6 +93,19 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(all.elements.count, 2)
     XCTAssertEqual(all.error?.kind, .sequence, "the second page links to itself")
   }
+
+  #if canImport(CCurl)
+    func test_linkFromAnotherOrigin_doesNotReachAUnixSocket() throws {
+      let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
+      for link in ["http://docker/x", "//DOCKER./x", "http://u:p@docker:80/x"] {
+        let server = try LoopbackServer { _ in .json("[1]").header("Link", "<\(link)>; rel=next") }
+        let network = Network(Backend(baseURL: server.url("/"), envelope: .none, transport: transport))
+        let pages = record(network.pages(.get("/"), of: Int.self))
+        XCTAssertEqual(pages.elements.map(\.items), [[1]])
+        XCTAssertEqual(pages.error?.kind, .redirect, link)
+      }
+    }
+  #endif
 
   func test_redirect_doesNotChangeTheTrustedOrigin() throws {
     let stub = StubTransport { _ in nil }
