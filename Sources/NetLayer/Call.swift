@@ -29,6 +29,9 @@ public struct Call: Endpoint {
   public var timeout: Duration?
   /// The priority of the request in the queue for a connection; `nil` for the backend's.
   public var priority: Request.Priority?
+  /// The version of HTTP; `nil` for the backend's. Downloads to files and event streams use HTTP/1.1 if only the backend
+  /// chooses `http2`, because over HTTP/2 a truncated body may look complete.
+  public var httpVersion: Request.HTTPVersion?
   /// The values that the request carries for interceptors.
   public var context: Context {
     get { notes ?? Context() }
@@ -86,6 +89,7 @@ extension Call {
     // 0 would disable the limit, so a deadline that has just passed becomes a short one.
     if let timeout { request.timeouts.total = timeout == .zero ? 0.001 : timeout / .seconds(1) }
     if let priority { request.options.priority = priority }
+    if let httpVersion { request.options.httpVersion = httpVersion }
     guard let notes else { return }
     let bound = request.context[OriginBoundFields.self]
     request.context.take(notes)

@@ -16,6 +16,9 @@ extension Endpoint {
   /// Returns the call with a priority in the queue for a connection.
   public func priority(_ priority: Request.Priority) -> Call { changed { $0.priority = priority } }
 
+  /// Returns the call with another version of HTTP.
+  public func httpVersion(_ version: Request.HTTPVersion) -> Call { changed { $0.httpVersion = version } }
+
   /// Returns the call with a value for interceptors, which read it as `request.context[key]`.
   public func context<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> Call {
     changed { $0.context[key] = value }
@@ -45,6 +48,11 @@ extension TypedEndpoint {
 
   /// Returns the call with a priority in the queue for a connection.
   public func priority(_ priority: Request.Priority) -> TypedCall<Response> { typed(Call(self).priority(priority)) }
+
+  /// Returns the call with another version of HTTP.
+  public func httpVersion(_ version: Request.HTTPVersion) -> TypedCall<Response> {
+    typed(Call(self).httpVersion(version))
+  }
 
   /// Returns the call with a value for interceptors, which read it as `request.context[key]`.
   public func context<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> TypedCall<Response> {

@@ -80,6 +80,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     }
     var call = Call(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
+    call.httpVersion = first.httpVersion
     if Origin(url) != state.withLock(\.origin) {
       // The fields of the call and the backend may be credentials, which must not be sent to another origin.
       call.headers = [:]

@@ -56,6 +56,7 @@ extension Network {
     var call = Call(endpoint)
     // A content coding would make the ranges refer to the coded bytes, not to the file.
     call.headers["Accept-Encoding"] = "identity"
+    avoidHTTP2(&call)
     for (name, value) in writer.conditions { call.headers[name] = value }
     return open(call).asObservable().flatMap { streamed -> Observable<Transfer<URL>> in
       switch try writer.begin(streamed.response) {

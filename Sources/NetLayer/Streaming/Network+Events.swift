@@ -109,6 +109,7 @@ extension Network {
       // Omit an ID that is not a valid header value, instead of failing to connect.
       if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
+      self.avoidHTTP2(&call)
       return self.bodies(call, accept: "text/event-stream", idle: 0, patience: reconnect.scheduler).flatMap {
         streamed -> Observable<ReceivedEvent> in
         guard try session.opens(streamed.response) else { return .empty() }

@@ -71,6 +71,11 @@ extension Network {
     }
   }
 
+  /// Chooses HTTP/1.1 for a body whose end must be certain, unless the call itself has chosen a version.
+  func avoidHTTP2(_ call: inout Call) {
+    if call.httpVersion == nil, backend.options.httpVersion == .http2 { call.httpVersion = .http1 }
+  }
+
   /// Emits the response if its status is a success, else the error with the body that explains it.
   ///
   /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.

@@ -106,12 +106,13 @@ final class FetchTests: XCTestCase {
     let api = network(stub) { $0.headers = ["A": "backend", "B": "backend"] }
     try await api.fetch(
       .get("/a").header("A", "call").timeout(.milliseconds(1500)).priority(.high).context(Trace.self, "t")
-        .caching(.networkOnly))
+        .caching(.networkOnly).httpVersion(.http2))
     let request = try XCTUnwrap(stub.requests.last)
     XCTAssertEqual([request.headers["A"], request.headers["B"]], ["call", "backend"])
     XCTAssertEqual(request.timeouts.total, 1.5)
     XCTAssertEqual(request.timeouts.connect, 15)
     XCTAssertEqual(request.options.priority, .high)
+    XCTAssertEqual(request.options.httpVersion, .http2)
     XCTAssertEqual(request.context[Trace.self], "t")
     XCTAssertEqual(request.caching.policy, .networkOnly)
     _ = try? await api.fetch(UserDetail(id: 1).header("A", "typed"))
@@ -315,9 +316,10 @@ final class FetchTests: XCTestCase {
     let api = network(stub)
     let one: Int = try await api.fetch(
       Inner().timeout(.seconds(3)).header("A", "b").query(["q": 1]).caching(.networkOnly).priority(.low)
-        .context(Trace.self, "t"))
+        .context(Trace.self, "t").httpVersion(.http1))
     XCTAssertEqual(one, 1)
     let request = try XCTUnwrap(stub.requests.last)
+    XCTAssertEqual(request.options.httpVersion, .http1)
     XCTAssertEqual([request.headers["Accept"], request.headers["A"]], ["application/special", "b"])
     XCTAssertEqual(request.timeouts.total, 3)
     XCTAssertEqual(request.url.query, "q=1")

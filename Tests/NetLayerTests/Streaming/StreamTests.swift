@@ -257,4 +257,18 @@ final class StreamTests: XCTestCase {
     }
     XCTAssertEqual(record(network.requestsInFlight.filter { $0 == 0 }.take(1)).elements, [0])
   }
+
+  func test_downloadsAndEvents_avoidTheBackendsHTTP2_unlessTheCallChoosesIt() throws {
+    let stub = StubTransport { _ in .json("{}", status: 500) }
+    let options = Request.Options(httpVersion: .http2)
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub, options: options))
+    let file = FileManager.default.temporaryDirectory.appending(path: "version-\(UUID().uuidString)")
+    for (call, version) in [(Call.get("/a"), Request.HTTPVersion.http1), (.get("/a").httpVersion(.http2), .http2)] {
+      _ = record(network.events(call))
+      _ = record(network.download(call, to: file))
+      XCTAssertEqual(stub.requests.suffix(2).map(\.options.httpVersion), [version, version])
+      _ = record(network.response(HTTPMethod.get, "/a"))
+      XCTAssertEqual(stub.requests.last?.options.httpVersion, .http2)
+    }
+  }
 }
