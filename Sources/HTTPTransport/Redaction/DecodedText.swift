@@ -1,5 +1,5 @@
-/// The bytes of a text with its percent-encoding removed, including repeated encoding such as `%253D`, and their places
-/// in the text. Secrets are thus found in encoded URLs, too, and everything else is copied unchanged.
+/// The bytes of a text with its percent-encoding removed, including repeated encoding such as `%253D`, and the escapes `\/`
+/// and `\u003d` of JSON, with their places in the text. Secrets are thus found in encoded URLs, too, and everything else is copied unchanged.
 struct DecodedText {
   /// The decoded bytes.
   let bytes: [UInt8]
@@ -9,7 +9,7 @@ struct DecodedText {
 
   init(_ raw: [UInt8]) {
     self.raw = raw
-    guard raw.contains(UInt8(ascii: "%")) else {
+    guard raw.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "\\") }) else {
       (bytes, starts) = (raw, [])
       return
     }
@@ -20,6 +20,11 @@ struct DecodedText {
     while at < raw.count {
       starts.append(at)
       var byte = raw[at]
+      if byte == UInt8(ascii: "\\"), let (escaped, width) = Self.escaped(raw[at...]) {
+        bytes.append(escaped)
+        at += width
+        continue
+      }
       at += 1
       // `%2541` is `A`, encoded twice.
       while byte == UInt8(ascii: "%"), at + 1 < raw.count, let high = Self.digit(raw[at]),
@@ -43,6 +48,16 @@ struct DecodedText {
 
   /// Returns the original bytes of a range.
   func raw(_ range: Range<Int>) -> ArraySlice<UInt8> { raw[start(range.lowerBound)..<start(range.upperBound)] }
+
+  /// Returns the byte that an escape of JSON stands for, and the width of the escape; `nil` for other escapes.
+  private static func escaped(_ rest: ArraySlice<UInt8>) -> (UInt8, Int)? {
+    if rest.dropFirst().first == UInt8(ascii: "/") { return (UInt8(ascii: "/"), 2) }
+    let digits = rest.dropFirst(4).prefix(2)
+    guard rest.starts(with: "\\u00".utf8), digits.count == 2, let high = digits.first.flatMap(digit), high < 8,
+      let low = digits.last.flatMap(digit)
+    else { return nil }
+    return (high << 4 | low, 6)
+  }
 
   private static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {

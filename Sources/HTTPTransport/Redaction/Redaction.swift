@@ -79,7 +79,11 @@ public struct Redaction: Sendable, Hashable {
   }
 
   /// Returns the URL with its user, its password and the secrets in its query replaced.
-  public func url(_ url: URL) -> String { text(url.absoluteString) }
+  public func url(_ url: URL) -> String {
+    guard !hidesNothing else { return url.absoluteString }
+    var scanner = SecretScanner(Array(url.absoluteString.utf8), redaction: self, isURL: true)
+    return String(decoding: scanner.redacted(), as: UTF8.self)
+  }
 
   /// Returns the text with its secrets replaced: `name=value`, `"name": "value"`, `Name: value` lines,
   /// `<name>value</name>` and parts of a multipart body. Names, `=`, `:` and quotes may be percent-encoded, and blanks

@@ -12,8 +12,11 @@ struct SecretScanner {
   /// The last `</`. Without one, a `<name>` is not an element.
   private lazy var lastClosingTag = bytes.indices.dropLast().last { bytes[$0] == 0x3C && bytes[$0 + 1] == 0x2F }
   private var result: [UInt8] = []
+  /// Whether the text is a URL, in which characters such as commas do not end a value.
+  private let isURL: Bool
 
-  init(_ raw: [UInt8], redaction: Redaction) {
+  init(_ raw: [UInt8], redaction: Redaction, isURL: Bool = false) {
+    self.isURL = isURL
     text = DecodedText(raw)
     bytes = text.bytes
     self.redaction = redaction
@@ -31,7 +34,9 @@ struct SecretScanner {
       switch bytes[at] {
       case UInt8(ascii: "\""), UInt8(ascii: "'"): quote()
       case UInt8(ascii: "<"): element()
-      case UInt8(ascii: ":") where matches("://"): authority()
+      case UInt8(ascii: ":") where matches("://"): authority(3)
+      // A reference without a scheme, and one that a server has misspelled.
+      case UInt8(ascii: ":") where matches(":/"), UInt8(ascii: "/") where matches("//"): authority(2)
       case let byte where Self.isName(byte): word()
       default:
         if bytes[at] == 0x0A { isQuoted = false }
@@ -126,7 +131,8 @@ struct SecretScanner {
 
   /// Returns the end of a parameter's value. An encoded delimiter ends it only if its `=`, of `width` bytes, is encoded.
   private func endOfParameter(_ width: Int) -> Int {
-    index(from: at) { text.width($0) <= width && (bytes[$0] <= 0x20 || "&;\"'<>#),".utf8.contains(bytes[$0])) }
+    let ends = isURL ? "&#\"<>" : "&;\"'<>#),"
+    return index(from: at) { text.width($0) <= width && (bytes[$0] <= 0x20 || ends.utf8.contains(bytes[$0])) }
   }
 
   /// Returns whether the next byte is a quote that starts a value. In `"http://h/?token="`, it ends the URL.
@@ -216,9 +222,9 @@ struct SecretScanner {
   }
 
   /// Replaces `user:password` before the `@` of a URL, and copies its host and port.
-  private mutating func authority() {
-    let width = (at..<at + 3).map(text.width).max() ?? 1
-    take(3)
+  private mutating func authority(_ start: Int) {
+    let width = (at..<at + start).map(text.width).max() ?? 1
+    take(start)
     let end = index(from: at) { text.width($0) <= width && (bytes[$0] <= 0x20 || "/?#\"'<>".utf8.contains(bytes[$0])) }
     if let mark = (at..<end).last(where: { bytes[$0] == UInt8(ascii: "@") && text.width($0) <= width }) {
       hide(to: mark)

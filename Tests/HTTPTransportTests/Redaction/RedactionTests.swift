@@ -86,6 +86,13 @@ final class RedactionTests: XCTestCase {
     ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
   }
 
+  func test_row_2_19_theWholeValueInAURLIsHidden() throws {
+    for value in ["a,x", "a;x", "a)x", "a'x"] {
+      let url = try XCTUnwrap(URL(string: "https://h/p?filter[password]=\(value)&b=c"))
+      XCTAssertTrue(Redaction.standard.url(url).hasSuffix("=***&b=c"), Redaction.standard.url(url))
+    }
+  }
+
   func test_row_2_19_encodedQuotedAndSpacedValuesAreHidden() {
     for (text, hidden) in [
       // Encoded names and delimiters. An encoded delimiter is part of the value, unless the `=` is encoded, too.
@@ -98,6 +105,13 @@ final class RedactionTests: XCTestCase {
       ("?json=%7B%22token%22%3A%22x%22%2C%22a%22%3A1%7D&b=2", "?json=%7B%22token%22%3A%22***%22%2C%22a%22%3A1%7D&b=2"),
       (#"{"token":"a%22b","c":1}"#, #"{"token":"***","c":1}"#),
       (#"{"token":["%22"],"c":1}"#, #"{"token":"***","c":1}"#),
+      // Escapes of JSON, and references without a scheme.
+      (#"{"u":"https:\/\/user:x@host\/"}"#, #"{"u":"https:\/\/***@host\/"}"#),
+      (#""http://h/cb?token\u003dx&a=b""#, #""http://h/cb?token\u003d***&a=b""#),
+      (#"{"\u0070assword":"x"}"#, #"{"\u0070assword":"***"}"#),
+      (#"{"a":"\u0022","b":"\\/"}"#, #"{"a":"\u0022","b":"\\/"}"#),
+      ("Location: //user:x@host/", "Location: //***@host/"), ("http:/u:x@h/a", "http:/***@h/a"),
+      ("// a comment of me@home", "// a comment of me@home"),
       // Quotes and blanks.
       (#"password="x y" a="b""#, #"password="***" a="b""#), ("password='it''s' a", "password='***''s' a"),
       (#"the body "password=\"x\" a""#, #"the body "password=\"***\" a""#), (#"password="x"#, #"password="***"#),
