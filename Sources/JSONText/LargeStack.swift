@@ -76,6 +76,8 @@ enum LargeStack {
     defer { pthread_attr_destroy(&attributes) }
     guard pthread_attr_setstacksize(&attributes, size) == 0 else { return }
     #if canImport(Darwin)
+      // The caller waits, and joining a thread lends it no priority.
+      pthread_attr_set_qos_class_np(&attributes, qos_class_self(), 0)
       var thread: pthread_t?
       guard pthread_create(&thread, &attributes, { performJob($0) }, job) == 0, let thread else { return }
     #else

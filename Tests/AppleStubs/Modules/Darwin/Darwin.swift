@@ -31,3 +31,12 @@ public func pthread_join(_ thread: DarwinThread, _ result: UnsafeMutablePointer<
 public func pthread_detach(_ thread: DarwinThread) -> Int32 { -1 }
 @discardableResult
 public func pthread_setname_np(_ name: UnsafePointer<CChar>) -> Int32 { -1 }
+
+public struct qos_class_t {}
+
+public func qos_class_self() -> qos_class_t { qos_class_t() }
+
+@discardableResult
+public func pthread_attr_set_qos_class_np(
+  _ attributes: UnsafeMutablePointer<pthread_attr_t>, _ level: qos_class_t, _ priority: Int32
+) -> Int32 { 0 }
