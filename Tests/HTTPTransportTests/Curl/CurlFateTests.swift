@@ -59,6 +59,7 @@
     }
 
     func testAServersLimitForIdleConnectionsAppliesToRequestsThatMustNotBeRepeated() throws {
+      guard CurlLibrary.asksBeforeSending else { throw XCTSkip("libcurl before 7.80 uses a new connection for a POST") }
       let server = try RawServer { client, number in
         while client.receiveHead() != nil {
           client.send("HTTP/1.1 200 OK\r\nKeep-Alive: max=9, Timeout=1\r\nContent-Length: 1\r\n\r\n\(number)")
