@@ -16,6 +16,13 @@
     /// Any other error, such as a refused connection. It is reported as it is.
     case failed
 
+    /// The codes of libcurl for a lost connection, after which an HTTP/2 connection is not used any more.
+    static let connectionLosses = [
+      CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR,
+    ]
+    /// The same, and the code for a lost stream.
+    private static let losses = connectionLosses + [CCURL_HTTP2_STREAM]
+
     /// - Parameters:
     ///   - code: libcurl's result.
     ///   - starts: The number of times that libcurl has started to send the request.
@@ -23,17 +30,14 @@
     ///   - status: The status of the last head, also of an incomplete one; 0 without a head.
     ///   - isHeadComplete: Whether the final head has been received.
     init(code: Int32, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool) {
-      let losses = [
-        CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR, CCURL_HTTP2_STREAM,
-      ]
       if isRefused {
         self = .notSent
       } else if code == 0 {
         self = isHeadComplete ? .complete : .truncated
-      } else if status < 200, starts > 1 || losses.contains(Int(code)) {
+      } else if status < 200, starts > 1 || Self.losses.contains(Int(code)) {
         self = .mayHaveBeenProcessed
       } else {
-        self = status >= 200 && losses.contains(Int(code)) ? .truncated : .failed
+        self = status >= 200 && Self.losses.contains(Int(code)) ? .truncated : .failed
       }
     }
   }

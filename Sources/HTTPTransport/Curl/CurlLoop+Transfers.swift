@@ -95,18 +95,13 @@
       // libcurl keeps the connection of a response that this package rejects.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
       // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
-      if transfer.mayMultiplex, Self.connectionLosses.contains(Int(code)) {
+      if transfer.mayMultiplex, CurlFate.connectionLosses.contains(Int(code)) {
         ccurl_multi_shut_down(multi, handle.connectionData)
       }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
-
-    /// The codes of libcurl after which an HTTP/2 connection is not used any more.
-    private static let connectionLosses = [
-      CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR,
-    ]
 
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
     private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {

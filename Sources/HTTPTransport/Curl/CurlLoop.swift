@@ -125,7 +125,7 @@
       toEnd = []
       let asked = questions.withLock { $0.take() }
       for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
-      cleanUp {}
+      cleanUp()
     }
 
     private func work() {

@@ -71,10 +71,9 @@
       if hasEnded { action() }
     }
 
-    /// Releases libcurl's objects, and between them those that `release` refers to; then runs the actions.
-    final func cleanUp(_ release: () -> Void = {}) {
+    /// Releases libcurl's objects, and then runs the actions.
+    final func cleanUp() {
       ccurl_multi_cleanup(multi)
-      release()
       if let share { ccurl_share_cleanup(share) }
       let former = end.withLock { exchange(&$0, with: (isOver: true, actions: [])) }
       for action in former.actions { action() }

@@ -16,7 +16,8 @@ import Streams
 /// within that time receive the last response instead; errors are never reused.
 ///
 /// One user never receives the response of another: the header fields, the token of an `AuthenticationInterceptor` after
-/// this interceptor, and the transport distinguish users. If another interceptor after this one adds credentials, pass an `account`.
+/// this interceptor, and the transport distinguish users. If another interceptor after this one adds credentials, pass an
+/// `account`.
 ///
 /// Place it before all interceptors that retry or cache, and after those that observe every call, such as a logger.
 public final class CoalescingInterceptor: Interceptor {
