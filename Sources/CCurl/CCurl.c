@@ -636,6 +636,13 @@ void ccurl_multi_work(ccurl_multi *multi) {
   multi->ready = 0;
 }
 
+void ccurl_multi_prod(ccurl_multi *multi) {
+  for (int socket = 0; socket < multi->count; socket++) {
+    int running = 0;
+    if (multi->sockets[socket].wanted != 0) curl.multi_socket_action(multi->handle, socket, 0, &running);
+  }
+}
+
 // Returns whether `socket` still belongs to `connection`, and not to a later one.
 static bool is_same(const ccurl_multi *multi, int socket, uint64_t connection) {
   return socket >= 0 && socket < multi->count && multi->sockets[socket].connection == connection;

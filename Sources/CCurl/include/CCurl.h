@@ -140,6 +140,9 @@ void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds);
 // Runs libcurl for the sockets that were ready after a wait.
 void ccurl_multi_work(ccurl_multi *multi);
+// Runs libcurl for all sockets that it waits for, although no event occurred. Uploads over HTTP/2 of libcurl 8.21 and 8.23
+// otherwise stand still when their connection is retired.
+void ccurl_multi_prod(ccurl_multi *multi);
 // The events to watch on a socket for its user instead of libcurl, until it is closed. 0 watches none.
 enum { CCURL_READABLE = 1, CCURL_WRITABLE = 2 };
 // Watches a socket for `user`. Has no effect if the socket's number no longer belongs to `connection`.

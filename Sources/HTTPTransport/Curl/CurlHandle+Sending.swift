@@ -29,11 +29,14 @@
     ///   - isRefused: Whether the transport has refused the connection at the first start.
     ///   - status: The status of the last head, also of an incomplete one; 0 without a head.
     ///   - isHeadComplete: Whether the final head has been received.
-    init(code: Int32, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool) {
+    ///   - isBodyComplete: Whether the body has the length that the final head announces, or there is none.
+    init(code: Int32, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool, isBodyComplete: Bool) {
       if isRefused {
         self = .notSent
       } else if code == 0 {
         self = isHeadComplete ? .complete : .truncated
+      } else if isHeadComplete, isBodyComplete, starts == 1, Self.losses.contains(Int(code)) {
+        self = .complete
       } else if status < 200, starts > 1 || Self.losses.contains(Int(code)) {
         self = .mayHaveBeenProcessed
       } else {
@@ -104,7 +107,8 @@
 
     func fate(_ code: Int32) -> CurlFate {
       CurlFate(
-        code: code, starts: starts, isRefused: isRefused, status: answer.status, isHeadComplete: answer.isHeadComplete)
+        code: code, starts: starts, isRefused: isRefused, status: answer.status, isHeadComplete: answer.isHeadComplete,
+        isBodyComplete: answer.hasNoBody || answer.isComplete)
     }
 
     /// Whether the request was sent over a connection that had served another one. libcurl starts a request again only

@@ -78,6 +78,12 @@
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
         handle.hasSucceeded = code == 0
+        // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
+        if transfer.mayMultiplex, CurlFate.connectionLosses.contains(Int(code)) {
+          ccurl_multi_shut_down(multi, handle.connectionData)
+        }
+        // The connection may be lost after a complete response, before the end of the upload.
+        if handle.fate(code) == .complete { code = 0 }
         if code == 0, handle.holdsContent, !transfer.isCancelled {
           // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)
@@ -94,10 +100,6 @@
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
-      // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
-      if transfer.mayMultiplex, CurlFate.connectionLosses.contains(Int(code)) {
-        ccurl_multi_shut_down(multi, handle.connectionData)
-      }
       if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }

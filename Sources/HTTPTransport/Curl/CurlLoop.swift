@@ -25,6 +25,8 @@
     @exclusivity(unchecked) private var early: [CurlTransfer] = []
     /// The transfers that continue to decode their input in the next turn.
     @exclusivity(unchecked) private var resting: [CurlTransfer] = []
+    /// Whether the last check of the limits found an upload over HTTP/2.
+    private var isUploadingOverHTTP2 = false
     /// The transfers to end with the `endCode` of their handle.
     @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
     /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
@@ -200,7 +202,13 @@
 
   extension CurlLoop {
     private func checkLimits() {
-      if findExpired().isEmpty { return }
+      if findExpired().isEmpty {
+        if isUploadingOverHTTP2 {
+          ccurl_multi_prod(multi)
+          work()
+        }
+        return
+      }
       // If the process was suspended, its sockets may already contain the awaited data.
       ccurl_multi_wait(multi, 0)
       work()
@@ -213,6 +221,7 @@
 
     private func findExpired() -> [(CurlTransfer, NetworkError)] {
       nextCheck = Deadline.never
+      isUploadingOverHTTP2 = false
       var expired: [(CurlTransfer, NetworkError)] = []
       for transfer in live {
         let limits = transfer.request.timeouts
@@ -223,7 +232,10 @@
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
         guard let handle = transfer.handle else { continue }
         let sends = !transfer.currentRequest.body.isEmpty
-        if sends { transfer.noteSent(handle.bytesSent) }
+        if sends {
+          transfer.noteSent(handle.bytesSent)
+          isUploadingOverHTTP2 = isUploadingOverHTTP2 || transfer.mayMultiplex
+        }
         let (deadline, error) = silenceLimit(of: transfer, handle)
         if now >= deadline {
           expired.append((transfer, error()))
@@ -257,8 +269,10 @@
     }
 
     /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
+    /// Over HTTP/2, libcurl needs attention, too; see `ccurl_multi_prod`.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
-      Deadline.after(transfer.request.timeouts.idle / 4, from: now)
+      let span = transfer.request.timeouts.idle / 4
+      return Deadline.after(transfer.mayMultiplex ? Swift.min(0.1, span) : span, from: now)
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {

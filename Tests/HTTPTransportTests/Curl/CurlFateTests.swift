@@ -8,9 +8,10 @@
   /// Tests of what is certain about a request that libcurl has ended: each row of the table in `docs/reliability.md`.
   final class CurlFateTests: XCTestCase {
     private func fate(
-      _ code: Int32, starts: Int = 1, refused: Bool = false, status: Int = 0, head: Bool = false
+      _ code: Int32, starts: Int = 1, refused: Bool = false, status: Int = 0, head: Bool = false, body: Bool = false
     ) -> CurlFate {
-      CurlFate(code: code, starts: starts, isRefused: refused, status: status, isHeadComplete: head)
+      CurlFate(
+        code: code, starts: starts, isRefused: refused, status: status, isHeadComplete: head, isBodyComplete: body)
     }
 
     func testEveryRowOfTheTable() {
@@ -27,9 +28,10 @@
         XCTAssertEqual(fate(code, status: 103), .mayHaveBeenProcessed)
         XCTAssertEqual(fate(code, status: 200), .truncated)
         XCTAssertEqual(fate(code, status: 200, head: true), .truncated)
+        XCTAssertEqual(fate(code, status: 200, head: true, body: true), .complete)
       }
       // A second start after the final head would join two responses.
-      XCTAssertEqual(fate(42, starts: 2, status: 200, head: true), .failed)
+      XCTAssertEqual(fate(42, starts: 2, status: 200, head: true, body: true), .failed)
       for code: Int32 in [6, 7, 23, 28, 35, 60] { XCTAssertEqual(fate(code, starts: 0), .failed) }
     }
 

@@ -180,18 +180,23 @@
     }
 
     func testAmbiguousFramingFields_areRejected() throws {
+      // libcurl 8.23 replaces line folding with a space before it uses a field (RFC 9112 §5.2). The end is then certain.
+      let unfolded = [
+        "Transfer-Encoding:\r\n chunked": "ok", "Transfer-Encoding: chunked\r\n ": "ok",
+        "Content-Length:\r\n\t2": "2\r",
+      ]
       for field in [
         "Transfer-Encoding:\r\n chunked", "Transfer-Encoding: chunked\r\n ", "Content-Length: 2\r\n 2",
         "Content-Length:\r\n\t2", "Transfer-Encoding: chunked, identity", "Transfer-Encoding: chunked, chunked",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "Transfer-Encoding: xyz",
         "Transfer-Encoding: chunked\u{B}", "Content-Length : 2", "X-A : b\r\nContent-Length: 2",
       ] {
-        guard case .failure(let error) = try outcome(of: "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n2\r\nok\r\n0\r\n\r\n")
-        else {
-          XCTFail(field.debugDescription)
-          continue
+        switch try outcome(of: "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n2\r\nok\r\n0\r\n\r\n") {
+        case .failure(let error): XCTAssertEqual(error.kind, .connection, field.debugDescription)
+        case .success(let response):
+          XCTAssertTrue(CurlLibrary.isAtLeast(0x08_1500), field.debugDescription)
+          XCTAssertEqual(String(decoding: response.body, as: UTF8.self), unfolded[field], field.debugDescription)
         }
-        XCTAssertEqual(error.kind, .connection, field.debugDescription)
       }
     }
 

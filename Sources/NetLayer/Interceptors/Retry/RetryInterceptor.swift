@@ -19,7 +19,8 @@ import Streams
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
 /// The delay comes from the policy or the server's `Retry-After`. The response or error of the last attempt is the
-/// result of the call; its `request.context[Attempt.self]` is the number of attempts.
+/// result of the call; its `request.context[Attempt.self]` is the number of attempts. If a call passes two of these
+/// interceptors, the attempts of the inner one count for the outer one, so that their limits do not multiply.
 public struct RetryInterceptor: Interceptor {
   /// The statuses that are retried by default.
   public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -95,46 +96,52 @@ public struct RetryInterceptor: Interceptor {
 
     /// Passes `response` on, or throws it as an error to retry, so that it is not emitted.
     func receive(_ response: Response) throws {
-      if attempt.rules.statuses.contains(response.status),
-        let pause = attempt.rules.pause(after: response, attempt.request)
-      {
-        throw Again(pause)
+      if attempt.rules.statuses.contains(response.status), let retry = attempt.rules.retry(after: response, of: self) {
+        throw retry
       }
       sink.deliver(response)
     }
 
     func retry(after error: any Error) throws {
       let rules = attempt.rules
-      let pause = (error as? Again)?.pause ?? rules.pause(after: NetworkError.wrapping(error), attempt.request)
-      guard let pause else { throw error }
+      guard let retry = error as? Again ?? rules.retry(after: .wrapping(error), of: self) else { throw error }
       var again = attempt.request
-      again.context[Attempt.self] += 1
-      rules.attempt(again, attempt.next).delaySubscription(pause, scheduler: rules.policy.scheduler)
+      again.context[Attempt.self] = retry.made + 1
+      rules.attempt(again, attempt.next).delaySubscription(retry.pause, scheduler: rules.policy.scheduler)
         .run(sink.subscription, sink.next)
+    }
+
+    /// Returns the number of attempts that `sent`, the request of the result, was the last of. An inner interceptor may
+    /// have made several.
+    func made(_ sent: Request?) -> Int {
+      Swift.max(attempt.request.context[Attempt.self], sent?.context[Attempt.self] ?? 0)
     }
   }
 
-  private func pause(after response: Response, _ request: Request) -> Duration? {
+  private func retry(after response: Response, of running: Running) -> Again? {
+    let made = running.made(response.request)
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
-    guard var pause = policy.delay(after: error, attempt: request.context[Attempt.self]) else { return nil }
+    guard var pause = policy.delay(after: error, attempt: made) else { return nil }
     if let asked = RetryAfter(response.headers, now: policy.scheduler.now) {
       guard asked.pause <= maximumRetryAfter else { return nil }
       pause = asked.pause
     }
-    return budget.spend(Origin(request.url)) ? pause : nil
+    return budget.spend(Origin(running.attempt.request.url)) ? Again(pause: pause, made: made) : nil
   }
 
-  private func pause(after error: NetworkError, _ request: Request) -> Duration? {
-    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: request.context[Attempt.self]),
-      budget.spend(Origin(request.url))
+  private func retry(after error: NetworkError, of running: Running) -> Again? {
+    let made = running.made(error.request)
+    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made),
+      budget.spend(Origin(running.attempt.request.url))
     else { return nil }
-    return pause
+    return Again(pause: pause, made: made)
   }
 
   /// The error that ends an attempt whose response triggers a retry.
   private struct Again: Error {
     let pause: Duration
-    init(_ pause: Duration) { self.pause = pause }
+    /// The number of attempts so far.
+    let made: Int
   }
 }
 

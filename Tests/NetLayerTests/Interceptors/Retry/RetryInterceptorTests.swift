@@ -34,6 +34,20 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, [1, 2, 3])
   }
 
+  func test_twoInterceptors_doNotMultiplyTheirAttempts() {
+    for answer in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
+      for (outer, inner, made) in [(3, 3, 3), (3, 2, 3), (2, 3, 3), (5, 2, 5)] {
+        let virtual = VirtualNetwork(answer)
+        let network = virtual.network(
+          RetryInterceptor(policy: policy(virtual, attempts: outer)),
+          RetryInterceptor(policy: policy(virtual, attempts: inner)))
+        virtual.note("", network.response(.get, "/x"))
+        virtual.scheduler.start()
+        XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, Array(1...made), "\(outer) \(inner)")
+      }
+    }
+  }
+
   func test_onlyTheListedStatuses_areRetried() {
     for status in 400...599 {
       let virtual = sequence(.json("bad", status: status), .json("ok"))
