@@ -97,10 +97,12 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void note_fork(void);
 
-// The function of libcurl's OpenSSL that detects the end of a connection. libcurl accepts a connection that ends
-// without a close_notify alert as properly closed (with OpenSSL 1.1.1 and 3, all versions up to 8.14).
+// The functions of libcurl's OpenSSL that detect the end of a connection. libcurl accepts a connection that ends
+// without a close_notify alert as properly closed (with OpenSSL 1.1.1 and 3, all versions up to 8.14). The alert may have
+// been read together with a response, and then waits in OpenSSL's buffer.
 static struct {
   void (*set_info_callback)(void *, void (*)(const void *, int, int));
+  int (*has_pending)(const void *);
 } tls;
 
 static void load_tls(void *library, const char *version) {
@@ -113,6 +115,7 @@ static void load_tls(void *library, const char *version) {
   // The lookup covers libcurl and its dependencies. It finds nothing if libcurl contains an OpenSSL that it hides.
   if (version == NULL || strncmp(version, "OpenSSL/", 8) != 0) return;
   *(void **)&tls.set_info_callback = dlsym(library, "SSL_set_info_callback");
+  *(void **)&tls.has_pending = dlsym(library, "SSL_has_pending");
 #endif
 }
 
@@ -554,21 +557,24 @@ static void note_alert(const void *ssl, int where, int alert) {
   }
 }
 
-void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *transfer) {
+// Returns OpenSSL's connection of `easy`; NULL without one, or if its functions are unknown.
+static void *openssl(void *easy) {
   struct {
     int backend;
     void *internals;
   } *session = NULL;
-  transfer->is_watched = false;
   // CURLINFO_TLS_SSL_PTR, CURLSSLBACKEND_OPENSSL
-  if (tls.set_info_callback == NULL || !is_open(multi, transfer) || curl.easy_getinfo(easy, 0x40002d, &session) != 0
-      || session == NULL || session->backend != 1 || session->internals == NULL) {
-    return;
-  }
-  transfer->is_watched = true;
-  if (multi->sockets[transfer->socket].tls == session->internals) return;
-  multi->sockets[transfer->socket].tls = session->internals;
-  tls.set_info_callback(session->internals, note_alert);
+  if (tls.set_info_callback == NULL || tls.has_pending == NULL) return NULL;
+  if (curl.easy_getinfo(easy, 0x40002d, &session) != 0 || session == NULL || session->backend != 1) return NULL;
+  return session->internals;
+}
+
+void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *transfer) {
+  void *connection = is_open(multi, transfer) ? openssl(easy) : NULL;
+  transfer->is_watched = connection != NULL;
+  if (connection == NULL || multi->sockets[transfer->socket].tls == connection) return;
+  multi->sockets[transfer->socket].tls = connection;
+  tls.set_info_callback(connection, note_alert);
 }
 
 bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *transfer) {
@@ -759,8 +765,10 @@ static bool has_input(int socket, bool tolerates_input) {
   return count == 0 || (count > 0 && !tolerates_input);
 }
 
-bool ccurl_multi_is_unfit(ccurl_multi *multi, const ccurl_transfer *transfer, int port, bool looks, bool tolerates_input,
-                          int64_t longest_idle) {
+bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool looks,
+                          bool tolerates_input, int64_t longest_idle) {
+  void *connection = looks && !tolerates_input ? openssl(easy) : NULL;
+  if (connection != NULL && tls.has_pending(connection) != 0) return true;
   if (looks && is_open(multi, transfer)) {
     int64_t last = multi->sockets[transfer->socket].last_input;
     if (longest_idle > 0 && last > 0 && now() - last > longest_idle) return true;

@@ -76,11 +76,12 @@ def drop(connection, number):
         end(connection, True)
 
 
-def idle_end(notify, finish):
-    """Ends the first connection between two requests, by close_notify, by FIN, or by both."""
+def idle_end(notify, finish, together=False):
+    """Ends the first connection between two requests, by close_notify, by FIN, or by both; or in one packet with a response."""
     def serve(connection, number):
         while read_request(connection):
             note(f"processed idle {number}")
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, together)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             if number > 1:
                 continue
@@ -91,6 +92,7 @@ def idle_end(notify, finish):
                     connection.unwrap()
                 except OSError:
                     pass
+                socket.socket.setsockopt(connection, socket.IPPROTO_TCP, socket.TCP_CORK, False)
             if finish:
                 socket.socket.shutdown(connection, socket.SHUT_WR)
             note("ended")
@@ -392,6 +394,7 @@ servers = {
     "idle-notify": (H1, idle_end(True, False)),
     "idle-fin": (H1, idle_end(False, True)),
     "idle-both": (H1, idle_end(True, True)),
+    "idle-together": (H1, idle_end(True, False, True)),
     "retire": (H2, http2(retire)),
     "refuse": (H2, http2(refuse)),
     "refuse-unsent": (H2, http2(refuse_unsent)),

@@ -179,8 +179,8 @@ uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint
 // Returns whether a request must not be sent over the connection with this local port: the connection is distrusted, or
 // has received its end or, unless that is tolerated, other input. Without an event, it is only examined if `looks` is
 // set. It is then also unfit if it has been idle for more than `longest_idle` nanoseconds, unless that is 0.
-bool ccurl_multi_is_unfit(ccurl_multi *multi, const ccurl_transfer *transfer, int port, bool looks, bool tolerates_input,
-                          int64_t longest_idle);
+bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool looks,
+                          bool tolerates_input, int64_t longest_idle);
 // Ends the transfer's connection for all its transfers, and prevents it from being reused.
 void ccurl_multi_shut_down(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Prevents the transfer's connection from being reused.

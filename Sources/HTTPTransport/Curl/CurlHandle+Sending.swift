@@ -82,7 +82,7 @@
       // Over HTTP/2, and inside TLS, input may belong to the protocol itself.
       let toleratesInput = transfer.mayMultiplex || (transfer.isSecure && !looks)
       let idle = looks && !transfer.mayMultiplex ? transfer.lane?.longestIdle ?? 0 : 0
-      return ccurl_multi_is_unfit(multi, connectionData, localPort, looks, toleratesInput, idle)
+      return ccurl_multi_is_unfit(multi, easy, connectionData, localPort, looks, toleratesInput, idle)
     }
 
     /// Records the connection of the request.

@@ -124,7 +124,7 @@
 
     func testAPostAfterTheEndOfItsKeptConnectionIsSentOnce() throws {
       guard CurlLibrary.asksBeforeSending else { throw XCTSkip("libcurl before 7.80 uses a new connection for a POST") }
-      for name in ["idle-notify", "idle-fin", "idle-both"] {
+      for name in ["idle-notify", "idle-fin", "idle-both", "idle-together"] {
         // Each server counts from its first connection.
         let own = try HostileServer()
         defer { own.stop() }
