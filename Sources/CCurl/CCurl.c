@@ -324,8 +324,6 @@ struct ccurl_multi {
   int count;
   // The number of unread sockets.
   int unread;
-  // The error of the last socket that could not be created; 0 if it has been taken.
-  int socket_error;
   // The number of connections opened so far.
   uint64_t connections;
   // The connections closed last, and whether the server had ended them with a close_notify alert.
@@ -434,7 +432,7 @@ typedef struct {
 static int open_socket(void *context, int purpose, const socket_address *address) {
   (void)purpose;
   int made = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
-  if (made < 0) ((ccurl_multi *)context)->socket_error = errno;
+  if (made < 0) ((ccurl_transfer *)context)->socket_error = errno;
   return made;
 }
 
@@ -490,9 +488,9 @@ static int socket_closed(void *context, int socket) {
   return close(socket);
 }
 
-void ccurl_easy_watch(void *easy, ccurl_multi *multi) {
+void ccurl_easy_watch(void *easy, ccurl_multi *multi, ccurl_transfer *transfer) {
   curl.easy_setopt(easy, 20163, open_socket);  // CURLOPT_OPENSOCKETFUNCTION, OPENSOCKETDATA
-  curl.easy_setopt(easy, 10164, multi);
+  curl.easy_setopt(easy, 10164, transfer);
   curl.easy_setopt(easy, 20148, socket_opened);  // CURLOPT_SOCKOPTFUNCTION, SOCKOPTDATA
   curl.easy_setopt(easy, 10149, multi);
   curl.easy_setopt(easy, 20208, socket_closed);  // CURLOPT_CLOSESOCKETFUNCTION, CLOSESOCKETDATA
@@ -689,12 +687,6 @@ int64_t ccurl_multi_last_input(const ccurl_multi *multi, const ccurl_transfer *t
 
 bool ccurl_multi_reads(const ccurl_multi *multi, const ccurl_transfer *transfer) {
   return !is_open(multi, transfer) || (multi->sockets[transfer->socket].wanted & POLL_IN) != 0;
-}
-
-int ccurl_multi_take_socket_error(ccurl_multi *multi) {
-  int error = multi->socket_error;
-  multi->socket_error = 0;
-  return error;
 }
 
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer) { return is_open(multi, transfer); }

@@ -50,9 +50,9 @@ extension Request {
     /// Requires libcurl 8.14 or later with HTTP/2 (`CurlTransport.Capabilities.http2`); otherwise the request fails with
     /// `invalidRequest` before anything is sent. The transport requests a tunnel from an HTTP proxy.
     ///
-    /// libcurl does not report whether a server has processed a request, so one that must not be repeated fails if its
-    /// connection or stream is lost. One that may be repeated is sent up to three times, the last time over HTTP/1.1 if
-    /// the URL is `https`.
+    /// libcurl does not report whether a server has processed a request. One that must not be repeated therefore fails if
+    /// its connection or stream is lost, or if the server resets it with HTTP_1_1_REQUIRED. One that may be repeated is
+    /// sent up to three times, the last time over HTTP/1.1 if the URL is `https`.
     ///
     /// Two exceptions from the promises of HTTP/1.1 remain. A server that aborts a response without a length by
     /// RST_STREAM(NO_ERROR) truncates it unnoticed. A single stream of a connection that ends by a violation may wait for

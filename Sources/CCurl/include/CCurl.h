@@ -124,6 +124,7 @@ typedef struct {
   uint64_t connection;  // the number of its connection, counted from 1
   uint32_t lane;        // the number of the lane that it counts for
   bool is_watched;      // whether the end of its TLS connection is watched
+  int socket_error;     // the error of a socket that could not be created; 0 without one
 } ccurl_transfer;
 
 // A multi handle with the sockets and timers that it waits for. For one thread, except the wake-up.
@@ -131,9 +132,9 @@ typedef struct ccurl_multi ccurl_multi;
 ccurl_multi *ccurl_multi_init(void);
 void ccurl_multi_cleanup(ccurl_multi *multi);
 int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
-// Reports the connections that `easy` opens and closes to `multi`. Call it before adding the handle, and again after a
-// reset.
-void ccurl_easy_watch(void *easy, ccurl_multi *multi);
+// Reports the connections that `easy` opens and closes to `multi`, and failures to open one to `transfer`. Call it before
+// adding the handle, and again after a reset.
+void ccurl_easy_watch(void *easy, ccurl_multi *multi, ccurl_transfer *transfer);
 int ccurl_multi_add(ccurl_multi *multi, void *easy);
 void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 // Runs due timers, and waits for sockets for at most the given time.
@@ -165,8 +166,6 @@ void ccurl_multi_watch_tls(ccurl_multi *multi, void *easy, ccurl_transfer *trans
 bool ccurl_multi_is_notified(const ccurl_multi *multi, const ccurl_transfer *transfer);
 // Returns whether the transfer's connection is still open locally.
 bool ccurl_multi_is_open(const ccurl_multi *multi, const ccurl_transfer *transfer);
-// Takes the error of the last socket that could not be created; 0 without a new one.
-int ccurl_multi_take_socket_error(ccurl_multi *multi);
 // Counts a request on the transfer's connection. Returns the number of its requests.
 int ccurl_multi_count_use(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Records that the transfer uses the connection with this local port.

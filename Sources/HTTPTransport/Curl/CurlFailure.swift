@@ -100,7 +100,12 @@
           .tls,
           "the client certificate or key can't be used for \(host): \(underlying.text); check the files and the "
             + "password of TLS.identity")
-      case 35, 51, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
+      case 77:
+        return make(
+          .tls,
+          "the certificates of the CAs can't be read: \(underlying.text); check TLS.trust, or install the system's CAs "
+            + "(Debian: ca-certificates)")
+      case 35, 51, 53, 54, 59, 60, 64, 66, 80, 82, 83, 90, 91, 98:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
         let target = isProxys ? "the proxy \(proxy ?? "") for \(host)" : host
         return make(
@@ -117,7 +122,8 @@
           "\(host) requested the body again, which can be sent only once; use a repeatable BodyStream")
       case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
       case 97: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
-      case 18, 52: return make(.connection, "\(host) closed the connection without a response; try again")
+      case 18, 52:
+        return make(.connection, "\(host) closed the connection without a response; \(remedy(transfer, handle))")
       case 16, 92:
         return make(.connection, "HTTP/2 error with \(said) (libcurl error \(code)); try again")
       case 55, 56:
@@ -125,7 +131,8 @@
           .connection,
           handle.answer.status >= 200
             ? "the connection was lost: \(cutShort(host, handle, underlying.text))"
-            : "the connection to \(host) was lost before the response: \(underlying.text)")
+            : "the connection to \(host) was lost before the response (\(underlying.text)); \(remedy(transfer, handle))"
+        )
       case 96:
         return make(
           .connection,
@@ -159,9 +166,18 @@
         .contains(where: text.lowercased().contains)
     }
 
+    /// Returns the remedy for a connection that ended before the response. Over TLS 1.3, a server that misses a client
+    /// certificate closes the connection only after the handshake, and its alert may be lost with it.
+    private static func remedy(_ transfer: some CurlOperation, _ handle: CurlHandle) -> String {
+      let mayMissCertificate =
+        transfer.isSecure && handle.configuration.tls.identity == nil && !handle.wasOnKeptConnection
+      return mayMissCertificate
+        ? "try again, or set TLS.identity if the server requires a client certificate" : "try again"
+    }
+
     /// Returns the description of the system limit that prevented a connection; `nil` if there was none.
     private static func systemLimit(_ handle: CurlHandle) -> String? {
-      let code = ccurl_multi_take_socket_error(handle.multi)
+      let code = handle.connectionData.pointee.socket_error
       guard code != 0 else { return nil }
       return "\(String(cString: strerror(code))); raise the limit, or lower Configuration.maxConnections"
     }

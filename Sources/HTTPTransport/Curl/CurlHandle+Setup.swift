@@ -6,7 +6,7 @@
   extension CurlHandle {
     func setUpConnections() {
       set(CCURL_PRIVATE, connectionData)
-      ccurl_easy_watch(easy, multi)
+      ccurl_easy_watch(easy, multi, connectionData)
       set(CCURL_NOSIGNAL, 1)
       set(CCURL_ERRORBUFFER, errorText)
       set(CCURL_WRITEDATA, connectionData)

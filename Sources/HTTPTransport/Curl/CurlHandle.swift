@@ -170,6 +170,7 @@
       forgetTransfer()
       connectionData.pointee.connection = 0
       connectionData.pointee.is_watched = false
+      connectionData.pointee.socket_error = 0
       connectionData.pointee.lane = transfer.lane?.number ?? 0
       if let settingFailure { throw failure(ofSetting: settingFailure, transfer) }
       let currentRequest = transfer.currentRequest

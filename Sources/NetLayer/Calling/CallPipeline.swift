@@ -133,12 +133,13 @@ final class CallPipeline: Sendable {
     // Ignore a limit of many years, which may exceed the range of `Duration`.
     guard limit > 0, limit < 1e9 else { return exchanges }
     let scheduler = mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
+    let name = request.isStreamed ? "Timeouts.call, or Timeouts.total for events" : "Timeouts.call"
     let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
       throw NetworkError(
         kind: .timeout,
         reason:
-          "the call to \(request.url.hostAndPort) had no result after \(limit) s (Timeouts.call, including all attempts "
-          + "and delays); raise the limit or check the server", request: request)
+          "the call to \(request.url.hostAndPort) had no result after \(limit) s (\(name), including all attempts and "
+          + "delays); raise the limit or check the server", request: request)
     }
     return exchanges.takeUntil(end)
   }

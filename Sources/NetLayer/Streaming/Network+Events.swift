@@ -21,7 +21,8 @@ extension Network {
   /// as failed attempts, because the server may be restarting. Status 204 completes the stream, because the server has
   /// no more events.
   ///
-  /// `timeouts.idle` and `timeouts.total` don't apply. Events arrive on the backend's `mapping` scheduler. A slow
+  /// `timeouts.idle` does not apply. `timeouts.total` limits the time until the head of each response, unless
+  /// `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
   /// subscriber, or a loop over `values()`, applies backpressure to the server. Disposing closes the connection.
   ///
   /// - Parameters:

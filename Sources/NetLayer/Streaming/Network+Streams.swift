@@ -66,7 +66,11 @@ extension Network {
   func open(_ call: Call, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
     pipeline.opened { [builder] in
       var request = try builder.request(for: call, accept: accept)
-      if let idle { request.timeouts.idle = idle }
+      if let idle {
+        request.timeouts.idle = idle
+        // Without an idle limit, a server that never responds would not be noticed.
+        if request.timeouts.call <= 0 { request.timeouts.call = request.timeouts.total }
+      }
       return request
     }
   }

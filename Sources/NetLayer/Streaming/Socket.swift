@@ -64,6 +64,16 @@ public final class Socket: Sendable {
   /// The messages end without an error when the server has responded, or after 5 s.
   public func close(_ code: CloseCode = .normal, reason: String = "") { link.close(code, reason) }
 
+  /// The server's close, which shows whether it has responded to `close(_:reason:)`; `nil` while the socket is open, and
+  /// after an error.
+  ///
+  /// Its code is `abnormal` if no close frame arrived before the connection was lost, or within 5 s. Earlier messages may
+  /// then not have arrived. Callable on any thread.
+  public var serverClose: SocketClose? {
+    guard case .success(let close)? = link.messages.connection.end else { return nil }
+    return close
+  }
+
   /// The messages for a `for try await` loop, which reads each message when it requests it.
   ///
   /// The loop ends when the client or the server closes the socket with code 1000 or without one. Any other is an error of kind

@@ -70,6 +70,27 @@
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
 
+    func testAFileOfCAsThatDisappearsIsNamedWithTheRemedy() throws {
+      let server = try RawServer { _, _ in }
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
+      try Data("-----BEGIN CERTIFICATE-----".utf8).write(to: file)
+      let transport = try CurlTransport(.init(tls: .init(trust: .file(file))))
+      try FileManager.default.removeItem(at: file)
+      let pending = PendingCall(self)
+      let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+      _ = pending.send(Request(url: url, timeouts: .init(connect: 10, idle: 10, total: 20)), on: transport)
+      guard case .failure(let failure) = try pending.outcome() else { return XCTFail("it was sent") }
+      assert(failure, .tls, says: "TLS.trust", "ca-certificates")
+    }
+
+    func testAConnectionThatIsClosedAfterTheHandshakeSuggestsAClientCertificate() throws {
+      let hostile = try HostileServer()
+      defer { hostile.stop() }
+      let trust = CurlTransport.TLS.Trust.file(hostile.file("ca.pem"))
+      let url = try hostile.url("drop")
+      assert(try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLS.identity", "client certificate")
+    }
+
     func testTooManyOpenFilesIsReported() throws {
       let server = try LoopbackServer { _ in .text("ok") }
       let transport = try CurlTransport()
@@ -85,13 +106,15 @@
       while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
       defer { for descriptor in taken { close(descriptor) } }
       // Another host, so that no kept connection is reused.
-      let pending = PendingCall(self)
-      _ = pending.send(
-        Request(url: try XCTUnwrap(URL(string: "http://127.0.0.2:\(server.port)/"))), on: transport)
-      let outcome = try pending.outcome()
+      let url = try XCTUnwrap(URL(string: "http://127.0.0.2:\(server.port)/"))
+      let calls = (0..<6).map { _ in PendingCall(self) }
+      for call in calls { _ = call.send(Request(url: url), on: transport) }
+      let outcomes = try calls.map { try $0.outcome() }
       setrlimit(Int32(RLIMIT_NOFILE.rawValue), &before)
-      guard case .failure(let failure) = outcome else { return XCTFail("it was sent") }
-      assert(failure, .connection, says: "Too many open files", "raise the limit")
+      for outcome in outcomes {
+        guard case .failure(let failure) = outcome else { return XCTFail("it was sent") }
+        assert(failure, .connection, says: "Too many open files", "raise the limit")
+      }
     }
 
     func testAnInvalidCertificateOfTheProxyIsAttributedToTheProxy() throws {

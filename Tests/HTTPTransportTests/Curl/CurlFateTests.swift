@@ -60,6 +60,15 @@
       }
     }
 
+    func testARequestThatMustNotBeRepeatedHasItsOwnConnection_withLibcurlBefore7_80() throws {
+      let server = try LoopbackServer { _ in .text("ok") }
+      let transport = try CurlTransport()
+      for method in [HTTPMethod.get, .post, .get, .patch, .put] {
+        XCTAssertEqual(try outcome(Request(method: method, url: server.url("/")), on: transport).get().status, 200)
+      }
+      XCTAssertEqual(server.connectionCount, CurlLibrary.asksBeforeSending ? 1 : 3)
+    }
+
     func testAServersLimitForIdleConnectionsAppliesToRequestsThatMustNotBeRepeated() throws {
       guard CurlLibrary.asksBeforeSending else { throw XCTSkip("libcurl before 7.80 uses a new connection for a POST") }
       let server = try RawServer { client, number in

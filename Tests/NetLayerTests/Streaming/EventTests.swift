@@ -57,6 +57,20 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(second.isOver)
   }
 
+  func test_aServerThatNeverRespondsIsAFailedAttempt_andTheEventsThemselvesHaveNoLimit() throws {
+    _ = subscribe(attempts: 2)
+    scheduler.advanceTo(59_999)
+    XCTAssertFalse(try XCTUnwrap(transport.pendingCalls.first).isOver)
+    scheduler.advanceTo(60_000)
+    XCTAssertTrue(try XCTUnwrap(transport.pendingCalls.first).isOver)
+    scheduler.advanceTo(63_000)
+    let second = try open()
+    scheduler.advanceBy(10_000_000)
+    second.send("data: late\n\n")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(notes.all, ["message late # @10063000"])
+  }
+
   func test_streamThatTheServerClosesAgainAndAgain_failsWithANetworkError() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let errors = Box<(any Error)?>(nil)

@@ -90,6 +90,22 @@ final class SocketTests: XCTestCase {
     }
   }
 
+  func testTheServersCloseIsKnown_andIsAbnormalIfItDidNotRespond() async throws {
+    func close(_ script: LoopbackServer.SocketScript) async throws -> SocketClose? {
+      let server = try LoopbackServer { _ in .socket(script) }
+      return try await network(server).withSocket(.get("/")) { socket in
+        XCTAssertNil(socket.serverClose)
+        socket.close()
+        for try await _ in socket.messages {}
+        return socket.serverClose
+      }
+    }
+    let answered = try await close(.echo)
+    XCTAssertEqual(answered, SocketClose(code: .normal))
+    let lost = try await close(.init(onControl: { opcode, _ in opcode == 8 ? [.reset] : nil }))
+    XCTAssertEqual(lost, SocketClose(code: .abnormal))
+  }
+
   func testCancelledTaskStopsReadingAndOpening() async throws {
     let server = try LoopbackServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
     let network = network(server)
