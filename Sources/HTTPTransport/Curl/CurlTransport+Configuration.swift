@@ -8,11 +8,16 @@
       public var tls: TLS
       /// The proxy for all requests.
       public var proxy: Proxy
-      /// The maximum number of connections to one host and port; further requests wait. The default is 6, as in
-      /// browsers (RFC 9112 §9.4 recommends restraint). With HTTP/2, up to 100 requests share one connection.
+      /// The maximum number of connections to one host and port; further requests wait. With HTTP/2, up to 100 requests
+      /// share one connection.
+      ///
+      /// Over HTTP/1.1, the limit divided by the latency is the maximum rate of requests. The default is 64. With up to
+      /// 64 requests in flight, the transport is then as fast as clients without a limit (`docs/benchmarks.md`,
+      /// "Connections per host"). A browser's limit of 6 would divide the rate by ten, and without a limit, a burst of
+      /// calls would open hundreds of connections.
       public var maxConnectionsPerHost: Int
-      /// The maximum number of connections in total; further requests wait. The default, 64, is enough for ten hosts at
-      /// their limit, and far below the limit of 256 descriptors per process on some systems.
+      /// The maximum number of connections in total; further requests wait. The default, 256, is enough for four hosts at
+      /// their limit, and far below the usual limit of 1,024 descriptors per process.
       public var maxConnections: Int
       /// The maximum number of bytes in a body in memory, after its content coding is removed, unless the request sets
       /// its own limit (`Request.Options.maxBodySize`). A larger body fails with `tooLarge`. The default, 32 MB, is
@@ -36,7 +41,7 @@
 
       /// Creates a configuration. See the properties for the defaults.
       public init(
-        tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 6, maxConnections: Int = 64,
+        tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 64, maxConnections: Int = 256,
         maxBodySize: Int = 32 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
         addresses: [String: Address] = [:]
       ) {

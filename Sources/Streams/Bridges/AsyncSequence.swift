@@ -19,9 +19,8 @@ extension ObservableType {
   ///   stream may start.
   /// - `flatMap`, which subscribes to all inner streams.
   ///
-  /// A paused body keeps its connection open. Suppose that six loops read bodies from one host, and each calls that
-  /// host inside the loop. With the default of six connections per host, they wait for each other forever. To avoid
-  /// this, read the body to its end first, raise `maxConnectionsPerHost`, or limit the elements with `take`.
+  /// A paused body keeps its connection open. Suppose that as many loops as `maxConnectionsPerHost` read bodies from one
+  /// host, and each calls that host inside the loop. They wait for each other forever. To avoid this, read the body to its end first, raise `maxConnectionsPerHost`, or limit the elements with `take`.
   ///
   /// All other sources, such as subjects and timers, do not pause, so elements that the loop has not requested yet are
   /// buffered. A source that emits inside `subscribe`, such as `from` without a scheduler, is buffered completely

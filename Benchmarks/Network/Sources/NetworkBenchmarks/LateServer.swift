@@ -5,15 +5,17 @@ import NetLayer
 /// A server that responds after 10 to 50 ms, like a server on another machine. It runs in a separate process, because
 /// CPU time is counted per process.
 struct LateServer {
-  private let url: URL
+  let url: URL
   private let process = Process()
   private let input = Pipe()
 
   /// Prints the server's URL, and serves until the end of standard input.
-  static func serve() throws {
+  ///
+  /// - Parameter delay: The delay of the responses in seconds; `nil` for 10 to 50 ms.
+  static func serve(delay: Double?) throws {
     let content = [UInt8](Payloads.small)
     let server = try LoopbackServer(logLimit: 0) { _ in
-      LoopbackServer.Response.bytes(content).delayed(by: .random(in: 0.01...0.05))
+      LoopbackServer.Response.bytes(content).delayed(by: delay ?? .random(in: 0.01...0.05))
     }
     say(server.url.absoluteString)
     while readLine() != nil {}
@@ -28,10 +30,11 @@ struct LateServer {
     return Throughput(options: options, clients: clients, server: "10-50 ms").run(inFlight: 64).map(\.json)
   }
 
-  private init() throws {
+  /// Starts a server with responses after `delay` seconds, or after 10 to 50 ms.
+  init(delay: Double? = nil) throws {
     let output = Pipe()
     process.executableURL = Bundle.main.executableURL
-    process.arguments = ["serve"]
+    process.arguments = ["serve"] + (delay.map { ["\($0)"] } ?? [])
     process.standardInput = input
     process.standardOutput = output
     try process.run()
@@ -42,7 +45,7 @@ struct LateServer {
     self.url = url
   }
 
-  private func stop() {
+  func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
   }

@@ -5,7 +5,8 @@ struct Options {
   static let usage = """
     options: --only NAMES   rows, separated by commas: 1, 64, 256 (requests in flight), late (a server
                             that responds late), decode, memory, allocations, download, http2, loops,
-                            or the name of a client
+                            or the name of a client; also connections (the limit of connections per
+                            host, and the programs that NETLAYER_PEERS names), which is not a default
              --json FILE    also writes the rows to FILE
              --rounds N     number of rounds for the medians (default 5)
              --seconds S    time per client and round (default 1)

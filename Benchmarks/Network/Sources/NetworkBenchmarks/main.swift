@@ -1,7 +1,7 @@
 import Foundation
 
-if CommandLine.arguments.dropFirst() == ["serve"] {
-  try LateServer.serve()
+if CommandLine.arguments.dropFirst().first == "serve" {
+  try LateServer.serve(delay: CommandLine.arguments.dropFirst(2).first.flatMap { Double($0) })
   exit(0)
 }
 let options = Options(Array(CommandLine.arguments.dropFirst()))
@@ -12,7 +12,9 @@ do {
   let url = nginx.url.appending(path: path)
   let clients = try Clients.all(url, bytes: Payloads.small.count)
   let known =
-    Options.inFlight.map(String.init) + ["late", "decode", "memory", "allocations", "download", "http2", "loops"]
+    Options.inFlight.map(String.init) + [
+      "late", "decode", "memory", "allocations", "download", "http2", "loops", "connections",
+    ]
     + clients.map(\.name)
   let unknown = options.only.subtracting(known)
   guard unknown.isEmpty else {
@@ -32,6 +34,7 @@ do {
     if options.wants("loops") {
       rows += try Loops(nginx: nginx, rounds: options.rounds, seconds: options.seconds).run()
     }
+    if options.only.contains("connections") { rows += try Connections(seconds: options.seconds).run() }
     if options.wants("http2") { rows += try HTTP2(nginx: nginx, rounds: options.rounds).run() }
   #endif
   if let file = options.file {
