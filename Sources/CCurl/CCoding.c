@@ -9,10 +9,6 @@
 #include "Linking.h"
 #include "ZStream.h"
 
-#ifdef CCURL_LINKED
-#pragma comment(lib, "z")
-#endif
-
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
 
 // zstd's buffers (zstd.h).
@@ -28,10 +24,7 @@ typedef struct {
 enum { ZSTD_WINDOW_LOG_MAX = 100, ZSTD_WINDOW_LOG = 23 };
 
 static struct {
-  int (*inflateInit2)(z_stream *, int, const char *, int);
-  int (*inflate)(z_stream *, int);
-  int (*inflateReset)(z_stream *);
-  int (*inflateEnd)(z_stream *);
+  const zlib_functions *zlib;
   void *(*brotli_make)(void *, void *, void *);
   void (*brotli_free)(void *);
   int (*brotli_run)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
@@ -46,16 +39,8 @@ static int available;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
-  void *zlib = OPEN("libz.so.1");
-  if (zlib != NULL) {
-    library.inflateInit2 = FIND(zlib, inflateInit2_);
-    library.inflate = FIND(zlib, inflate);
-    library.inflateReset = FIND(zlib, inflateReset);
-    library.inflateEnd = FIND(zlib, inflateEnd);
-    if (library.inflateInit2 && library.inflate && library.inflateReset && library.inflateEnd) {
-      available |= CCODING_GZIP | CCODING_DEFLATE;
-    }
-  }
+  library.zlib = zlib_load();
+  if (library.zlib != NULL) available |= CCODING_GZIP | CCODING_DEFLATE;
 #ifndef CCURL_LINKED
   // The Static Linux SDK contains neither of them.
   void *brotli = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -112,7 +97,7 @@ ccoding *ccoding_make(int coding) {
 
 void ccoding_free(ccoding *decoder) {
   if (decoder->coding < CCODING_BROTLI) {
-    if (decoder->has_begun) library.inflateEnd(&decoder->zlib);
+    if (decoder->has_begun) library.zlib->inflateEnd(&decoder->zlib);
   } else if (decoder->coding == CCODING_BROTLI) {
     library.brotli_free(decoder->other);
   } else {
@@ -133,7 +118,7 @@ static int begin_zlib(ccoding *decoder, uint8_t first) {
     decoder->has_begun = true;
     // zlib checks the first character of the version and the size of the structure.
     int bits = window_bits(decoder->coding, first);
-    int code = library.inflateInit2(&decoder->zlib, bits, "1.2.0", (int)sizeof decoder->zlib);
+    int code = library.zlib->inflateInit2(&decoder->zlib, bits, "1.2.0", (int)sizeof decoder->zlib);
     if (code != Z_OK) decoder->has_begun = false;
     return code == Z_OK ? CCODING_INSIDE : CCODING_NO_MEMORY;
   }
@@ -141,7 +126,7 @@ static int begin_zlib(ccoding *decoder, uint8_t first) {
   // A gzip body may have several members (RFC 1952 §2.2).
   if (decoder->coding != CCODING_GZIP || first != 0x1f) return CCODING_BEHIND_END;
   decoder->is_at_end = false;
-  return library.inflateReset(&decoder->zlib) == Z_OK ? CCODING_INSIDE : CCODING_BROKEN;
+  return library.zlib->inflateReset(&decoder->zlib) == Z_OK ? CCODING_INSIDE : CCODING_BROKEN;
 }
 
 static ccoding_step run_zlib(ccoding *decoder, const uint8_t *input, size_t input_count, void *output, size_t count) {
@@ -154,22 +139,15 @@ static ccoding_step run_zlib(ccoding *decoder, const uint8_t *input, size_t inpu
     step.state = decoder->is_at_end ? CCODING_AT_END : CCODING_INSIDE;
     return step;
   }
-  z_stream *zlib = &decoder->zlib;
-  unsigned int in = input_count > 1 << 30 ? 1 << 30 : (unsigned int)input_count;
-  unsigned int out = count > 1 << 30 ? 1 << 30 : (unsigned int)count;
-  zlib->next_in = input;
-  zlib->avail_in = in;
-  zlib->next_out = output;
-  zlib->avail_out = out;
-  int code = library.inflate(zlib, 0);
-  step.consumed = in - zlib->avail_in;
-  step.produced = out - zlib->avail_out;
-  if (code == Z_STREAM_END) {
+  zlib_step ran = zlib_run(&decoder->zlib, library.zlib->inflate, 0, input, input_count, output, count);
+  step.consumed = ran.consumed;
+  step.produced = ran.produced;
+  if (ran.code == Z_STREAM_END) {
     decoder->is_at_end = true;
     step.state = CCODING_AT_END;
-  } else if (code == Z_MEM_ERROR) {
+  } else if (ran.code == Z_MEM_ERROR) {
     step.state = CCODING_NO_MEMORY;
-  } else if (code != Z_OK && code != Z_BUF_ERROR) {
+  } else if (ran.code != Z_OK && ran.code != Z_BUF_ERROR) {
     step.state = CCODING_BROKEN;
   }
   return step;

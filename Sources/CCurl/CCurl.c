@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -63,31 +62,36 @@ typedef struct {
   } data;
 } message;
 
+// The functions of libcurl that are used: result, name after curl_, parameters.
+#define FUNCTIONS(X) \
+  X(int, global_init, (long)) \
+  X(version_data *, version_info, (int)) \
+  X(void *, easy_init, (void)) \
+  X(void, easy_cleanup, (void *)) \
+  X(void, easy_reset, (void *)) \
+  X(const char *, easy_strerror, (int)) \
+  X(int, easy_setopt, (void *, int, ...)) \
+  X(int, easy_getinfo, (void *, int, ...)) \
+  X(int, easy_pause, (void *, int)) \
+  X(int, easy_send, (void *, const void *, size_t, size_t *)) \
+  X(int, easy_recv, (void *, void *, size_t, size_t *)) \
+  X(void *, url, (void)) \
+  X(void, url_cleanup, (void *)) \
+  X(int, url_set, (void *, int, const char *, unsigned int)) \
+  X(void *, share_init, (void)) \
+  X(int, share_cleanup, (void *)) \
+  X(int, share_setopt, (void *, int, ...)) \
+  X(void *, multi_init, (void)) \
+  X(int, multi_cleanup, (void *)) \
+  X(int, multi_setopt, (void *, int, ...)) \
+  X(int, multi_add_handle, (void *, void *)) \
+  X(int, multi_remove_handle, (void *, void *)) \
+  X(int, multi_socket_action, (void *, int, int, int *)) \
+  X(message *, multi_info_read, (void *, int *))
+
 static struct {
-  int (*global_init)(long);
-  version_data *(*version_info)(int);
-  void *(*easy_init)(void);
-  void (*easy_cleanup)(void *);
-  void (*easy_reset)(void *);
-  const char *(*easy_strerror)(int);
-  int (*easy_setopt)(void *, int, ...);
-  int (*easy_getinfo)(void *, int, ...);
-  int (*easy_pause)(void *, int);
-  int (*easy_send)(void *, const void *, size_t, size_t *);
-  int (*easy_recv)(void *, void *, size_t, size_t *);
-  void *(*url)(void);
-  void (*url_cleanup)(void *);
-  int (*url_set)(void *, int, const char *, unsigned int);
-  void *(*share_init)(void);
-  int (*share_cleanup)(void *);
-  int (*share_setopt)(void *, int, ...);
-  void *(*multi_init)(void);
-  int (*multi_cleanup)(void *);
-  int (*multi_setopt)(void *, int, ...);
-  int (*multi_add_handle)(void *, void *);
-  int (*multi_remove_handle)(void *, void *);
-  int (*multi_socket_action)(void *, int, int, int *);
-  message *(*multi_info_read)(void *, int *);
+#define DECLARE(result, name, parameters) result(*name) parameters;
+  FUNCTIONS(DECLARE)
 } curl;
 
 static const char too_old[] = "libcurl is older than 7.68; update it";
@@ -141,30 +145,8 @@ static void load(void) {
     void *function;
     void **slot;
   } symbols[] = {
-    {FIND(library, curl_global_init), (void **)&curl.global_init},
-    {FIND(library, curl_version_info), (void **)&curl.version_info},
-    {FIND(library, curl_easy_init), (void **)&curl.easy_init},
-    {FIND(library, curl_easy_cleanup), (void **)&curl.easy_cleanup},
-    {FIND(library, curl_easy_reset), (void **)&curl.easy_reset},
-    {FIND(library, curl_easy_strerror), (void **)&curl.easy_strerror},
-    {FIND(library, curl_easy_setopt), (void **)&curl.easy_setopt},
-    {FIND(library, curl_easy_getinfo), (void **)&curl.easy_getinfo},
-    {FIND(library, curl_easy_pause), (void **)&curl.easy_pause},
-    {FIND(library, curl_easy_send), (void **)&curl.easy_send},
-    {FIND(library, curl_easy_recv), (void **)&curl.easy_recv},
-    {FIND(library, curl_url), (void **)&curl.url},
-    {FIND(library, curl_url_cleanup), (void **)&curl.url_cleanup},
-    {FIND(library, curl_url_set), (void **)&curl.url_set},
-    {FIND(library, curl_share_init), (void **)&curl.share_init},
-    {FIND(library, curl_share_cleanup), (void **)&curl.share_cleanup},
-    {FIND(library, curl_share_setopt), (void **)&curl.share_setopt},
-    {FIND(library, curl_multi_init), (void **)&curl.multi_init},
-    {FIND(library, curl_multi_cleanup), (void **)&curl.multi_cleanup},
-    {FIND(library, curl_multi_setopt), (void **)&curl.multi_setopt},
-    {FIND(library, curl_multi_add_handle), (void **)&curl.multi_add_handle},
-    {FIND(library, curl_multi_remove_handle), (void **)&curl.multi_remove_handle},
-    {FIND(library, curl_multi_socket_action), (void **)&curl.multi_socket_action},
-    {FIND(library, curl_multi_info_read), (void **)&curl.multi_info_read},
+#define LOOK_UP(result, name, parameters) {FIND(library, curl_##name), (void **)&curl.name},
+    FUNCTIONS(LOOK_UP)
   };
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
     *symbols[i].slot = symbols[i].function;
@@ -219,27 +201,17 @@ int ccurl_easy_set_url(void *easy, void **parsed, const char *url) {
 void ccurl_url_cleanup(void *parsed) { curl.url_cleanup(parsed); }
 
 const char *ccurl_easy_strerror(int code) { return curl.easy_strerror(code); }
-int ccurl_easy_set_long(void *easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
-int ccurl_easy_set_int64(void *easy, int option, int64_t value) { return curl.easy_setopt(easy, option, value); }
-int ccurl_easy_set_pointer(void *easy, int option, const void *value) { return curl.easy_setopt(easy, option, value); }
-int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback value) {
-  return curl.easy_setopt(easy, option, value);
-}
-int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value) {
-  return curl.easy_setopt(easy, option, value);
-}
+#define SETTER(name, type) \
+  int ccurl_easy_set_##name(void *easy, int option, type value) { return curl.easy_setopt(easy, option, value); }
+SETTER(long, long)
+SETTER(int64, int64_t)
+SETTER(pointer, const void *)
+SETTER(data_callback, ccurl_data_callback)
+SETTER(seek_callback, ccurl_seek_callback)
+SETTER(progress_callback, ccurl_progress_callback)
+SETTER(debug_callback, ccurl_debug_callback)
+SETTER(prereq_callback, ccurl_prereq_callback)
 
-int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value) {
-  return curl.easy_setopt(easy, option, value);
-}
-
-int ccurl_easy_set_debug_callback(void *easy, int option, ccurl_debug_callback value) {
-  return curl.easy_setopt(easy, option, value);
-}
-
-int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value) {
-  return curl.easy_setopt(easy, option, value);
-}
 int64_t ccurl_easy_get_int64(void *easy, int what) {
   int64_t value = -1;
   return curl.easy_getinfo(easy, what, &value) == 0 ? value : -1;
@@ -805,35 +777,8 @@ void *ccurl_multi_next_done(ccurl_multi *multi, int *code) {
   return NULL;
 }
 
-typedef struct {
-  void (*run)(void *);
-  void *context;
-  char name[16];
-} thread_start;
-
-static void *run_thread(void *argument) {
-  thread_start start = *(thread_start *)argument;
-  free(argument);
-  prctl(PR_SET_NAME, start.name, 0, 0, 0);
-  start.run(start.context);
-  return NULL;
-}
-
-int ccurl_start_thread(const char *name, void (*run)(void *context), void *context) {
-  thread_start *start = calloc(1, sizeof *start);
-  if (start == NULL) return ENOMEM;
-  *start = (thread_start){.run = run, .context = context};
-  strncpy(start->name, name, sizeof start->name - 1);
-  pthread_t thread;
-  int error = pthread_create(&thread, NULL, run_thread, start);
-  if (error == 0) pthread_detach(thread);
-  else free(start);
-  return error;
-}
-
 static atomic_bool is_forked;
 static void note_fork(void) { atomic_store(&is_forked, true); }
 bool ccurl_is_forked(void) { return atomic_load_explicit(&is_forked, memory_order_relaxed); }
-
 
 #endif

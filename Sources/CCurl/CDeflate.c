@@ -9,20 +9,15 @@
 #include "Linking.h"
 #include "ZStream.h"
 
+#ifdef CCURL_LINKED
+#pragma comment(lib, "z")
+#endif
+
 enum { Z_SYNC_FLUSH = 2, Z_DEFLATED = 8, Z_DEFAULT = -1 };
 // Raw deflate with a window of 32 KB, the maximum.
 enum { WINDOW_BITS = -15, MEMORY_LEVEL = 8 };
 
-static struct {
-  int (*deflateInit2)(z_stream *, int, int, int, int, int, const char *, int);
-  int (*deflate)(z_stream *, int);
-  int (*deflateReset)(z_stream *);
-  int (*deflateEnd)(z_stream *);
-  int (*inflateInit2)(z_stream *, int, const char *, int);
-  int (*inflate)(z_stream *, int);
-  int (*inflateReset)(z_stream *);
-  int (*inflateEnd)(z_stream *);
-} zlib;
+static zlib_functions zlib;
 static bool is_available;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -45,10 +40,24 @@ static void load(void) {
   is_available = true;
 }
 
-bool cdeflate_available(void) {
+const zlib_functions *zlib_load(void) {
   pthread_once(&once, load);
-  return is_available;
+  return is_available ? &zlib : NULL;
 }
+
+zlib_step zlib_run(z_stream *stream, int (*work)(z_stream *, int), int flush, const void *input, size_t count,
+                   void *output, size_t room) {
+  enum { LIMIT = 1 << 30 };
+  unsigned int in = count > LIMIT ? LIMIT : (unsigned int)count, out = room > LIMIT ? LIMIT : (unsigned int)room;
+  stream->next_in = input;
+  stream->avail_in = in;
+  stream->next_out = output;
+  stream->avail_out = out;
+  int code = work(stream, flush);
+  return (zlib_step){in - stream->avail_in, out - stream->avail_out, code};
+}
+
+bool cdeflate_available(void) { return zlib_load() != NULL; }
 
 struct cdeflate {
   z_stream out, in;
@@ -78,22 +87,13 @@ void cdeflate_free(cdeflate *pair) {
   free(pair);
 }
 
-static unsigned int limited(size_t count) { return count > 1 << 30 ? 1 << 30 : (unsigned int)count; }
-
 static cdeflate_step run(z_stream *stream, int (*work)(z_stream *, int), const void *input, size_t count, void *output,
                          size_t room) {
-  cdeflate_step step = {0, 0, false};
-  unsigned int in = limited(count), out = limited(room);
-  stream->next_in = input;
-  stream->avail_in = in;
-  stream->next_out = output;
-  stream->avail_out = out;
-  int code = work(stream, Z_SYNC_FLUSH);
-  step.consumed = in - stream->avail_in;
-  step.produced = out - stream->avail_out;
-  step.is_broken = code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END;
+  zlib_step ran = zlib_run(stream, work, Z_SYNC_FLUSH, input, count, output, room);
+  cdeflate_step step = {ran.consumed, ran.produced, false};
+  step.is_broken = ran.code != Z_OK && ran.code != Z_BUF_ERROR && ran.code != Z_STREAM_END;
   // A sender may end its stream with a message (RFC 7692 §7.2.3.4).
-  if (code == Z_STREAM_END && zlib.inflateReset(stream) != Z_OK) step.is_broken = true;
+  if (ran.code == Z_STREAM_END && zlib.inflateReset(stream) != Z_OK) step.is_broken = true;
   return step;
 }
 

@@ -186,8 +186,6 @@ void ccurl_multi_shut_down(ccurl_multi *multi, const ccurl_transfer *transfer);
 void ccurl_multi_distrust(ccurl_multi *multi, const ccurl_transfer *transfer);
 // Ends the current wait or the next one. Callable from any thread.
 void ccurl_multi_wakeup(ccurl_multi *multi);
-// Starts a thread with a name of at most 15 characters for debuggers and top. Returns 0 or an error.
-int ccurl_start_thread(const char *name, void (*run)(void *context), void *context);
 // Returns whether this process is a child of `fork` without `exec` whose parent had loaded libcurl: it has none of the
 // threads.
 bool ccurl_is_forked(void);

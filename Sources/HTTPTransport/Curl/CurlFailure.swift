@@ -35,11 +35,11 @@
           "the body from \(host) is larger than \(handle.answer.maxBodySize) bytes; raise "
             + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests")
       }
-      if var failure = handle.bodyFailure {
+      if var failure = handle.attempt.bodyFailure {
         failure.request = transfer.request
         return failure
       }
-      if let reason = handle.abortReason { return make(.connection, "\(host): \(reason)") }
+      if let reason = handle.attempt.abortReason { return make(.connection, "\(host): \(reason)") }
       let proxy = handle.proxyPlace
       switch code {
       // Code 7 since libcurl 8.15.
@@ -185,7 +185,7 @@
     /// Returns the reason that a request on a lost connection fails with.
     static func lost(_ handle: CurlHandle, _ code: Int32, _ obstacle: String) -> String {
       // libcurl's text for a second start only says that this package has prevented it.
-      let cause = handle.wasToStartAgain || handle.isRefused ? "" : " (\(handle.errorMessage(code)))"
+      let cause = handle.wasToStartAgain || handle.attempt.isRefused ? "" : " (\(handle.errorMessage(code)))"
       let isKept = handle.wasOnKeptConnection && handle.transfer?.mayMultiplex == false
       return "the \(isKept ? "reused " : "")connection was lost before the response\(cause); the request was not sent "
         + "again, because \(obstacle)"

@@ -16,18 +16,18 @@
           request: transfer.request)
       }
       if transfer.isCleartextHTTP2 {
-        needsReset = true
+        settings.needsReset = true
         // Without a tunnel, an HTTP proxy would receive HTTP/1.1.
         set(CCURL_HTTPPROXYTUNNEL, 1)
       }
       let version = version(of: transfer)
-      guard version != chosenVersion else { return }
-      chosenVersion = version
+      guard version != settings.chosenVersion else { return }
+      settings.chosenVersion = version
       let code = set(CCURL_HTTP_VERSION, version)
       // The text is created only on failure, because it costs six allocations per request with libraries whose handles
       // are not reused.
       if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
-      if let settingFailure { throw failure(ofSetting: settingFailure, transfer) }
+      try checkSettings(transfer.request)
     }
 
     /// Returns the version as a libcurl constant. HTTP/1.1 is set explicitly. Otherwise, libcurl would also use a

@@ -6,7 +6,7 @@
   extension CurlHandle {
     /// The uptime in nanoseconds at which the connection was established; `nil` until then.
     var connectedAt: UInt64? {
-      if CurlLibrary.asksBeforeSending { return sentAt }
+      if CurlLibrary.asksBeforeSending { return attempt.sentAt }
       let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
     }
@@ -50,8 +50,8 @@
         queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: seconds(raw.name_lookup),
         connect: seconds(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
         firstByte: raw.first_byte > 0
-          ? since(transfer.submittedAt, sentAt ?? startedAt)
-            + seconds(raw.first_byte - (sentAt == nil ? 0 : raw.pretransfer)) : nil,
+          ? since(transfer.submittedAt, attempt.sentAt ?? startedAt)
+            + seconds(raw.first_byte - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
         remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: raw.reused,

@@ -21,13 +21,15 @@
         && transfer.currentURL.utf8.count < Self.longHead
       if isPlain, let plainHead, plainHead.headers == request.headers {
         ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), plainHead.list.head)
-        headersSent = request.headers
-        cookiesSent = nil
+        settings.headersSent = request.headers
+        settings.cookiesSent = nil
         return
       }
       let (removed, added) = try prepareMethodAndBody(request)
       let cookies = request.jarCookies
-      guard headersSent != request.headers || cookiesSent != cookies || !removed.isEmpty || added != HTTPHeaders()
+      guard
+        settings.headersSent != request.headers || settings.cookiesSent != cookies || !removed.isEmpty
+          || added != HTTPHeaders()
       else { return }
       var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
       // A caller who sets `Accept-Encoding` gets the body unchanged.
@@ -41,13 +43,13 @@
       ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
       let closes = request.headers.values(of: "Connection").contains(where: Self.asksToClose)
       if closes {
-        needsReset = true
+        settings.needsReset = true
         set(CCURL_FORBID_REUSE, 1)
       }
       if isPlain, !closes, removed.isEmpty { plainHead = (request.headers, list) }
-      headerList = list
-      headersSent = request.headers
-      cookiesSent = cookies
+      settings.headerList = list
+      settings.headersSent = request.headers
+      settings.cookiesSent = cookies
     }
 
     /// Returns whether a Connection field contains the option "close" (RFC 9112 §9.6).
@@ -68,11 +70,11 @@
       }
       if request.body.isEmpty, !sendsLength {
         guard request.method != .get else { return ([], [:]) }
-        needsReset = true
+        settings.needsReset = true
         if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
         return ([], [:])
       }
-      needsReset = true
+      settings.needsReset = true
       set(CCURL_POST, 1)
       if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
       let count = try prepareBody(request)
@@ -81,9 +83,9 @@
       if request.headers["Content-Type"] == nil { removed.append("Content-Type") }
       if count == nil { added["Transfer-Encoding"] = "chunked" }
       if request.headers["Expect"] == nil {
-        expectsContinue =
+        attempt.expectsContinue =
           (count.map { $0 > Self.expectationSize } ?? true) && transfer?.lane?.ignoresExpectations != true
-        if expectsContinue {
+        if attempt.expectsContinue {
           set(CCURL_EXPECT_100_TIMEOUT_MS, Self.expectationMilliseconds)
         } else {
           removed.append("Expect")
@@ -103,7 +105,7 @@
     /// The cause is a comparison of the number of sent body bytes with 0. This function therefore declares an empty
     /// body of unknown length.
     private func prepareLongHead(_ request: Request, _ sendsLength: Bool) -> (removed: [String], added: HTTPHeaders) {
-      needsReset = true
+      settings.needsReset = true
       set(CCURL_UPLOAD, 1)
       set(CCURL_CUSTOMREQUEST, request.method.rawValue)
       set(bodySize: -1)
@@ -151,10 +153,10 @@
 
     /// Copies the next bytes of the body into `buffer`, and returns the result for libcurl.
     func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-      if !hasBodyBegun {
-        hasBodyBegun = true
+      if !attempt.hasBodyBegun {
+        attempt.hasBodyBegun = true
         // The wait has expired without a response. The next body need not wait.
-        if expectsContinue, answer.status == 0 { transfer?.lane?.ignoresExpectations = true }
+        if attempt.expectsContinue, answer.status == 0 { transfer?.lane?.ignoresExpectations = true }
       }
       return pump.map { send(from: $0, into: buffer) } ?? body?.read(into: buffer) ?? 0
     }
@@ -164,15 +166,17 @@
       case .bytes(let count): return count
       case .end: return 0
       case .wait:
-        isSendPaused = true
+        attempt.isSendPaused = true
         return Int(CCURL_READ_PAUSE)
       case .failure(let error):
-        bodyFailure = error
+        attempt.bodyFailure = error
         return Int(CCURL_READ_ABORT)
       }
     }
 
     /// Whether nothing can arrive, because libcurl waits for the request's body or for the server's `100 Continue`.
-    var isWaitingToSend: Bool { isSendPaused || (expectsContinue && !hasBodyBegun && answer.status == 0) }
+    var isWaitingToSend: Bool {
+      attempt.isSendPaused || (attempt.expectsContinue && !attempt.hasBodyBegun && answer.status == 0)
+    }
   }
 #endif

@@ -16,7 +16,7 @@
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       let wasComplete = answer.isHeadComplete
       guard answer.headerLine(line) else {
-        abortReason =
+        attempt.abortReason =
           (answer.problem ?? "the response header is larger than \(CurlResponse.maxHeadSize) bytes")
           + "; check the server"
         return false
@@ -38,21 +38,21 @@
     /// first field line of a response begins with whitespace (curl 11103).
     func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
       guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
-      awaitsFirstField = true
+      attempt.awaitsFirstField = true
       set(CCURL_VERBOSE, 1)
     }
 
     /// Ends the transfer if `first`, the first byte of a line that libcurl has not used yet, starts a folded first field.
     func checkFirstField(_ first: UInt8) {
-      guard awaitsFirstField, let transfer else { return }
-      awaitsFirstField = false
+      guard attempt.awaitsFirstField, let transfer else { return }
+      attempt.awaitsFirstField = false
       showsFirstField = true
       set(CCURL_VERBOSE, 0)
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
-      abortReason = "the first header field of the response begins with whitespace; check the server"
-      endCode = CCURL_WRITE_ERROR
+      attempt.abortReason = "the first header field of the response begins with whitespace; check the server"
+      attempt.endCode = CCURL_WRITE_ERROR
       // During a pause, libcurl buffers received data without parsing it.
-      ccurl_easy_pause(easy, Int32(CCURL_PAUSE_RECV | (isSendPaused ? CCURL_PAUSE_SEND : 0)))
+      ccurl_easy_pause(easy, Int32(CCURL_PAUSE_RECV | (attempt.isSendPaused ? CCURL_PAUSE_SEND : 0)))
       transfer.loop.noteToEnd(transfer)
     }
 
@@ -61,7 +61,7 @@
       guard let transfer else { return true }
       if let problem = answer.problem {
         // The end of the body must be unambiguous (RFC 9112 §6.3).
-        abortReason = problem + "; check the server"
+        attempt.abortReason = problem + "; check the server"
         return false
       }
       transfer.currentRequest.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.currentRequest.url)
@@ -69,12 +69,12 @@
       if (300..<400).contains(answer.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, currentRequest: transfer.currentRequest, status: answer.status,
-          headers: answer.headers, trail: transfer.trail, cookies: cookiesSent,
+          headers: answer.headers, trail: transfer.trail, cookies: settings.cookiesSent,
           isUnixSocket: configuration.directory.isUnixSocket)
-        if case .deliver = decision {} else { redirect = decision }
+        if case .deliver = decision {} else { attempt.redirect = decision }
       }
       // A body that is read and dropped needs no check of its end.
-      if redirect == nil {
+      if attempt.redirect == nil {
         let limit = transfer.gate == nil ? answer.maxBodySize : transfer.maxBodySize
         if answer.isAnnouncedTooLarge(limit) {
           answer.noteTooLarge()
@@ -96,13 +96,13 @@
         decoder = try ContentDecoder(coding)
         return true
       } catch {
-        abortReason = ((error as? ContentDecoder.Failure)?.reason ?? "\(error)") + "; check the server"
+        attempt.abortReason = ((error as? ContentDecoder.Failure)?.reason ?? "\(error)") + "; check the server"
         return false
       }
     }
 
     /// Whether the request is to be sent again without an expectation (RFC 9110 §15.5.18).
-    var mayBeSentAgain: Bool { expectsContinue && answer.status == 417 }
+    var mayBeSentAgain: Bool { attempt.expectsContinue && answer.status == 417 }
 
     /// Delivers the head to the receiver, unless that has already happened.
     func deliverHead() {
@@ -110,7 +110,7 @@
     }
 
     private func rejectBodyBeforeHead() -> Bool {
-      abortReason =
+      attempt.abortReason =
         answer.status == 0
         ? "it did not respond with HTTP; check the port"
         : "the server sent status \(answer.status) instead of a final response; check the server"
@@ -121,18 +121,18 @@
     func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
       // A body before its head is an error.
       guard answer.isHeadComplete else { return rejectBodyBeforeHead() ? length : 0 }
-      if redirect != nil {
+      if attempt.redirect != nil {
         answer.noteReceived(length)
-        dropped += length
-        hasLeftBody = dropped > Self.maxDropped
-        return hasLeftBody ? 0 : length
+        attempt.dropped += length
+        attempt.hasLeftBody = attempt.dropped > Self.maxDropped
+        return attempt.hasLeftBody ? 0 : length
       }
-      if isHeld, isResting || transfer?.gate?.isPaused == true {
+      if attempt.isHeld, attempt.isResting || transfer?.gate?.isPaused == true {
         // libcurl delivers the same bytes again after the pause.
-        isPaused = true
+        attempt.isPaused = true
         return Int(CCURL_WRITE_PAUSE)
       }
-      isHeld = false
+      attempt.isHeld = false
       answer.noteReceived(length)
       if mayBeSentAgain { return length }
       guard let decoder else { return take(bytes, length) ? length : 0 }
@@ -147,7 +147,7 @@
         answer.noteTooLarge()
         return false
       }
-      isHeld = gate.isPaused
+      attempt.isHeld = gate.isPaused
       return true
     }
 
@@ -156,16 +156,16 @@
     private func decode() -> Bool {
       guard let decoder else { return true }
       decoder.beginTurn()
-      isResting = false
+      attempt.isResting = false
       return withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
-        while !isHeld {
+        while !attempt.isHeld {
           switch decoder.decode(into: chunk) {
           case .bytes(let count):
             guard let start = chunk.baseAddress, take(start, count) else { return false }
           case .needsInput: return true
           case .turnIsOver: rest()
           case .failure(let reason):
-            abortReason = reason + "; check the server"
+            attempt.abortReason = reason + "; check the server"
             return false
           }
         }
@@ -175,8 +175,8 @@
 
     /// Holds the rest of the input back until the next turn of the loop.
     private func rest() {
-      isHeld = true
-      isResting = true
+      attempt.isHeld = true
+      attempt.isResting = true
       if let transfer { transfer.loop.comeBack(to: transfer) }
     }
 
@@ -184,24 +184,24 @@
     ///
     /// - Returns: The code of an error that libcurl reports only here; 0 if the transfer can continue.
     func unpause() -> Int32 {
-      if isHeld, transfer?.gate?.isPaused != true {
-        isHeld = false
+      if attempt.isHeld, transfer?.gate?.isPaused != true {
+        attempt.isHeld = false
         guard decode() else { return Int32(CCURL_WRITE_ERROR) }
       }
-      guard heldCode == nil, isPaused || isSendPaused else { return 0 }
-      isPaused = isPaused && isHeld
-      isSendPaused = false
-      let code = ccurl_easy_pause(easy, Int32(isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      guard attempt.heldCode == nil, attempt.isPaused || attempt.isSendPaused else { return 0 }
+      attempt.isPaused = attempt.isPaused && attempt.isHeld
+      attempt.isSendPaused = false
+      let code = ccurl_easy_pause(easy, Int32(attempt.isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
       // A request that is being sent again has no connection yet, which is not an error.
       return code == CCURL_BAD_ARGUMENT ? 0 : code
     }
 
     /// Whether decoded content is held back by a pause.
-    var holdsContent: Bool { isHeld && decoder != nil }
+    var holdsContent: Bool { attempt.isHeld && decoder != nil }
 
     /// Whether the complete response has been received, according to its head or the connection.
     var isResponseComplete: Bool {
-      guard answer.isHeadComplete, !isHeld, !isPaused else { return false }
+      guard answer.isHeadComplete, !attempt.isHeld, !attempt.isPaused else { return false }
       return answer.hasNoBody || answer.isComplete || decoder?.isAtEnd == true
         || (!answer.isHTTP2 && connectionData.pointee.connection != 0 && !ccurl_multi_reads(multi, connectionData))
     }

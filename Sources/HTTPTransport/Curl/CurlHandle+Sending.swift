@@ -53,10 +53,10 @@
     /// decides whether to send a request again, and over which connection. A first start is refused if the connection
     /// must not be used, so that nothing is sent.
     func beginSending(from localPort: Int32) -> Bool {
-      starts += 1
-      guard starts == 1, let transfer else { return false }
+      attempt.starts += 1
+      guard attempt.starts == 1, let transfer else { return false }
       transfer.touch()
-      sentAt = transfer.lastActivity
+      attempt.sentAt = transfer.lastActivity
       let isNew = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) > 0
       // A connection of a request that can be repeated is only examined after an event.
       let looks = !isNew && !transfer.maySendTwice
@@ -64,14 +64,14 @@
         noteConnection(localPort, isNew: isNew)
       }
       retireIfWornOut()
-      isRefused = isUnfit(localPort, isNew: isNew, looks: looks)
-      if isRefused {
-        needsReset = true
+      attempt.isRefused = isUnfit(localPort, isNew: isNew, looks: looks)
+      if attempt.isRefused {
+        settings.needsReset = true
         set(CCURL_FORBID_REUSE, 1)
       } else {
         transfer.sends += 1
       }
-      return !isRefused
+      return !attempt.isRefused
     }
 
     /// Returns whether the request must not be sent over its connection: the server has closed it or has sent something
@@ -98,16 +98,17 @@
     private func retireIfWornOut() {
       guard let limit = configuration.maxRequestsPerConnection else { return }
       guard ccurl_multi_count_use(multi, connectionData) >= limit else { return }
-      needsReset = true
+      settings.needsReset = true
       set(CCURL_FORBID_REUSE, 1)
     }
 
     /// Whether libcurl has tried to send the request a second time.
-    var wasToStartAgain: Bool { starts > 1 }
+    var wasToStartAgain: Bool { attempt.starts > 1 }
 
     func fate(_ code: Int32) -> CurlFate {
       CurlFate(
-        code: code, starts: starts, isRefused: isRefused, status: answer.status, isHeadComplete: answer.isHeadComplete,
+        code: code, starts: attempt.starts, isRefused: attempt.isRefused, status: answer.status,
+        isHeadComplete: answer.isHeadComplete,
         isBodyComplete: answer.hasNoBody || answer.isComplete)
     }
 

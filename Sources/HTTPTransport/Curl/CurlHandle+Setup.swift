@@ -19,7 +19,6 @@
       ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
       ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
       set(CCURL_PATH_AS_IS, 1)
-      chosenVersion = nil
       setUpProtocols()
       if CurlLibrary.asksBeforeSending {
         set(CCURL_PREREQDATA, connectionData)

@@ -23,7 +23,6 @@
     func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
       opening = currentRequest
       errorText.pointee = 0
-      if let settingFailure { throw settingFailure.about(currentRequest) }
       set(url: currentRequest.url.absoluteString)
       set(CCURL_CONNECT_ONLY, 1)
       // An HTTP proxy must not interpret the data that follows, even without TLS.
@@ -35,10 +34,9 @@
       set(CCURL_MAXAGE_CONN, Self.longestAge)
       // The callback counts the requests on a connection. A socket has no requests.
       ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), nil)
-      if currentRequest.url.scheme?.lowercased() == "https", pin(currentRequest.url), let settingFailure {
-        throw settingFailure.about(currentRequest)
-      }
-      if redirectConnection(of: currentRequest.url), let settingFailure { throw settingFailure.about(currentRequest) }
+      if currentRequest.url.scheme?.lowercased() == "https" { pin(currentRequest.url) }
+      redirectConnection(of: currentRequest.url)
+      try checkSettings(currentRequest)
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Flow {

@@ -9,93 +9,96 @@
     private let share: UnsafeMutableRawPointer?
     /// The multi handle's data about the transfer's connection.
     let connectionData = UnsafeMutablePointer<ccurl_transfer>.allocate(capacity: 1)
+    /// The options that are set. A reset, or a new easy handle, begins again with these values.
+    struct Settings {
+      var url = ""
+      var connectMilliseconds = 0
+      /// The size of libcurl's read buffer: approximately the size of the last response.
+      var bufferSize = CurlHandle.defaultBuffer
+      var waitsForMultiplexing = false
+      /// The HTTP version set last; `nil` if it is not set.
+      var chosenVersion: Int?
+      var headersSent: HTTPHeaders?
+      var cookiesSent: String?
+      /// The lists that libcurl has pointers to.
+      var headerList: CurlHeaderList?
+      var addressLine: CurlLine?
+      /// Whether there are settings that a plain GET does not have.
+      var needsReset = false
+      /// The error of a security-related setting that libcurl does not accept. Nothing may then be sent.
+      var failure: NetworkError?
+    }
+
+    /// The state of one attempt to send a request and to receive its response.
+    struct Attempt {
+      /// The number of times that libcurl has started to send the request.
+      var starts = 0
+      /// The uptime in nanoseconds of the last start. libcurl's times do not include its waits for a connection.
+      var sentAt: UInt64?
+      /// Whether the transport has refused the connection, so that the request was not sent.
+      var isRefused = false
+      /// The error of the body's source.
+      var bodyFailure: NetworkError?
+      /// Whether the request waits for permission to send the body, and whether libcurl has requested its first bytes.
+      var expectsContinue = false
+      var hasBodyBegun = false
+      /// Whether sending is paused.
+      var isSendPaused = false
+      /// Whether a status line was received and no field yet; see `awaitFirstField`.
+      var awaitsFirstField = false
+      /// The decision about a redirect.
+      var redirect: RedirectPolicy.Decision?
+      /// Whether the body of a redirect was too long to be read completely.
+      var hasLeftBody = false
+      var dropped = 0
+      /// Whether the consumer of the body has requested a pause, as known to the loop.
+      var isHeld = false
+      /// Whether the loop continues to decode the input in its next turn.
+      var isResting = false
+      /// Whether receiving is paused.
+      var isPaused = false
+      /// The reason why a callback ended the transfer, if libcurl's code is not specific enough.
+      var abortReason: String?
+      /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
+      var endCode: Int?
+      /// The code with which libcurl ended the transfer while a pause still holds decoded content back.
+      var heldCode: Int32?
+      /// Whether libcurl has reported the end of the transfer without an error.
+      var hasSucceeded = false
+    }
+
+    var settings = Settings()
+    var attempt = Attempt()
     /// The current transfer.
     var transfer: CurlTransfer?
     /// The request of a socket that is being opened instead of a transfer.
     var opening: Request?
-    // Unchecked, because each line of a head would be checked several times. Only the loop's thread accesses it, and no
-    // access is reentrant.
-    @exclusivity(unchecked) var answer = CurlResponse()
-    /// The decoder for the content coding of the response; `nil` if it is not coded.
-    var decoder: ContentDecoder?
-    /// The reason why a callback ended the transfer, if libcurl's code is not specific enough.
-    var abortReason: String?
     /// The uptime in nanoseconds at which the transfer was passed to libcurl.
     var startedAt: UInt64 = 0
     /// The turn of the loop in which the transfer was passed to libcurl. Until the next turn, libcurl still reports the
     /// data of the previous transfer.
     var turn: UInt64 = 0
-
-    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-    let configuration: CurlTransport.Configuration
-    /// The target of the connection instead of the URL's host, and the line that configures it.
-    var address: CurlTransport.Address?
-    var addressLine: CurlLine?
-    var headerList: CurlHeaderList?
-    var headersSent: HTTPHeaders?
-    /// The header lines of the last plain GET, for reuse.
-    var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
-    /// The URL that is set, as text and in libcurl's parsed form.
-    private var url = ""
-    private var parsedURL: UnsafeMutableRawPointer?
-    private var connectMilliseconds = 0
-    /// Whether the handle has settings that a plain GET does not have.
-    var needsReset = false
-    private var waitsForMultiplexing = false
-    /// The HTTP version set last; `nil` if it is not set.
-    var chosenVersion: Int?
-    /// The error of a security-related setting that libcurl does not accept. Nothing may then be sent.
-    private(set) var settingFailure: NetworkError?
-    var cookiesSent: String?
-    var remote = (address: "", port: 0, text: "")
-    /// The size of libcurl's read buffer: approximately the size of the last response.
-    private var bufferSize = CurlHandle.defaultBuffer
-
-    // MARK: The request
-
-    /// The body, if it is larger than an inline body.
+    /// The body of the request, if it is larger than an inline body.
     var body: BodySource?
     /// The source of a body that is a stream or in files.
     var pump: ChunkPump?
-    /// The error of the body's source.
-    var bodyFailure: NetworkError?
-    /// Whether the request waits for permission to send the body, and whether libcurl has requested its first bytes.
-    var expectsContinue = false
-    var hasBodyBegun = false
-    /// Whether sending is paused.
-    var isSendPaused = false
-    /// The number of times that libcurl has started to send the request.
-    var starts = 0
-    /// The uptime in nanoseconds of the last start. libcurl's times do not include its waits for a connection.
-    var sentAt: UInt64?
-    /// Whether the transport has refused the connection, so that the request was not sent.
-    var isRefused = false
+    // Unchecked, because each line of a head would be checked several times. Only the loop's thread accesses it, and no
+    // access is reentrant.
+    @exclusivity(unchecked) var answer = CurlResponse()
+    /// The decoder for the content coding of the response; `nil` if it is not coded.
+    var decoder: ContentDecoder?
 
-    /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
-    var endCode: Int?
-    /// Whether libcurl has reported the end of the transfer without an error.
-    var hasSucceeded = false
-
-    // MARK: The response
-
-    /// Whether a status line was received and no field yet; see `awaitFirstField`.
-    var awaitsFirstField = false
+    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+    let configuration: CurlTransport.Configuration
+    /// The target of the connection instead of the URL's host.
+    var address: CurlTransport.Address?
+    /// The header lines of the last plain GET, for reuse.
+    var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
+    /// The URL that is set, in libcurl's parsed form.
+    private var parsedURL: UnsafeMutableRawPointer?
+    var remote = (address: "", port: 0, text: "")
     /// Whether libcurl showed the first field of a response before it used it.
     var showsFirstField = false
-
-    /// The decision about a redirect.
-    var redirect: RedirectPolicy.Decision?
-    /// Whether the body of a redirect was too long to be read completely.
-    var hasLeftBody = false
-    var dropped = 0
-    /// Whether the consumer of the body has requested a pause, as known to the loop.
-    var isHeld = false
-    /// Whether the loop continues to decode the input in its next turn.
-    var isResting = false
-    /// Whether receiving is paused.
-    var isPaused = false
-    /// The code with which libcurl ended the transfer while a pause still holds decoded content back.
-    var heldCode: Int32?
 
     /// libcurl's default. It allocates this much for every transfer, which costs more than reading a small response.
     private static let defaultBuffer = 1 << 14
@@ -126,7 +129,7 @@
 
     /// Sets the options that all transfers have in common.
     private func setUp() {
-      settingFailure = nil
+      settings = Settings()
       connectionData.pointee = ccurl_transfer()
       connectionData.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
       setUpConnections()
@@ -134,45 +137,18 @@
       if CurlLibrary.speaksTLS { setUpTLS() }
       setUpProxy()
       if CurlLibrary.keepsFreedFields { setDebugCallback() }
-      url = ""
-      connectMilliseconds = 0
-      bufferSize = Self.defaultBuffer
-      waitsForMultiplexing = false
-      headersSent = nil
-      cookiesSent = nil
-    }
-
-    private func forgetTransfer() {
-      abortReason = nil
-      bodyFailure = nil
-      expectsContinue = false
-      hasBodyBegun = false
-      isSendPaused = false
-      starts = 0
-      sentAt = nil
-      isRefused = false
-      endCode = nil
-      awaitsFirstField = false
-      redirect = nil
-      hasLeftBody = false
-      dropped = 0
-      isHeld = false
-      isResting = false
-      isPaused = false
-      heldCode = nil
-      hasSucceeded = false
     }
 
     /// Prepares the handle for the current request of `transfer`.
     func prepare(_ transfer: CurlTransfer) throws(NetworkError) {
       self.transfer = transfer
       errorText.pointee = 0
-      forgetTransfer()
+      attempt = Attempt()
       connectionData.pointee.connection = 0
       connectionData.pointee.is_watched = false
       connectionData.pointee.socket_error = 0
       connectionData.pointee.lane = transfer.lane?.number ?? 0
-      if let settingFailure { throw failure(ofSetting: settingFailure, transfer) }
+      try checkSettings(transfer.request)
       let currentRequest = transfer.currentRequest
       // Not with HTTP/2: if the buffer is smaller than a record of 16 KB, libcurl 7.88 loses buffered parts of a
       // response.
@@ -182,84 +158,78 @@
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
       set(url: transfer.currentURL)
       let milliseconds = Self.milliseconds(currentRequest.timeouts.connect)
-      if milliseconds != connectMilliseconds {
+      if milliseconds != settings.connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
-        connectMilliseconds = milliseconds
+        settings.connectMilliseconds = milliseconds
       }
       try chooseVersion(transfer)
-      if transfer.mayMultiplex != waitsForMultiplexing {
-        waitsForMultiplexing = transfer.mayMultiplex
+      if transfer.mayMultiplex != settings.waitsForMultiplexing {
+        settings.waitsForMultiplexing = transfer.mayMultiplex
         // Concurrent requests to a new host wait for the first handshake, and share its HTTP/2 connection.
-        set(CCURL_PIPEWAIT, waitsForMultiplexing ? 1 : 0)
+        set(CCURL_PIPEWAIT, settings.waitsForMultiplexing ? 1 : 0)
       }
       // libcurl before 7.80 resends without asking, but never on a new connection.
       if transfer.needsNewConnection || (!CurlLibrary.asksBeforeSending && !transfer.maySendTwice) {
-        needsReset = true
+        settings.needsReset = true
         set(CCURL_FRESH_CONNECT, 1)
       }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
-      if wanted != bufferSize {
+      if wanted != settings.bufferSize {
         set(CCURL_BUFFERSIZE, wanted)
-        bufferSize = wanted
+        settings.bufferSize = wanted
       }
       if transfer.reportsProgress {
-        needsReset = true
+        settings.needsReset = true
         set(CCURL_NOPROGRESS, 0)
         set(CCURL_XFERINFODATA, connectionData)
         ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
       }
-      if transfer.isSecure, pin(currentRequest.url), let settingFailure {
-        throw failure(ofSetting: settingFailure, transfer)
-      }
-      if !configuration.directory.isEmpty, redirectConnection(of: currentRequest.url), let settingFailure {
-        throw failure(ofSetting: settingFailure, transfer)
-      }
+      if transfer.isSecure { pin(currentRequest.url) }
+      if !configuration.directory.isEmpty { redirectConnection(of: currentRequest.url) }
+      try checkSettings(transfer.request)
       if !isAsBefore(transfer) { try prepareContent(transfer) }
     }
 
     /// Sets the URL, unless it is that of the previous transfer.
     func set(url text: String) {
-      guard text != url else { return }
-      url = text
+      guard text != settings.url else { return }
+      settings.url = text
       text.withCString { _ = ccurl_easy_set_url(easy, &parsedURL, $0) }
     }
 
-    /// Sets the pins of the URL's host. Returns `false` if it has none.
-    func pin(_ url: URL) -> Bool {
+    /// Sets the pins of the URL's host, if it has any.
+    func pin(_ url: URL) {
       guard !configuration.tls.pins.isEmpty,
         let pins = configuration.tls.pins[CurlTransport.TLS.pinnedHost(url) ?? ""]
-      else { return false }
-      needsReset = true
+      else { return }
+      settings.needsReset = true
       demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
-      return true
     }
 
     /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already
     /// set.
     private func isAsBefore(_ transfer: CurlTransfer) -> Bool {
       transfer.currentRequest.method == .get && transfer.currentRequest.body.isEmpty
-        && headersSent == transfer.currentRequest.headers
-        && cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
+        && settings.headersSent == transfer.currentRequest.headers
+        && settings.cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
         && transfer.currentURL.utf8.count < Self.longHead
     }
 
     /// Records an error if `code` shows that libcurl does not accept a security-related setting.
     func demand(_ setting: String, _ code: Int32, _ kind: NetworkError.Kind = .tls) {
-      guard code != 0, settingFailure == nil else { return }
-      settingFailure = CurlFailure.rejected(setting, kind, code)
+      guard code != 0, settings.failure == nil else { return }
+      settings.failure = CurlFailure.rejected(setting, kind, code)
     }
 
-    /// Returns the error of a setting. The handle is reset, because the failure may be temporary, such as a lack of
-    /// memory.
-    func failure(ofSetting settingFailure: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
-      needsReset = true
-      return settingFailure.about(transfer.request)
+    /// Throws the error of a security-related setting that libcurl does not accept. Nothing may then be sent.
+    func checkSettings(_ request: Request) throws(NetworkError) {
+      if let failure = settings.failure { throw failure.about(request) }
     }
 
     /// Releases the transfer and its resources.
     func clear() {
       transfer = nil
-      redirect = nil
+      attempt.redirect = nil
       body = nil
       pump?.stop()
       pump = nil
@@ -275,21 +245,20 @@
     /// refused HTTP/2 stream.
     func release() -> Bool {
       clear()
-      if !hasSucceeded || wasToStartAgain || (CurlLibrary.keepsFreedFields && (!showsFirstField || endCode != nil)) {
+      if !attempt.hasSucceeded || wasToStartAgain
+        || (CurlLibrary.keepsFreedFields && (!showsFirstField || attempt.endCode != nil))
+      {
         showsFirstField = false
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)
         easy = fresh
         if let share { set(CCURL_SHARE, share) }
-      } else if needsReset {
+      } else if settings.needsReset {
         // The share is not affected by the reset.
         ccurl_easy_reset(easy)
       } else {
         return true
       }
-      needsReset = false
-      headerList = nil
-      addressLine = nil
       setUp()
       return true
     }

@@ -77,7 +77,7 @@
       while let context = ccurl_multi_next_done(multi, &code) {
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
-        handle.hasSucceeded = code == 0
+        handle.attempt.hasSucceeded = code == 0
         // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
         if transfer.mayMultiplex, CurlFate.connectionLosses.contains(Int(code)) {
           ccurl_multi_shut_down(multi, handle.connectionData)
@@ -87,7 +87,7 @@
         if code == 0, handle.holdsContent, !transfer.isCancelled {
           // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)
-          handle.heldCode = code
+          handle.attempt.heldCode = code
         } else {
           finish(transfer, handle, code)
         }
@@ -100,7 +100,7 @@
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
       if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
-      if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+      if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
@@ -108,8 +108,8 @@
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
     private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
       guard !transfer.isCancelled else { return false }
-      switch handle.redirect {
-      case .follow(let next, let trail) where code == 0 || handle.hasLeftBody:
+      switch handle.attempt.redirect {
+      case .follow(let next, let trail) where code == 0 || handle.attempt.hasLeftBody:
         transfer.follow(next, trail)
         return true
       case .fail: return false
@@ -124,8 +124,8 @@
       // A request on a new HTTP/1.1 connection that is lost would probably be lost again.
       guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.wasOnKeptConnection)
       else { return false }
-      if let obstacle = transfer.obstacleToRepetition(fate, isBodyTaken: handle.hasBodyBegun) {
-        handle.abortReason = CurlFailure.lost(handle, code, obstacle)
+      if let obstacle = transfer.obstacleToRepetition(fate, isBodyTaken: handle.attempt.hasBodyBegun) {
+        handle.attempt.abortReason = CurlFailure.lost(handle, code, obstacle)
         return false
       }
       if fate == .notSent { transfer.refusals += 1 }
@@ -138,7 +138,7 @@
     ) -> Result<Response, NetworkError> {
       // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
-      if case .fail(let error) = handle.redirect { return .failure(measured(error, transfer)) }
+      if case .fail(let error) = handle.attempt.redirect { return .failure(measured(error, transfer)) }
       // A chunk that was held back by a pause may have failed without an error code from libcurl.
       guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
@@ -182,7 +182,7 @@
         return end(transfer, .failure(measured(error, transfer)))
       }
       if let handle = transfer.handle {
-        if handle.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+        if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
         release(transfer, handle, isMultiplexed: false)
       }
       if transfer.index >= 0 {

@@ -144,7 +144,7 @@
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
         resumed: goOn)
-      for transfer in exchange(&resting, with: []) where transfer.handle?.isResting == true { goOn(transfer) }
+      for transfer in exchange(&resting, with: []) where transfer.handle?.attempt.isResting == true { goOn(transfer) }
       if inbox.takeQuestions() { respondToQuestions() }
     }
 
@@ -156,7 +156,7 @@
       let code = handle.unpause()
       if code != 0 {
         end(transfer, .failure(failure(of: transfer, handle, code)))
-      } else if let held = handle.heldCode, !handle.holdsContent {
+      } else if let held = handle.attempt.heldCode, !handle.holdsContent {
         finish(transfer, handle, held)
       }
     }
@@ -178,7 +178,9 @@
     private func deliverEarly() {
       // The end of a transfer may begin another one, so the list is not in use meanwhile.
       for transfer in exchange(&early, with: []) {
-        guard let handle = transfer.handle, handle.heldCode == nil, handle.answer.isHeadComplete else { continue }
+        guard let handle = transfer.handle, handle.attempt.heldCode == nil, handle.answer.isHeadComplete else {
+          continue
+        }
         if handle.isResponseComplete { finish(transfer, handle, 0) } else { early.append(transfer) }
       }
     }
@@ -191,7 +193,9 @@
 
     private func endNoted() {
       for transfer in exchange(&toEnd, with: []) {
-        guard let handle = transfer.handle, let code = handle.endCode, handle.heldCode == nil else { continue }
+        guard let handle = transfer.handle, let code = handle.attempt.endCode, handle.attempt.heldCode == nil else {
+          continue
+        }
         finish(transfer, handle, Int32(code))
       }
     }
@@ -258,7 +262,7 @@
           { CurlFailure.connectTimeout(transfer) }
         )
       }
-      let isOurs = handle.isHeld || handle.isPaused || handle.isWaitingToSend
+      let isOurs = handle.attempt.isHeld || handle.attempt.isPaused || handle.isWaitingToSend
       // Includes input that libcurl does not report, such as an incomplete line. Excludes the input of other requests
       // on HTTP/2.
       let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.connectionData))) : 0

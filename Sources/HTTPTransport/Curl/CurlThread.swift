@@ -35,15 +35,13 @@
 
     /// Starts the thread. Returns 0, or the system's error code if it can't be started.
     final func start(_ name: String) -> Int32 {
-      let me = Unmanaged.passRetained(self)
-      let code = ccurl_start_thread(
-        name, { context in context.map { Unmanaged<CurlThread>.fromOpaque($0).takeRetainedValue().runToEnd() } },
-        me.toOpaque())
-      if code != 0 {
-        me.release()
+      do {
+        try DetachedThread.start(name) { [self] in runToEnd() }
+        return 0
+      } catch {
         endAll()
+        return SystemError.code(of: error) ?? EAGAIN
       }
-      return code
     }
 
     private final func runToEnd() {

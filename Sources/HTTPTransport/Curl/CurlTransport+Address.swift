@@ -110,25 +110,24 @@
   }
 
   extension CurlHandle {
-    /// Sets the address that the configuration has for the URL. Returns `false` if it has none.
-    func redirectConnection(of url: URL) -> Bool {
+    /// Sets the address that the configuration has for the URL, if it has any.
+    func redirectConnection(of url: URL) {
       address = configuration.directory.address(of: url)
-      guard let address else { return false }
-      needsReset = true
+      guard let address else { return }
+      settings.needsReset = true
       switch address {
       case .host(let host, let port):
         // The empty host and port match any URL.
         let text = "::\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port.map(String.init) ?? "")"
         let list = CurlLine(text)
         demand("Configuration.addresses", set(CCURL_CONNECT_TO, list.node), .invalidRequest)
-        addressLine = list
+        settings.addressLine = list
       case .unixSocket(let path):
         demand("Configuration.addresses", set(CCURL_UNIX_SOCKET_PATH, path), .invalidRequest)
         // libcurl ignores a proxy in this case. Disable it anyway.
         set(CCURL_PROXY, "")
         set(CCURL_NOPROXY, "*")
       }
-      return true
     }
   }
 

@@ -110,7 +110,8 @@
       let problems = sum.problems + server.problems + sentTwice(server, version) + failures
       for problem in problems.prefix(20) { XCTFail("\(problem) (seed \(seed))") }
       XCTAssertEqual(problems.count, 0)
-      XCTAssertEqual(sum.versions, [version])
+      // The last of three sends over HTTP/2 uses HTTP/1.1.
+      XCTAssertEqual(sum.versions.subtracting(version == "2" ? ["1.1"] : []), [version])
       print(
         "once: \(count) calls over HTTP/\(version), seed \(seed): \(sum.answered) answered, \(sum.cancelled) cancelled, "
           + "\(sum.failed.count) failed with their connection; \(server.connectionCount) connections at the server"
@@ -126,7 +127,9 @@
         let mayFail = version == "2" || [.busy, .dropped, .lost].contains(call.script)
         // Up to three attempts if the first one fails, and the transport may send each of them twice, or three times over
         // HTTP/2.
-        let most = call.isRepeatable && mayFail ? (version == "2" ? 9 : 6) : call.callers
+        // After a 303, the request is a GET.
+        let isTurned = version == "2" && call.script == .turned
+        let most = call.isRepeatable && mayFail ? (version == "2" ? 9 : 6) : isTurned ? 3 : call.callers
         // A retry starts from the first request of the call, even if the lost request followed a redirect.
         guard count.processed > most || count.redirected > (call.isRepeatable ? 6 : 1) else { return nil }
         return "\(call): processed \(count.processed) times, redirected \(count.redirected) times"
