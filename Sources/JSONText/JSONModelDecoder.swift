@@ -23,7 +23,7 @@ public struct JSONModelDecoder: ModelDecoder {
   ///
   /// Decoders and containers may outlive this call; they keep the JSON in memory. Values with more than 32 levels are
   /// decoded on a separate thread, without the task-local values of the caller.
-  public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+  public func decode<Model: NonisolatedDecodable>(_ type: Model.Type, from json: JSON) throws -> Model {
     guard let position = json.position else {
       throw DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: "There is no value to decode."))
     }

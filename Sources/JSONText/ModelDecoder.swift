@@ -1,5 +1,14 @@
 import PortableFoundation
 
+#if compiler(>=6.2)
+  /// A model that can be decoded on any thread: its conformance to `Decodable` is not isolated to an actor, such as the
+  /// main actor. JSON with more than 32 levels is decoded on a thread of its own.
+  public typealias NonisolatedDecodable = Decodable & SendableMetatype
+#else
+  /// A model that can be decoded on any thread. Compilers before 6.2 have no conformances that are isolated to an actor.
+  public typealias NonisolatedDecodable = Decodable
+#endif
+
 /// A type that decodes models from JSON; to use another parser, conform to this protocol.
 ///
 /// ``JSONModelDecoder`` is the default. Foundation's `JSONDecoder` conforms, too: `Backend(…, decoder: JSONDecoder())`,
@@ -12,12 +21,12 @@ public protocol ModelDecoder: Sendable {
   /// levels on a separate thread, without the task-local values of the caller.
   ///
   /// - Throws: `DecodingError`, whose coding path the resulting error includes, or any other error.
-  func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model
+  func decode<Model: NonisolatedDecodable>(_ type: Model.Type, from json: JSON) throws -> Model
 }
 
 extension JSONDecoder: ModelDecoder {
   /// Decodes the value as Foundation does, parsing its bytes again.
-  public func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+  public func decode<Model: NonisolatedDecodable>(_ type: Model.Type, from json: JSON) throws -> Model {
     try LargeStack.run(depth: json.depthBound) { try decode(type, from: json.data) }
   }
 }
@@ -26,7 +35,7 @@ extension JSON {
   /// Decodes a model from this value.
   ///
   /// - Throws: The errors of the decoder. The default decoder throws `DecodingError`, even if there is no value.
-  public func decode<Model: Decodable>(
+  public func decode<Model: NonisolatedDecodable>(
     _ type: Model.Type = Model.self, using decoder: any ModelDecoder = JSONModelDecoder.default
   ) throws -> Model {
     guard exists else {

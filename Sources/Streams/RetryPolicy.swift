@@ -43,6 +43,7 @@ public struct RetryPolicy: Sendable {
   /// Returns the delay after attempt number `attempt`, counted from 1, or `nil` if no attempt follows.
   package func delay(after error: any Error, attempt: Int) -> Duration? {
     guard attempt < attempts, shouldRetry(error) else { return nil }
+    guard initialDelay > .zero else { return .zero }
     // Computed in seconds as `Double`, because the power may exceed the range of `Duration`.
     let cap = maximumDelay / .seconds(1)
     let longest = Swift.min(initialDelay / .seconds(1) * pow(multiplier, Double(Swift.max(1, attempt) - 1)), cap)

@@ -4,7 +4,7 @@ import XCTest
 
 /// The guarantees of the decoder beyond compatibility with Foundation, which `DifferentialTests` covers.
 final class JSONDecodingTests: XCTestCase {
-  private func decode<Model: Decodable>(
+  private func decode<Model: NonisolatedDecodable>(
     _ type: Model.Type = Model.self, _ text: String, _ configure: (JSONDecoder) -> Void = { _ in }
   ) throws -> Model {
     try JSON(parsing: text).decode(type, using: JSONModelDecoder(configure))

@@ -228,7 +228,7 @@ private enum TransportThread {
 private struct SpyDecoder: ModelDecoder {
   let labels: Labels
 
-  func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+  func decode<Model: NonisolatedDecodable>(_ type: Model.Type, from json: JSON) throws -> Model {
     labels.note(TransportThread.isCurrent ? "transport" : MainThread.isCurrent ? "main" : "elsewhere")
     return try JSONModelDecoder.default.decode(type, from: json)
   }

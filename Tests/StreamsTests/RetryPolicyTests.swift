@@ -16,6 +16,15 @@ final class RetryPolicyTests: OperatorTestCase {
     XCTAssertEqual(source.subscriptions.map(\.subscribe), [0, 2, 8, 18], "pauses of 2, 6 and 10, not 18")
   }
 
+  func test_withoutADelayThereIsNoneAfterAnyNumberOfAttempts() {
+    let policy = RetryPolicy(attempts: .max, initialDelay: .zero)
+    for attempt in [1, 2, 1024, 1025, 1_000_000] {
+      XCTAssertEqual(policy.delay(after: TestError(), attempt: attempt), .zero)
+    }
+    let long = RetryPolicy(attempts: .max, maximumDelay: .seconds(30), generator: { $0.upperBound })
+    XCTAssertEqual(long.delay(after: TestError(), attempt: 2000), .seconds(30))
+  }
+
   func test_jitterPicksFromZeroToTheUpperBound() {
     let time = TestScheduler()
     let asked = Log<ClosedRange<Double>>()

@@ -14,7 +14,13 @@ final class Activity: Sendable {
   /// Signals are delivered one at a time, and each reads the current count, so an older count never overtakes a newer
   /// one. The first signal follows the subscription, so no change is missed.
   var count: Observable<Int> {
-    Observable.merge(changed.asObservable(), .just(()))
+    // Between the subscription to `changed` and the first reading, a step of `watchers` that changes nothing. A request
+    // that reads `watchers` after it also sees the subscription; the count of one that reads before it is seen here.
+    let first = Observable<Void>.deferred { [self] in
+      watchers.add(0, ordering: .sequentiallyConsistent)
+      return .just(())
+    }
+    return Observable.merge(changed.asObservable(), first)
       .map { [self] in current.load(ordering: .sequentiallyConsistent) }
       .distinctUntilChanged()
       .do(

@@ -47,8 +47,10 @@ final class Transmission: Disposable {
   func start() {
     do {
       let request = try request.readyToSend()
-      state.withLock { $0.isCounted = true }
+      // Before the mark, so that a disposal on another thread does not count the request out first. The completion
+      // always follows, and counts out.
       pipeline.activity.begin()
+      state.withLock { $0.isCounted = true }
       if let options = request.context[SocketLink.Opening.self] {
         connect(request, options)
       } else if request.isStreamed {

@@ -14,7 +14,7 @@ extension JSON {
 
   /// Decodes a model from the payload.
   @usableFromInline
-  func payload<Model: Decodable>(_ type: Model.Type) throws -> Model {
+  func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
     let json = try accepted()
     let data = json.inner
     guard data.exists else {
@@ -29,7 +29,7 @@ extension JSON {
 
   /// Decodes the payload, or the value at its `path`, as a list with the cursor.
   @usableFromInline
-  func page<Item: Decodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
+  func page<Item: NonisolatedDecodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
     let json = try accepted()
     let (data, place) = try json.list(at: path)
     return data.page(items: try json.model([Item].self, from: data, below: place), cursor: try json.cursor())
@@ -37,7 +37,7 @@ extension JSON {
 
   /// Decodes the payload as a list without the items that can't be decoded, and passes their indexes and errors to
   /// `report`.
-  func page<Item: Decodable>(
+  func page<Item: NonisolatedDecodable>(
     of type: Item.Type, at path: String? = nil, lossy report: (_ index: Int, _ error: NetworkError) -> Void
   ) throws -> Page<Item> {
     let json = try accepted()
@@ -97,7 +97,7 @@ extension JSON {
 
   /// Decodes a model from the value at `path`, with or without an envelope.
   @usableFromInline
-  func model<Model: Decodable>(_ type: Model.Type, at path: String?) throws -> Model {
+  func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
     let steps = try steps(path)
     let value = self[steps]
@@ -180,7 +180,7 @@ extension JSON {
     }
   }
 
-  private func model<Model: Decodable>(
+  private func model<Model: NonisolatedDecodable>(
     _ type: Model.Type, from value: JSON?, below path: @autoclosure () -> [String]
   ) throws -> Model {
     do {

@@ -15,7 +15,7 @@ extension NetworkError {
   /// }
   /// ```
   /// - Throws: This error itself if no response arrived, else a `NetworkError` of kind `parse`.
-  public func body<Model: Decodable>(as type: Model.Type = Model.self) throws(NetworkError) -> Model {
+  public func body<Model: NonisolatedDecodable>(as type: Model.Type = Model.self) throws(NetworkError) -> Model {
     guard let response else { throw self }
     return try response.decode(type)
   }

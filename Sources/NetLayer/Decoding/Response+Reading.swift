@@ -46,7 +46,7 @@ extension Response {
   /// Decodes a model from the value at `path` of the body with the backend's decoder, regardless of the status.
   ///
   /// - Throws: `NetworkError` of kind `parse`.
-  public func decode<Model: Decodable>(
+  public func decode<Model: NonisolatedDecodable>(
     _ type: Model.Type = Model.self, at path: String? = nil
   ) throws(NetworkError) -> Model {
     do {
@@ -58,7 +58,8 @@ extension Response {
 
   /// Decodes a model from the value at `path` of the body.
   @usableFromInline
-  func model<Model: Decodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model {
+  func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model
+  {
     guard body.isEmpty, !failsOnEmptyData else { return try json().model(type, at: path) }
     var stand = self
     var last: (any Error)?

@@ -154,7 +154,7 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
 
 extension Response {
   /// Decodes a model from a part of the body.
-  func model<Model: Decodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
+  func model<Model: NonisolatedDecodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
     var part = self
     part.body = bytes
     return try part.model(type, at: nil, failsOnEmptyData: true)

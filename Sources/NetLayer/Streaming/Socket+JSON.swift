@@ -63,7 +63,7 @@ extension ResponseContext {
   }
 
   /// Returns the model that `message` contains.
-  fileprivate func model<Model: Decodable>(
+  fileprivate func model<Model: NonisolatedDecodable>(
     _ type: Model.Type, of message: SocketMessage, _ response: Response? = nil
   ) throws -> Model {
     do {

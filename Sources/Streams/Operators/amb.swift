@@ -10,6 +10,9 @@ extension ObservableType {
   where Second.Element == Element {
     .amb([asObservable(), second.asObservable()])
   }
+
+  /// The same for an `Observable`, so that `.never()` and the like need no type.
+  public func amb(_ second: Observable<Element>) -> Observable<Element> { .amb([asObservable(), second]) }
 }
 
 extension Observable {

@@ -10,6 +10,10 @@ extension ObservableType {
   where Second.Element == Element {
     .concat([asObservable(), second.asObservable()])
   }
+
+  /// The same for an `Observable`, so that `.just(x)` and the like need no type.
+  @inlinable
+  public func concat(_ second: Observable<Element>) -> Observable<Element> { .concat([asObservable(), second]) }
 }
 
 extension ObservableType where Element: ObservableConvertibleType {

@@ -42,9 +42,13 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   @inlinable
   func switchTo(_ inner: Observable<Element>) {
     if let element = inner.scalar {
-      if active.load(ordering: .acquiring) != 0 { giveUpCurrent() }
-      // Work queued in the drain is now stale, and only this thread can emit.
-      if drain.isIdle { return downstream.deliverIfActive(element, to: next) }
+      // Without an inner stream, only this thread can emit. Otherwise the drain decides, because the former inner stream
+      // may be entering it: a store of `active` before a load of `work` would not be ordered on all processors.
+      if active.load(ordering: .acquiring) != 0 {
+        giveUpCurrent()
+      } else if drain.isIdle {
+        return downstream.deliverIfActive(element, to: next)
+      }
       return drain.run { [self] in downstream.deliverIfActive(element, to: next) }
     }
     lastID += 1

@@ -1,12 +1,11 @@
-import PortableFoundation
 import Synchronization
 
 extension ObservableType {
   /// Delivers the events on `scheduler`, in order and one at a time, including errors, even if the scheduler is
   /// concurrent.
   ///
-  /// Queued events are dropped when the subscription is disposed (contract, law 20). Events are delivered in batches,
-  /// with one scheduled item per batch.
+  /// Queued events are dropped when the subscription is disposed (contract, law 20). Events are delivered in batches of at
+  /// most 128, with one scheduled item per batch. Between two batches, other work of the scheduler runs.
   @inlinable
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
@@ -89,9 +88,10 @@ package final class ObserveOn<Element: Sendable>: Subscription, @unchecked Senda
   @inlinable
   func deliverAll() {
     var seen = waiting.load(ordering: .acquiring)
-    var taken = 0
+    var left = ObserveOnBatch.size
     while true {
-      for _ in 0..<(seen >> 1) {
+      let count = Swift.min(seen >> 1, left)
+      for _ in 0..<count {
         if downstream.isStopped { return }
         if outlet.count == 0, let block = outlet.block.next { outlet = Slots(block) }
         let element = outlet.first.move()
@@ -99,20 +99,37 @@ package final class ObserveOn<Element: Sendable>: Subscription, @unchecked Senda
         downstream.deliver(element, to: next)
       }
       // All elements precede the terminal event.
-      if seen & 1 == 1 { return finish() }
-      // The source may be about to send more elements; yielding costs less than a new run.
-      taken &+= seen
-      if taken >= 128 { pause() }
-      seen = waiting.wrappingSubtract(seen, ordering: .acquiringAndReleasing).newValue
+      if seen == 2 * count + 1 { return finish() }
+      seen = waiting.wrappingSubtract(2 * count, ordering: .acquiringAndReleasing).newValue
       if seen == 0 { return }
+      left -= count
+      if left == 0 {
+        if continuesLater() { return }
+        left = ObserveOnBatch.size
+      }
     }
   }
 
+  /// Schedules another run, so that other work of the scheduler runs first. Returns `false` if the scheduler would run
+  /// it immediately.
   @usableFromInline
-  func pause() { sched_yield() }
+  func continuesLater() -> Bool {
+    guard let timed = scheduler as? any SchedulerType else { return false }
+    // Not in `hop`: with a concurrent scheduler, the next run may end, and the source schedule another, before the
+    // disposable arrives here. After disposal, the run only finds that the subscription has stopped.
+    _ = timed.scheduleRelative(.zero) { [self] in deliverAll() }
+    return true
+  }
 
   @usableFromInline
   func finish() { downstream.finish(end) }
+}
+
+/// The maximum number of elements that one run of an `observeOn` delivers. A main queue is then free for other work after
+/// at most that many elements, and a new run costs little in comparison.
+@usableFromInline
+enum ObserveOnBatch {
+  @usableFromInline static let size = 128
 }
 
 /// A chunk of memory for elements, in a linked list.

@@ -21,13 +21,22 @@ extension ObservableType {
 }
 
 /// The latest element of a `sample`.
-private final class Sample<Element: Sendable>: @unchecked Sendable {  // safe: the state is used only inside the drain
+private final class Sample<Element: Sendable>: Sendable {
+  private struct State {
+    var latest: Element?
+    // The number of elements that samples have taken, and that are not delivered yet.
+    var waiting = 0
+    var sourceHasEnded = false
+
+    var isOver: Bool { sourceHasEnded && latest == nil && waiting == 0 }
+  }
+
   private let downstream: Subscription
   private let next: Observable<Element>.Next
-  // Serializes source and sampler, and guards all mutable state.
+  // Serializes the samples and the ends.
   private let drain = Drain()
-  private var latest: Element?
-  private var sourceHasEnded = false
+  // Not in the drain: while the observer is busy, elements of the source replace one another instead of waiting.
+  private let state = Locked(State())
 
   init(_ downstream: Subscription, _ next: @escaping Observable<Element>.Next) {
     self.downstream = downstream
@@ -35,32 +44,46 @@ private final class Sample<Element: Sendable>: @unchecked Sendable {  // safe: t
   }
 
   func put(_ element: Element) {
-    drain.run { [self] in latest = element }
+    // Released outside the lock.
+    _ = state.withLock { exchange(&$0.latest, with: element) }
   }
 
   func tick() {
-    drain.run { [self] in
-      emit()
-      if sourceHasEnded { downstream.complete() }
-    }
+    guard let element = take() else { return }
+    drain.run { [self] in deliver(element) }
   }
 
   func sourceEnded(_ error: (any Error)?) {
-    drain.run { [self] in
-      if let error { return downstream.fail(error) }
-      sourceHasEnded = true
-      if latest == nil { downstream.complete() }
+    let isOver = state.withLock { state in
+      state.sourceHasEnded = true
+      return state.isOver
     }
+    if isOver || error != nil { drain.run { [downstream] in downstream.finish(error) } }
   }
 
   func ticksEnded(_ error: (any Error)?) {
+    let last = error == nil ? take() : nil
     drain.run { [self] in
-      if error == nil { emit() }
+      if let last { deliver(last) }
       downstream.finish(error)
     }
   }
 
-  private func emit() {
-    if let element = latest.take() { downstream.deliverIfActive(element, to: next) }
+  /// Takes the latest element for a delivery.
+  private func take() -> Element? {
+    state.withLock { state in
+      guard let element = state.latest.take() else { return nil }
+      state.waiting += 1
+      return element
+    }
+  }
+
+  private func deliver(_ element: Element) {
+    downstream.deliverIfActive(element, to: next)
+    let isOver = state.withLock { state in
+      state.waiting -= 1
+      return state.isOver
+    }
+    if isOver { downstream.complete() }
   }
 }

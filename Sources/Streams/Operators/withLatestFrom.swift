@@ -32,13 +32,13 @@ extension ObservableType {
 
 /// The state of a `withLatestFrom`: the latest element of its second stream.
 @usableFromInline
-final class WithLatest<First: Sendable, Second: Sendable>: @unchecked Sendable {
-  // Safe: the latest element is used only inside the drain, so no run-time exclusivity checks are needed.
+final class WithLatest<First: Sendable, Second: Sendable>: Sendable {
   @usableFromInline let downstream: Subscription
   @usableFromInline let next: @Sendable (First, Second) throws -> Void
-  // Serializes both streams, and guards the latest element.
+  // Serializes the combined elements and the ends.
   @usableFromInline let drain = Drain()
-  @exclusivity(unchecked) @usableFromInline var latest: Second?
+  // Not in the drain: while the observer is busy, elements of the second stream replace one another instead of waiting.
+  @usableFromInline let latest = Locked<Second?>(nil)
 
   @inlinable
   init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
@@ -48,18 +48,20 @@ final class WithLatest<First: Sendable, Second: Sendable>: @unchecked Sendable {
 
   @inlinable
   func receive(first element: First) {
-    drain.run { [self] in put(element) }
+    guard let second = latest.withLock({ $0 }) else { return }
+    drain.run { [self] in put(element, second) }
   }
 
   @inlinable
   func receive(second element: Second) {
-    drain.run { [self] in latest = element }
+    // Released outside the lock.
+    _ = latest.withLock { exchange(&$0, with: element) }
   }
 
   @inlinable
-  func put(_ first: First) {
-    guard let latest, !downstream.isStopped else { return }
-    do { try next(first, latest) } catch { downstream.fail(error) }
+  func put(_ first: First, _ second: Second) {
+    guard !downstream.isStopped else { return }
+    do { try next(first, second) } catch { downstream.fail(error) }
   }
 
   @usableFromInline

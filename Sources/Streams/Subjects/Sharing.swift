@@ -36,16 +36,24 @@ final class Sharing<Element: Sendable>: Sendable {
   }
 
   /// Returns the current connection, or a new one that the caller must start.
+  ///
+  /// A new connection uses only the hub in the state, or one made here: the hub that `hub()` returned a moment ago may
+  /// belong to a connection that has ended since.
   @usableFromInline
   func connect(counting: Bool) -> (Connection<Element>, isNew: Bool) {
-    let hub = hub()
-    return state.withLock { state in
-      if counting { state.observers += 1 }
-      if let connection = state.connection { return (connection, false) }
-      let connection = Connection(state.hub ?? hub, self)
-      state.hub = connection.hub
-      state.connection = connection
-      return (connection, true)
+    var fresh: Hub<Element>?
+    while true {
+      let found = state.withLock { [fresh] state -> (Connection<Element>, isNew: Bool)? in
+        guard let hub = state.connection?.hub ?? state.hub ?? fresh else { return nil }
+        if counting { state.observers += 1 }
+        if let connection = state.connection { return (connection, false) }
+        let connection = Connection(hub, self)
+        (state.hub, state.connection) = (hub, connection)
+        return (connection, true)
+      }
+      if let found { return found }
+      // Created outside the lock, because `makeHub` may be user code.
+      fresh = makeHub()
     }
   }
 

@@ -38,7 +38,7 @@ final class DifferentialTests: XCTestCase {
     }
   }
 
-  private func ours<Model: Decodable & Equatable>(
+  private func ours<Model: NonisolatedDecodable & Equatable>(
     _ type: Model.Type, _ data: Data, _ decoder: JSONModelDecoder
   ) -> Outcome<Model> {
     do {
@@ -48,7 +48,7 @@ final class DifferentialTests: XCTestCase {
     } catch { return .failure(Failure(error)) }
   }
 
-  private func foundations<Model: Decodable & Equatable>(
+  private func foundations<Model: NonisolatedDecodable & Equatable>(
     _ type: Model.Type, _ data: Data, _ decoder: JSONDecoder
   ) -> Outcome<Model> {
     do { return .value(try decoder.decode(type, from: data)) } catch { return .failure(Failure(error)) }
@@ -56,7 +56,7 @@ final class DifferentialTests: XCTestCase {
 
   private var differences = 0
 
-  private func compare<Model: Decodable & Equatable>(
+  private func compare<Model: NonisolatedDecodable & Equatable>(
     _ type: Model.Type, _ text: some Collection<UInt8>, isValid: Bool = true,
     configure: (JSONDecoder) -> Void = { _ in }
   ) {

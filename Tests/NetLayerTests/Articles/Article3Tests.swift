@@ -69,7 +69,7 @@ final class Article3Tests: XCTestCase {
 
   func test_row_3_6_parser_isReplacedInOnePlace() {
     struct Upper: ModelDecoder {
-      func decode<Model: Decodable>(_ type: Model.Type, from json: JSON) throws -> Model {
+      func decode<Model: NonisolatedDecodable>(_ type: Model.Type, from json: JSON) throws -> Model {
         try JSONModelDecoder.default.decode(type, from: try JSON(parsing: json.description.uppercased()))
       }
     }

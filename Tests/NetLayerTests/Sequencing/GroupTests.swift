@@ -88,6 +88,28 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(most.withLock { $0 }, 3)
   }
 
+  func test_requestsThatAnotherThreadDisposesWhileTheyStartAreCountedInBeforeTheyAreCountedOut() {
+    let network = network(StubTransport { Self.answer($0) })
+    let least = Locked(0)
+    let counting = network.requestsInFlight.subscribe(onNext: { count in least.withLock { $0 = min($0, count) } })
+    defer { counting.dispose() }
+    let current = Locked<(any Disposable)?>(nil)
+    let isOver = Locked(false)
+    let done = expectation(description: "disposed")
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) { current.withLock { $0.take() }?.dispose() }
+      done.fulfill()
+    }
+    for _ in 0..<20_000 {
+      let stop = PublishSubject<Int>()
+      current.withLock { $0 = Disposables.create { stop.onNext(1) } }
+      _ = network.request(GetItem(name: "a")).asObservable().takeUntil(stop).subscribe()
+    }
+    isOver.withLock { $0 = true }
+    wait(for: [done], timeout: 20)
+    XCTAssertEqual(least.withLock { $0 }, 0)
+  }
+
   func test_row_1_15_differentModels_areZippedIntoATuple() throws {
     let stub = StubTransport { Self.answer($0) }
     let network = network(stub)

@@ -36,6 +36,29 @@ final class SharingLawsTests: StreamsTestCase {
     XCTAssertEqual(source.subscriptions, [TestSubscription(0, 5)])
   }
 
+  func test_law24_anObserverThatHasSeenTheEndNeverReceivesThatConnectionAgain() {
+    // Each connection emits its number and ends. After its end, an observer must receive a later number.
+    let connections = Atomic<Int>(0)
+    let numbers = Observable<Int>.deferred { .just(connections.add(1, ordering: .relaxed).newValue) }
+      .concat(Observable.empty())
+    let shared = numbers.share(replay: 1)
+    let violations = Log<String>()
+    onThreads(3) { _ in
+      var last = 0
+      for _ in 0..<40_000 where violations.count == 0 {
+        let received = Log<Int>()
+        let ended = Log<Bool>()
+        _ = shared.subscribe(onNext: { received.add($0) }, onCompleted: { ended.add(true) })
+        // Another thread may still be delivering.
+        guard ended.count > 0, let number = received.all.first else { continue }
+        if received.count > 1 { violations.add("\(received.all) are of several connections") }
+        if number <= last { violations.add("\(number) after the end of \(last)") }
+        last = number
+      }
+    }
+    XCTAssertEqual(violations.all, [])
+  }
+
   func test_law24_terminatedConnectionIsNotDisposedByTheNext() {
     let subjects = [PublishSubject<Int>(), PublishSubject<Int>()]
     let next = Atomic<Int>(0)

@@ -44,4 +44,11 @@ final class ConcatTests: OperatorTestCase {
     XCTAssertEqual(second.subscriptions, [])
     XCTAssertEqual(time.record(Observable<Observable<String>>.empty().concat()).map(\.value), [.completed])
   }
+
+  func test_anObservableNeedsNoType() throws {
+    XCTAssertEqual(try Observable.just(1).concat(.just(2)).toBlocking().toArray(), [1, 2])
+    XCTAssertThrowsError(try Observable.just(1).concat(.error(TestError())).toBlocking().toArray())
+    XCTAssertEqual(try Observable.just(1).amb(.never()).toBlocking().toArray(), [1])
+    XCTAssertEqual(try Observable.just(1).concat(Single.just(2)).toBlocking().toArray(), [1, 2])
+  }
 }

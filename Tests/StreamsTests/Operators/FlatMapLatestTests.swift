@@ -19,6 +19,24 @@ final class FlatMapLatestTests: OperatorTestCase {
     XCTAssertEqual(log.all, ["+a", "-a", "+b", "-b"])
   }
 
+  func test_law14_aKnownElementAfterALiveInnerIsTheLast() {
+    for _ in 0..<200 {
+      let outer = PublishSubject<Observable<Int>>()
+      let inner = PublishSubject<Int>()
+      let referee = Referee<Int>()
+      let log = Log<Int>()
+      let subscription = referee.watch(outer.flatMapLatest { $0 }.do(onNext: { log.add($0) }))
+      outer.onNext(inner.asObservable())
+      onThreads(2) { index in
+        if index == 0 { outer.onNext(.just(-1)) } else { for element in 0..<50 { inner.onNext(element) } }
+      }
+      XCTAssertEqual(log.all.last, -1)
+      outer.onCompleted()
+      referee.check()
+      subscription.dispose()
+    }
+  }
+
   func test_emitsTheElementsOfTheLatestInner() {
     let time = TestScheduler()
     let inner = time.cold("x-x-x|")

@@ -16,6 +16,51 @@ final class ObserveOnTests: OperatorTestCase {
 
   func test_forwardsTerminalEvents() { checkPassThrough { source, time in source.observeOn(time) } }
 
+  func test_otherWorkOfTheSchedulerRunsBetweenTheElements() {
+    let time = TestScheduler()
+    let schedulers: [any SchedulerType] = [
+      MainScheduler.instance, SerialDispatchQueueScheduler(qos: .default), time,
+    ]
+    for scheduler in schedulers {
+      let source = PublishSubject<Int>()
+      let seen = Log<Int>()
+      let between = Log<Int>()
+      let all = expectation(description: "\(scheduler)")
+      // The scheduler is busy until all elements wait.
+      let isReady = DispatchSemaphore(value: 0)
+      if scheduler is SerialDispatchQueueScheduler { _ = scheduler.schedule { isReady.wait() } }
+      let subscription = source.observeOn(scheduler).subscribe(
+        onNext: { element in
+          if element == 0 { _ = scheduler.schedule { between.add(seen.all.count) } }
+          seen.add(element)
+        }, onCompleted: { all.fulfill() })
+      onThreads(1) { _ in
+        for element in 0..<1000 { source.onNext(element) }
+        source.onCompleted()
+      }
+      isReady.signal()
+      time.start()
+      wait(for: [all], timeout: 20)
+      XCTAssertEqual(seen.all, Array(0..<1000))
+      XCTAssertEqual(between.all, [128], "\(scheduler)")
+      subscription.dispose()
+    }
+  }
+
+  func test_anImmediateSchedulerDeliversEverythingInOneRun() {
+    let source = PublishSubject<Int>()
+    let seen = Log<Int>()
+    let subscription = source.observeOn(ImmediateScheduler.instance).subscribe(
+      onNext: { element in
+        // Queued by the run that delivers this one.
+        if element == 0 { for element in 1..<1000 { source.onNext(element) } }
+        seen.add(element)
+      })
+    source.onNext(0)
+    XCTAssertEqual(seen.all, Array(0..<1000))
+    subscription.dispose()
+  }
+
   func test_deliversOffTheCallersThread() throws {
     let scheduler = SerialDispatchQueueScheduler(internalSerialQueueName: "observeOn")
     let onCaller = try Observable.just(ObjectIdentifier(Thread.current)).observeOn(scheduler)

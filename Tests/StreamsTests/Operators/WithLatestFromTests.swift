@@ -25,6 +25,22 @@ final class WithLatestFromTests: OperatorTestCase {
     }
   }
 
+  func test_elementsOfTheOtherDoNotWaitForABusyObserver() {
+    let source = PublishSubject<Int>()
+    let other = PublishSubject<Numbered>()
+    let released = Log<Int>()
+    let subscription = source.withLatestFrom(other) { first, _ in first }.subscribe(
+      onNext: { _ in
+        other.onNext(Numbered(1, released))
+        other.onNext(Numbered(2, released))
+        XCTAssertEqual(released.all.suffix(1), [1], "replaced immediately")
+      })
+    other.onNext(Numbered(0, released))
+    source.onNext(1)
+    XCTAssertEqual(released.count, 2)
+    subscription.dispose()
+  }
+
   func test_sourcesOnManyThreadsLoseNoElements() {
     for _ in 0..<50 {
       let source = PublishSubject<Int>()
