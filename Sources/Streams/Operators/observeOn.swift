@@ -1,11 +1,14 @@
+import Dispatch
+import PortableFoundation
 import Synchronization
 
 extension ObservableType {
   /// Delivers the events on `scheduler`, in order and one at a time, including errors, even if the scheduler is
   /// concurrent.
   ///
-  /// Queued events are dropped when the subscription is disposed (contract, law 20). Events are delivered in batches of at
-  /// most 128, with one scheduled item per batch. Between two batches, other work of the scheduler runs.
+  /// Queued events are dropped when the subscription is disposed (contract, law 20). Events are delivered in batches,
+  /// with one scheduled item per batch. A batch that has taken 8 ms ends after at most 64 more elements, so that other
+  /// work of the scheduler runs before the next.
   @inlinable
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
@@ -87,28 +90,34 @@ package final class ObserveOn<Element: Sendable>: Subscription, @unchecked Senda
 
   @inlinable
   func deliverAll() {
+    var run = ObserveOnRun()
     var seen = waiting.load(ordering: .acquiring)
-    var left = ObserveOnBatch.size
     while true {
-      let count = Swift.min(seen >> 1, left)
-      for _ in 0..<count {
-        if downstream.isStopped { return }
-        if outlet.count == 0, let block = outlet.block.next { outlet = Slots(block) }
-        let element = outlet.first.move()
-        outlet.advance()
-        downstream.deliver(element, to: next)
+      var left = seen >> 1
+      while left > 0 {
+        let batch = Swift.min(left, ObserveOnRun.batch)
+        for _ in 0..<batch {
+          if downstream.isStopped { return }
+          if outlet.count == 0, let block = outlet.block.next { outlet = Slots(block) }
+          let element = outlet.first.move()
+          outlet.advance()
+          downstream.deliver(element, to: next)
+        }
+        left &-= batch
+        if run.takesLong(batch) { break }
       }
       // All elements precede the terminal event.
-      if seen == 2 * count + 1 { return finish() }
-      seen = waiting.wrappingSubtract(2 * count, ordering: .acquiringAndReleasing).newValue
+      if left == 0, seen & 1 == 1 { return finish() }
+      // The source may be about to send more elements; yielding costs less than a new run.
+      if !run.isLong, run.taken >= ObserveOnRun.batch { pause() }
+      seen = waiting.wrappingSubtract((seen >> 1 &- left) << 1, ordering: .acquiringAndReleasing).newValue
       if seen == 0 { return }
-      left -= count
-      if left == 0 {
-        if continuesLater() { return }
-        left = ObserveOnBatch.size
-      }
+      if run.isLong, continuesLater() { return }
     }
   }
+
+  @usableFromInline
+  func pause() { sched_yield() }
 
   /// Schedules another run, so that other work of the scheduler runs first. Returns `false` if the scheduler would run
   /// it immediately.
@@ -125,11 +134,35 @@ package final class ObserveOn<Element: Sendable>: Subscription, @unchecked Senda
   func finish() { downstream.finish(end) }
 }
 
-/// The maximum number of elements that one run of an `observeOn` delivers. A main queue is then free for other work after
-/// at most that many elements, and a new run costs little in comparison.
+/// The progress of one run of an `observeOn`. A run that takes long ends, so that the main queue is free for other work.
 @usableFromInline
-enum ObserveOnBatch {
-  @usableFromInline static let size = 128
+struct ObserveOnRun {
+  /// The number of elements after which a run checks the time, which then costs little in comparison.
+  @usableFromInline static let batch = 64
+  /// The maximum duration of a run in nanoseconds, without its last batch: half a frame at 60 Hz.
+  private static let longest: UInt64 = 8_000_000
+
+  @usableFromInline var taken = 0
+  @usableFromInline var isLong = false
+  private var started: UInt64 = 0
+
+  @usableFromInline
+  init() {}
+
+  /// Counts delivered elements. Returns whether the run takes long, which is checked after full batches.
+  @inlinable
+  mutating func takesLong(_ count: Int) -> Bool {
+    taken &+= count
+    if taken >= Self.batch { check() }
+    return isLong
+  }
+
+  @usableFromInline
+  mutating func check() {
+    let now = DispatchTime.now().uptimeNanoseconds
+    if started == 0 { started = now }
+    isLong = now - started > Self.longest
+  }
 }
 
 /// A chunk of memory for elements, in a linked list.
