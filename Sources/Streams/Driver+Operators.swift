@@ -17,6 +17,52 @@ extension Driver {
       trusted: shared.flatMapLatest { element in MainActor.assumeIsolated { selector(element) }.shared })
   }
 
+  /// Transforms each element, and drops those for which `transform` returns `nil`.
+  public func compactMap<Result: Sendable>(
+    _ transform: @escaping @MainActor (Element) -> Result?
+  ) -> Driver<Result> {
+    Driver<Result>(trusted: shared.compactMap { element in MainActor.assumeIsolated { transform(element) } })
+  }
+
+  /// Emits the results of combining each element with the previous result, or with `seed` at first.
+  public func scan<Result: Sendable>(
+    _ seed: Result, accumulator: @escaping @MainActor (Result, Element) -> Result
+  ) -> Driver<Result> {
+    Driver<Result>(
+      trusted: shared.scan(seed) { result, element in MainActor.assumeIsolated { accumulator(result, element) } })
+  }
+
+  /// Drops the first `count` elements.
+  public func skip(_ count: Int) -> Driver<Element> { Driver(trusted: shared.skip(count)) }
+
+  /// Emits an element if no other element follows within `dueTime`.
+  public func debounce(_ dueTime: Duration) -> Driver<Element> { debounce(dueTime, scheduler: MainScheduler.instance) }
+
+  func debounce(_ dueTime: Duration, scheduler: any SchedulerType) -> Driver<Element> {
+    Driver(trusted: shared.debounce(dueTime, scheduler: scheduler))
+  }
+
+  /// Emits an element, and then at most one in each `dueTime`: the latest.
+  public func throttle(_ dueTime: Duration) -> Driver<Element> { throttle(dueTime, scheduler: MainScheduler.instance) }
+
+  func throttle(_ dueTime: Duration, scheduler: any SchedulerType) -> Driver<Element> {
+    Driver(trusted: shared.throttle(dueTime, scheduler: scheduler))
+  }
+
+  /// Emits each element after `dueTime`.
+  public func delay(_ dueTime: Duration) -> Driver<Element> { delay(dueTime, scheduler: MainScheduler.instance) }
+
+  func delay(_ dueTime: Duration, scheduler: any SchedulerType) -> Driver<Element> {
+    Driver(trusted: shared.delay(dueTime, scheduler: scheduler))
+  }
+
+  /// Drops elements whose key is equal to that of the previous element.
+  public func distinctUntilChanged<Key: Equatable & Sendable>(
+    _ key: @escaping @MainActor (Element) -> Key
+  ) -> Driver<Element> {
+    Driver(trusted: shared.distinctUntilChanged { element in MainActor.assumeIsolated { key(element) } })
+  }
+
   /// Emits `element` before the elements of this driver.
   public func startWith(_ element: Element) -> Driver<Element> { Driver(trusted: shared.startWith(element)) }
 

@@ -42,6 +42,19 @@ extension Driver {
       onCompleted: { MainActor.assumeIsolated { onCompleted?() } })
   }
 
+  /// Subscribes closures that run on the main actor and receive `object`, which is held weakly.
+  ///
+  /// When `object` has been deallocated, events are dropped.
+  @MainActor
+  public func drive<Object: AnyObject & Sendable>(
+    with object: Object, onNext: (@MainActor (Object, Element) -> Void)? = nil,
+    onCompleted: (@MainActor (Object) -> Void)? = nil
+  ) -> any Disposable {
+    drive(
+      onNext: { [weak object] element in if let object { onNext?(object, element) } },
+      onCompleted: { [weak object] in if let object { onCompleted?(object) } })
+  }
+
   /// Passes every event to `observer` on the main actor.
   @MainActor
   public func drive(_ observer: some ObserverType<Element>) -> any Disposable { shared.subscribe(observer) }

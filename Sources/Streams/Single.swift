@@ -39,12 +39,6 @@ public struct Single<Element: Sendable>: ObservableConvertibleType {
   @inlinable
   public static func just(_ element: Element) -> Single<Element> { Single(trusted: .just(element)) }
 
-  /// Returns a single that succeeds with `element` on `scheduler`.
-  @inlinable
-  public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Single<Element> {
-    Single(trusted: .just(element, scheduler: scheduler))
-  }
-
   /// Returns a single that fails with `error` immediately.
   @inlinable
   public static func error(_ error: any Error) -> Single<Element> { Single(trusted: .error(error)) }

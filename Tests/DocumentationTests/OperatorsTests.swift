@@ -9,8 +9,8 @@ final class OperatorsTests: XCTestCase {
   private static let families = [
     "CatchError": "catchErrorJustReturn", "Completable": "andThen asCompletable",
     "Creation": "create deferred empty error from just never of range repeatElement using", "Driver": "asDriver",
-    "FlatMapLatest": "switchLatest", "Materialize": "dematerialize",
-    "Sharing": "multicast publish refCount replay replayAll share", "Single": "asSingle",
+    "FlatMapLatest": "switchLatest",
+    "Sharing": "multicast publish refCount replay share", "Single": "asSingle",
   ].mapValues { $0.components(separatedBy: " ") }
 
   /// The operators without a row in the matrix, because they emit no elements or delay them.

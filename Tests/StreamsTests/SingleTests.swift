@@ -116,13 +116,7 @@ final class SingleTests: OperatorTestCase {
     XCTAssertEqual(other.subscriptions, [TestSubscription(0, 1)])
   }
 
-  func test_justAndTimerOnAScheduler() {
-    let scheduled = ManualScheduler()
-    let log = Log<Int>()
-    _ = Single.just(1, scheduler: scheduled).subscribe(onSuccess: { log.add($0) })
-    XCTAssertEqual(log.all, [], "before its item runs")
-    scheduled.runDue()
-    XCTAssertEqual(log.all, [1])
+  func test_timerOnAScheduler() {
     let time = TestScheduler()
     XCTAssertEqual(
       time.record(Single<Int>.timer(.seconds(3), scheduler: time).asObservable()), [.next(3, 0), .completed(3)])

@@ -56,14 +56,7 @@ final class SocketLink: Sendable {
     @Sendable func complete(_ error: NetworkError?) {
       if isTask { completion(error) } else { _ = messages.scheduler.schedule { completion(error) } }
     }
-    let (control, end) = messages.connection
-    guard let control else {
-      if case .failure(let cause)? = end { return fail(cause, completion) }
-      if case .success(let close)? = end, let cause = NetworkError.closing(close, of: nil) {
-        return fail(cause, completion)
-      }
-      return fail(Self.closed, completion)
-    }
+    guard let control = messages.connection.control else { return fail(cause ?? Self.closed, completion) }
     // The transport would drop the message behind the close frame.
     if hasClosed { return fail(Self.closed, completion) }
     let size = Self.size(message)
@@ -76,9 +69,19 @@ final class SocketLink: Sendable {
         state.unwritten -= size
         if error != nil { state.hasLostMessages = true }
       }
-      if waits { complete(error) }
+      // The server may have closed the socket after this message was passed on.
+      if waits { complete(error.map { cause ?? $0 }) }
     }
     if !waits { complete(nil) }
+  }
+
+  /// The error with which the socket has ended, or the code with which the server has closed it.
+  private var cause: NetworkError? {
+    switch messages.connection.end {
+    case .failure(let cause)?: cause
+    case .success(let close)?: NetworkError.closing(close, of: nil)
+    case nil: nil
+    }
   }
 
   private static var closed: NetworkError {

@@ -7,7 +7,7 @@ extension Observable {
   /// ```swift
   /// Observable.pages(startingAt: nil) { network.feed(cursor: $0) }
   /// ```
-  /// Follows the cursors of the pages until a page has none. A loop over `values()` requests each page on demand.
+  /// Follows the cursors of the pages until a page has none. A loop over `values` requests each page on demand.
   /// `take` and disposal end the stream without further requests.
   ///
   /// - Parameters:

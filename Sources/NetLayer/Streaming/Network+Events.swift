@@ -6,7 +6,7 @@ extension Network {
   /// standard §9.2, "EventSource").
   ///
   /// ```swift
-  /// for try await event in network.events(.get("/prices")).values() { show(event.data) }
+  /// for try await event in network.events(.get("/prices")).values { show(event.data) }
   /// ```
   /// By default, only a request with an idempotent method is sent again: a server may process, and charge for, a
   /// repeated POST twice. Without reconnection, the end of the connection completes the stream, and a connection
@@ -23,7 +23,7 @@ extension Network {
   ///
   /// `timeouts.idle` does not apply. `timeouts.total` limits the time until the head of each response, unless
   /// `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
-  /// subscriber, or a loop over `values()`, applies backpressure to the server. Disposing closes the connection.
+  /// subscriber, or a loop over `values`, applies backpressure to the server. Disposing closes the connection.
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint to call.
@@ -47,7 +47,7 @@ extension Network {
   /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`.
   ///
   /// ```swift
-  /// for try await delta in network.events(.post("/chat", json: prompt), as: Delta.self, until: "[DONE]").values() {
+  /// for try await delta in network.events(.post("/chat", json: prompt), as: Delta.self, until: "[DONE]").values {
   ///   print(delta.text, terminator: "")
   /// }
   /// ```

@@ -41,7 +41,7 @@ extension Network {
   /// Calls `endpoint` and emits the chunks of the body as they arrive, if the status is a success.
   ///
   /// Each chunk is emitted after the previous one has been processed, on the backend's `mapping` scheduler. A slow
-  /// subscriber, or a busy loop over `values()`, applies backpressure to the server: at most 256 KB are buffered.
+  /// subscriber, or a busy loop over `values`, applies backpressure to the server: at most 256 KB are buffered.
   /// Disposing cancels the request.
   public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(Call(endpoint)).flatMap(\.body) }
 

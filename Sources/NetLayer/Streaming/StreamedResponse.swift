@@ -23,7 +23,7 @@ public struct StreamedResponse: Sendable {
   public var trailers: HTTPHeaders { reader.buffer.trailers }
 
   /// The chunks of the body, emitted on the backend's `mapping` scheduler. Each chunk is emitted after the previous one
-  /// has been processed and, in a loop over `values()`, when the loop requests it.
+  /// has been processed and, in a loop over `values`, when the loop requests it.
   ///
   /// Operators that deliver elements later or on another thread disable backpressure. For example, `observeOn` buffers
   /// chunks without a limit.

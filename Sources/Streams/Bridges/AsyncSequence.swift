@@ -1,11 +1,11 @@
 extension ObservableType {
-  /// Returns the elements as an async sequence.
+  /// The elements as an async sequence.
   ///
   /// Each iteration subscribes, and disposes the subscription when its loop ends. Cancelling the task ends the loop
   /// without an error (contract, law 30).
   ///
   /// ```swift
-  /// for try await line in network.lines(.get("/export"), as: Line.self).values() { await store(line) }
+  /// for try await line in network.lines(.get("/export"), as: Line.self).values { await store(line) }
   /// ```
   /// Sources that support backpressure emit only while the loop is requesting an element. These are NetLayer's
   /// `stream`, `lines`, `events` and `pages`, which buffer at most the elements of one chunk of a body.
@@ -20,18 +20,24 @@ extension ObservableType {
   /// - `flatMap`, which subscribes to all inner streams.
   ///
   /// A paused body keeps its connection open. Suppose that as many loops as `maxConnectionsPerHost` read bodies from one
-  /// host, and each calls that host inside the loop. They wait for each other forever. To avoid this, read the body to its end first, raise `maxConnectionsPerHost`, or limit the elements with `take`.
+  /// host, and each calls that host inside the loop. They wait for each other forever. To avoid this, read the body to
+  /// its end first, raise `maxConnectionsPerHost`, or limit the elements with `take`.
   ///
   /// All other sources, such as subjects and timers, do not pause, so elements that the loop has not requested yet are
-  /// buffered. A source that emits inside `subscribe`, such as `from` without a scheduler, is buffered completely
+  /// buffered. A source that emits inside `subscribe`, such as `from`, is buffered completely
   /// before the loop begins. If it is endless, apply `subscribeOn` to it.
+  public var values: ObservableValues<Element> {
+    ObservableValues(source: asObservable(), policy: .all, onDropped: nil)
+  }
+
+  /// Returns the elements as an async sequence with a limited buffer; see `values`.
   ///
   /// - Parameters:
-  ///   - buffering: The policy for elements that the loop has not requested yet. By default, all of them are kept,
-  ///     without a limit. Other policies keep a limited number of the oldest or newest elements.
+  ///   - buffering: The policy for elements that the loop has not requested yet. `values` keeps all of them, without a
+  ///     limit. Other policies keep a limited number of the oldest or newest elements.
   ///   - onDropped: A closure that receives each element that `buffering` drops, on the emitting thread.
   public func values(
-    buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy = .unbounded,
+    buffering: AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy,
     onDropped: (@Sendable (Element) -> Void)? = nil
   ) -> ObservableValues<Element> {
     ObservableValues(source: asObservable(), policy: PullPolicy(buffering), onDropped: onDropped)

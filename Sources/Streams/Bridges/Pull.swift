@@ -104,7 +104,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
       defer { (state.reader, state.resumes) = (reader, []) }
       return (nil, state.resumes, state.reader)
     }
-    precondition(other == nil, "two tasks use one iterator of values() concurrently; create an iterator for each task")
+    precondition(other == nil, "two tasks use one iterator of values concurrently; create an iterator for each task")
     if let result { reader.resume(with: result) }
     for resume in resumes { resume() }
   }

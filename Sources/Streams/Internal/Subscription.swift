@@ -60,7 +60,7 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
 
   /// Returns whether the subscriber accepts another element now.
   ///
-  /// Returns `false` if a loop over `values()` has not requested one, or a `concatMap` is busy. When that changes,
+  /// Returns `false` if a loop over `values` has not requested one, or a `concatMap` is busy. When that changes,
   /// `resume` is called once, on any thread; it is not called after the subscription has ended.
   ///
   /// Sources that support backpressure call this before each element or batch. Others ignore it.

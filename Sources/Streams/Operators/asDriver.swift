@@ -5,6 +5,17 @@ extension ObservableConvertibleType {
   }
 }
 
+extension PublishRelay {
+  /// Converts the relay to a driver. An observer that subscribes later receives the latest element only while another one
+  /// is subscribed.
+  public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
+}
+
+extension ReplayRelay {
+  /// Converts the relay to a driver.
+  public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
+}
+
 extension BehaviorRelay {
   /// Converts the relay to a driver.
   public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }

@@ -24,21 +24,13 @@ extension Observable where Element: FixedWidthInteger & Sendable {
       }
     })
   }
-
-  /// Emits `count` integers, starting at `start`, each in a separate item on `scheduler`, then completes (contract, law
-  /// 23).
-  public static func range(
-    start: Element, count: Element, scheduler: any ImmediateSchedulerType
-  ) -> Observable<Element> {
-    Observable.from(IntegerRun(start: start, count: count), scheduler: scheduler)
-  }
 }
 
 /// The integers from `following` to `last`; unlike `ClosedRange`, it does not require the element's `Stride` to
 /// conform.
 @usableFromInline
-struct IntegerRun<Element: FixedWidthInteger & Sendable>: Sequence, IteratorProtocol, Sendable {
-  @usableFromInline var following: Element?
+struct IntegerRun<Element: FixedWidthInteger & Sendable>: Sendable {
+  @usableFromInline let following: Element?
   @usableFromInline let last: Element
 
   @inlinable
@@ -46,12 +38,5 @@ struct IntegerRun<Element: FixedWidthInteger & Sendable>: Sequence, IteratorProt
     let (sum, overflow) = start.addingReportingOverflow(count &- 1)
     last = overflow ? .max : sum
     following = count > 0 ? start : nil
-  }
-
-  @inlinable
-  mutating func next() -> Element? {
-    guard let element = following else { return nil }
-    following = element == last ? nil : element &+ 1
-    return element
   }
 }

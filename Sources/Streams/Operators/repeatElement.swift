@@ -6,9 +6,4 @@ extension Observable {
   public static func repeatElement(_ element: Element) -> Observable<Element> {
     .from(Swift.repeatElement(element, count: .max))
   }
-
-  /// Emits `element` repeatedly, each time in a separate item on `scheduler`.
-  public static func repeatElement(_ element: Element, scheduler: any ImmediateSchedulerType) -> Observable<Element> {
-    .from(Swift.repeatElement(element, count: .max), scheduler: scheduler)
-  }
 }

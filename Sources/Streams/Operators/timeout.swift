@@ -4,7 +4,7 @@ extension ObservableType {
   /// Fails with `StreamError.timeout` if the first event, or the next event after an element, takes longer than
   /// `dueTime`.
   ///
-  /// This operator does not pass backpressure from a loop over `values()` to the source, because the pause would count
+  /// This operator does not pass backpressure from a loop over `values` to the source, because the pause would count
   /// as silence. The elements that the loop has not requested are buffered in memory.
   ///
   ///     source:     -a--b-------c-|

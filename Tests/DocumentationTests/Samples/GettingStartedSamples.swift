@@ -64,7 +64,7 @@ final class GettingStartedSamples: XCTestCase {
     }
     try assertPrinted(asIn: "GettingStarted", 2)
 
-    for try await page in github.pages(.get("/user/repos"), of: Repo.self).values() {
+    for try await page in github.pages(.get("/user/repos"), of: Repo.self).values {
       print(page.items.map(\.fullName).joined(separator: ", "))
     }
     try assertPrinted(asIn: "GettingStarted", 3)

@@ -131,7 +131,7 @@ final class GuideSamples: XCTestCase {
       XCTAssertEqual(all.count, count)
     }
 
-    for try await page in byCursor.values() {
+    for try await page in byCursor.values {
       print(page.items.map(\.id), page.cursor ?? "last")
     }
     try assertPrinted(asIn: "ReadingAllPages", 0)

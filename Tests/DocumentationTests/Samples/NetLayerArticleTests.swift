@@ -149,7 +149,7 @@ final class NetLayerArticleTests: XCTestCase {
     await done.wait()
     try assertPrinted(asIn: "UploadsAndDownloads", 0)
 
-    for try await price in ticker.lines(Prices(), as: Price.self).values() {
+    for try await price in ticker.lines(Prices(), as: Price.self).values {
       print("\(price.name) \(price.cents)")
     }
     try assertPrinted(asIn: "UploadsAndDownloads", 1)

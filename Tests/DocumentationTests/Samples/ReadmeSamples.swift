@@ -15,7 +15,7 @@ func plainReadme(githubURL: URL, show: ([Repo]) -> Void) async throws {
 
   let user: User = try await github.fetch(.get("/users/octocat"))
   let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)
-  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values() { show(page.items) }
+  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values { show(page.items) }
   print(user, repo)
 }
 

@@ -34,14 +34,14 @@ final class StreamingSamples: XCTestCase {
     let llm = Network(Backend(baseURL: server.url, headers: ["Authorization": "Bearer \(key)"], envelope: .none))
     let prompt = Prompt(messages: [["role": "user", "content": "Tea or coffee?"]])
 
-    for try await delta in llm.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values() {
+    for try await delta in llm.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values {
       print(delta.text, terminator: "")
     }
     print()
     try assertPrinted(asIn: "StreamingAnAnswer", 0)
 
     var answer = ""
-    for try await delta in llm.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values() {
+    for try await delta in llm.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values {
       answer += delta.text
       if answer.contains(",") { break }
     }
@@ -53,7 +53,7 @@ final class StreamingSamples: XCTestCase {
     }
     do {
       let half = llm.with { $0.baseURL = cut.url }
-      for try await delta in half.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values() {
+      for try await delta in half.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values {
         print(delta.text)
       }
     } catch let error as NetworkError {

@@ -18,15 +18,15 @@ final class SearchModel {
       .debounce(.milliseconds(300), scheduler: scheduler)
       .distinctUntilChanged()
       .flatMapLatest { text in search(text).asResult() }
-      .subscribeOnMain(onNext: { [weak self] result in
+      .subscribeOnMain(with: self) { me, result in
         switch result {
         case .success(let results):
-          self?.results = results
-          self?.message = nil
+          me.results = results
+          me.message = nil
         case .failure(let error):
-          self?.message = error.localizedDescription
+          me.message = error.localizedDescription
         }
-      })
+      }
       .disposed(by: bag)
   }
 }

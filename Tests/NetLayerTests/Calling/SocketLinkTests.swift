@@ -52,6 +52,16 @@ final class SocketLinkTests: XCTestCase {
     }
   }
 
+  func testAMessageThatTheTransportRejectsAfterTheServersCloseFailsWithItsCode() {
+    let (link, control) = attached()
+    let errors = Box<[NetworkError?]>([])
+    link.send(.binary(Data(count: 1 << 20))) { error in errors.update { $0.append(error) } }
+    link.messages.end(with: .success(SocketClose(code: CloseCode(4003))))
+    control.write(NetworkError(kind: .connection, reason: "not open"))
+    XCTAssertEqual(errors.value.map { $0?.kind }, [.closed])
+    XCTAssertEqual(errors.value.map { $0?.code }, [4003])
+  }
+
   /// A transport that opens, and possibly closes, the socket before `connect` returns.
   private struct EarlyTransport: SocketTransport {
     let control: SlowControl

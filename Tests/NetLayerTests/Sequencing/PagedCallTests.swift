@@ -206,16 +206,16 @@ final class PagedCallTests: XCTestCase {
     let pages = Observable.pages(startingAt: 1) { number in
       Page(items: try await api.fetch(.get("/x", query: ["page": number]), as: [Int].self))
     }
-    for try await page in pages.values() { items += page.items }
+    for try await page in pages.values { items += page.items }
     XCTAssertEqual(items, [1])
     let cursors = Observable.pages(startingAt: nil) { (cursor: String?) async throws -> Page<Int> in
       Page(items: [cursor.flatMap(Int.init) ?? 0], cursor: cursor == nil ? "7" : nil)
     }
     items = []
-    for try await page in cursors.values() { items += page.items }
+    for try await page in cursors.values { items += page.items }
     XCTAssertEqual(items, [0, 7])
     do {
-      for try await _ in api.pages(.get("/bad"), of: Int.self).values() { XCTFail("no page") }
+      for try await _ in api.pages(.get("/bad"), of: Int.self).values { XCTFail("no page") }
       XCTFail("no error")
     } catch {
       XCTAssertEqual((error as? NetworkError)?.status, 500)

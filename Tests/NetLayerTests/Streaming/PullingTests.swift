@@ -40,7 +40,7 @@ final class PullingTests: XCTestCase {
   ) async throws {
     let memory = residentBytes()
     try await withTimeLimit {
-      var iterator = stream.values().makeAsyncIterator()
+      var iterator = stream.values.makeAsyncIterator()
       for _ in 0..<3 { guard try await iterator.next() != nil else { return XCTFail("ended", line: line) } }
       try await server.standsStill()
       let sent = server.sentByteCount
@@ -107,7 +107,7 @@ final class PullingTests: XCTestCase {
       let (size, largest) = try await withTimeLimit {
         var (size, largest) = (0, 0)
         var next = 0
-        for try await chunk in network.stream(.get("/")).values() {
+        for try await chunk in network.stream(.get("/")).values {
           size += chunk.count
           guard size >= next else { continue }
           next = size + Bomb.size / 4
@@ -131,7 +131,7 @@ final class PullingTests: XCTestCase {
     })
     let network = Network(Backend(baseURL: server.url, envelope: .none))
     try await withTimeLimit {
-      var iterator = network.pages(.get("/"), of: Int.self).values().makeAsyncIterator()
+      var iterator = network.pages(.get("/"), of: Int.self).values.makeAsyncIterator()
       XCTAssertEqual(server.requestCount, 0, "before the loop has asked")
       for page in 1...5 {
         let next = try await iterator.next()
@@ -150,7 +150,7 @@ final class PullingTests: XCTestCase {
       return .just(Page(items: [number]))
     }
     try await withTimeLimit {
-      var iterator = pages.values().makeAsyncIterator()
+      var iterator = pages.values.makeAsyncIterator()
       for round in 1...1000 {
         let page = try await iterator.next()
         XCTAssertEqual(page?.items, [round - 1])
@@ -173,7 +173,7 @@ final class PullingTests: XCTestCase {
   func test_loopOnTheMainActor_requestsPagesOffTheMainThread() async throws {
     let onMain = Counter()
     var seen: [Int] = []
-    for try await page in pages(onMain).values() {
+    for try await page in pages(onMain).values {
       XCTAssertTrue(Self.isMainThread, "the loop runs there")
       seen += page.items
     }
@@ -218,7 +218,7 @@ final class PullingTests: XCTestCase {
       network.events(.get("/")).map { _ in 0 }, network.pages(.get("/"), of: Int.self).map { _ in 0 },
     ].enumerated() {
       try await expectCancelling(server, "the request is there", until: { server.requestCount == round + 1 }) {
-        for try await _ in stream.values() {}
+        for try await _ in stream.values {}
       }
     }
   }
@@ -236,7 +236,7 @@ final class PullingTests: XCTestCase {
     ] {
       let seen = Counter()
       try await expectCancelling(server, "an element is there", until: { seen.value > 0 }) {
-        for try await _ in stream.values() { seen.next() }
+        for try await _ in stream.values { seen.next() }
       }
     }
   }
@@ -250,7 +250,7 @@ final class PullingTests: XCTestCase {
     ] {
       let seen = Counter()
       try await expectCancelling(server, "the loop is at work", until: { seen.value > 0 }) {
-        for try await _ in stream.values() {
+        for try await _ in stream.values {
           seen.next()
           try await Task.sleep(for: .seconds(1000))
         }
@@ -263,11 +263,11 @@ final class PullingTests: XCTestCase {
     let server = try endless(Self.lines)
     let network = Network(Backend(baseURL: server.url))
     try await withTimeLimit {
-      for try await _ in network.lines(.get("/"), as: Item.self).values() { break }
+      for try await _ in network.lines(.get("/"), as: Item.self).values { break }
     }
     try await expectNothingLeft(server)
     // An iterator subscribes when it is created, before its first element.
-    do { _ = network.lines(.get("/"), as: Item.self).values().makeAsyncIterator() }
+    do { _ = network.lines(.get("/"), as: Item.self).values.makeAsyncIterator() }
     try await expectNothingLeft(server)
   }
 
@@ -279,7 +279,7 @@ final class PullingTests: XCTestCase {
     let pauses = Counter()
     try await expectCancelling(server, "it pauses", until: { pauses.value > 0 }) {
       let policy = RetryPolicy(initialDelay: .seconds(1000), maximumDelay: .seconds(1000))
-      for try await _ in network.events(.get("/"), reconnect: policy, onReconnect: { _, _ in pauses.next() }).values() {
+      for try await _ in network.events(.get("/"), reconnect: policy, onReconnect: { _, _ in pauses.next() }).values {
       }
     }
   }

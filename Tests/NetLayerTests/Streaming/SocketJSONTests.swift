@@ -83,7 +83,7 @@ final class SocketJSONTests: XCTestCase {
     }
     var moves: [Move] = []
     do {
-      for try await move in session.messages(as: Move.self).values() {
+      for try await move in session.messages(as: Move.self).values {
         moves.append(move)
         try await session.send(json: Move(playerName: "black")).value
       }

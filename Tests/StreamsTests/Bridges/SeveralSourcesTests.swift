@@ -28,7 +28,7 @@ final class SeveralSourcesTests: StreamsTestCase {
 
   func test_concatMapInALoopResumesAllPausedSources() async throws {
     let merged = Observable.merge(first.elements.take(100), second.elements.take(100).map { -$0 })
-    let values = merged.concatMap { element in Single.from { element }.asObservable() }.values()
+    let values = merged.concatMap { element in Single.from { element }.asObservable() }.values
     let seen = try await withTimeLimit { try await values.reduce(into: []) { $0.append($1) } }
     XCTAssertEqual(seen.sorted(), (-100...100).filter { $0 != 0 })
   }
@@ -66,7 +66,7 @@ final class SeveralSourcesTests: StreamsTestCase {
       let sources = (0..<4).map { _ in
         Tap().elements(burst: 3).take(500).subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility))
       }
-      let sum = try await withTimeLimit { try await Observable.merge(sources).map { $0 }.values().reduce(0, +) }
+      let sum = try await withTimeLimit { try await Observable.merge(sources).map { $0 }.values.reduce(0, +) }
       XCTAssertEqual(sum, 4 * 125_250)
     }
   }
@@ -82,7 +82,7 @@ final class SeveralSourcesTests: StreamsTestCase {
       ("withLatestFrom", endless.withLatestFrom(first.elements.take(3)) { first, _ in first }),
     ] {
       first.reset()
-      let iterator = stream.values().makeAsyncIterator()
+      let iterator = stream.values.makeAsyncIterator()
       XCTAssertEqual(first.count, 3, "\(name), before the loop has asked")
       withExtendedLifetime(iterator) {}
     }
@@ -92,7 +92,7 @@ final class SeveralSourcesTests: StreamsTestCase {
     let iterator = failing.retryWhen { errors in
       Observable.merge(errors.map { _ in 0 }.take(0), triggers.elements.take(3))
     }
-    .values().makeAsyncIterator()
+    .values.makeAsyncIterator()
     XCTAssertEqual(triggers.count, 3)
     withExtendedLifetime(iterator) {}
   }
@@ -100,7 +100,7 @@ final class SeveralSourcesTests: StreamsTestCase {
   func test_withLatestFromDoesNotPauseItsSecondSource() async throws {
     let elements = first.elements.withLatestFrom(second.elements.take(7)) { ($0, $1) }
     try await withTimeLimit {
-      var iterator = elements.values().makeAsyncIterator()
+      var iterator = elements.values.makeAsyncIterator()
       for round in 1...3 {
         let next = try await iterator.next()
         XCTAssertEqual(next?.0, round)

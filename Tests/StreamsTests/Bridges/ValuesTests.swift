@@ -28,7 +28,7 @@ final class ValuesTests: StreamsTestCase {
   }
 
   func test_backpressureEndsAtAnOperatorThatChangesThreads() async throws {
-    let values = source.elements.take(1000).observeOn(SerialDispatchQueueScheduler(qos: .utility)).values()
+    let values = source.elements.take(1000).observeOn(SerialDispatchQueueScheduler(qos: .utility)).values
     let source = source
     try await withTimeLimit {
       var iterator = values.makeAsyncIterator()
@@ -89,7 +89,7 @@ final class ValuesTests: StreamsTestCase {
     let source = source
     try await withTimeLimit {
       var iterator = source.elements.take(100).concat(Observable.never()).timeout(.seconds(5), scheduler: scheduler)
-        .values().makeAsyncIterator()
+        .values.makeAsyncIterator()
       XCTAssertEqual(source.count, 100, "all of it waits in the buffer of values")
       for expected in 1...100 {
         let next = try await iterator.next()
@@ -122,7 +122,7 @@ final class ValuesTests: StreamsTestCase {
     source.reset()
     let source = source
     try await withTimeLimit {
-      var iterator = elements.values().makeAsyncIterator()
+      var iterator = elements.values.makeAsyncIterator()
       for round in 1...3 {
         let next = try await iterator.next()
         XCTAssertEqual(next, round, line: line)
@@ -135,7 +135,7 @@ final class ValuesTests: StreamsTestCase {
   // MARK: Sources without backpressure
 
   func test_theBufferKeepsAllByDefault() async throws {
-    let seen = try await withTimeLimit { try await Observable.range(start: 0, count: 10_000).values().reduce(0, +) }
+    let seen = try await withTimeLimit { try await Observable.range(start: 0, count: 10_000).values.reduce(0, +) }
     XCTAssertEqual(seen, 49_995_000)
   }
 
@@ -171,7 +171,7 @@ final class ValuesTests: StreamsTestCase {
 
   func test_anErrorIsDeliveredOnceAfterTheBufferedElements() async throws {
     try await withTimeLimit {
-      var iterator = Observable.of(1, 2).concat(Observable.error(TestError("x"))).values().makeAsyncIterator()
+      var iterator = Observable.of(1, 2).concat(Observable.error(TestError("x"))).values.makeAsyncIterator()
       var seen: [Int] = []
       do {
         while let next = try await iterator.next() { seen.append(next) }
@@ -188,7 +188,7 @@ final class ValuesTests: StreamsTestCase {
   func test_anErrorIsDeliveredOnceToAWaitingLoop() async throws {
     let subject = PublishSubject<Int>()
     try await withTimeLimit {
-      var iterator = subject.values().makeAsyncIterator()
+      var iterator = subject.values.makeAsyncIterator()
       let sender = Task {
         // Sent before or after the loop's request: many runs try both.
         await Task.yield()
@@ -217,7 +217,7 @@ final class ValuesTests: StreamsTestCase {
       subscribed.fulfill()
       return Disposables.create { disposed.fulfill() }
     }
-    let task = Task { try await source.values().reduce(0, +) }
+    let task = Task { try await source.values.reduce(0, +) }
     await fulfillment(of: [subscribed], timeout: 20)
     task.cancel()
     await fulfillment(of: [disposed], timeout: 20)
@@ -233,7 +233,7 @@ final class ValuesTests: StreamsTestCase {
     }
     let task = Task {
       var seen: [Int] = []
-      for try await value in source.values() {
+      for try await value in source.values {
         seen.append(value)
         withUnsafeCurrentTask { $0?.cancel() }
       }
@@ -247,7 +247,7 @@ final class ValuesTests: StreamsTestCase {
   func test_cancellingALoopWhoseSourceHasCompletedDropsBufferedElements() async throws {
     let task = Task {
       var seen: [Int] = []
-      for try await value in Observable.range(start: 0, count: 100_000).values() {
+      for try await value in Observable.range(start: 0, count: 100_000).values {
         seen.append(value)
         withUnsafeCurrentTask { $0?.cancel() }
       }
@@ -260,7 +260,7 @@ final class ValuesTests: StreamsTestCase {
   func test_cancellingALoopWhoseSourceHasFailedEndsItWithoutTheError() async throws {
     for values in [[1], [1, 2]] {
       let task = Task {
-        var iterator = Observable.from(values).concat(Observable.error(TestError("x"))).values().makeAsyncIterator()
+        var iterator = Observable.from(values).concat(Observable.error(TestError("x"))).values.makeAsyncIterator()
         let first = try await iterator.next()
         withUnsafeCurrentTask { $0?.cancel() }
         for _ in 0..<2 {
@@ -275,7 +275,7 @@ final class ValuesTests: StreamsTestCase {
   }
 
   func test_releasingAnIteratorBeforeItsFirstElementDisposes() {
-    do { _ = source.elements.values().makeAsyncIterator() }
+    do { _ = source.elements.values.makeAsyncIterator() }
     XCTAssertTrue(source.isLeft)
     XCTAssertEqual(source.count, 0)
   }
@@ -283,7 +283,7 @@ final class ValuesTests: StreamsTestCase {
   func test_elementsAndCancellationRaceWithoutLosingTheTerminalEvent() async throws {
     for _ in 0..<200 {
       let subject = PublishSubject<Int>()
-      let task = Task { try await subject.values().reduce(0) { sum, _ in sum + 1 } }
+      let task = Task { try await subject.values.reduce(0) { sum, _ in sum + 1 } }
       let sender = Task { for value in 0..<20 { subject.onNext(value) } }
       task.cancel()
       _ = try await withTimeLimit { try await task.value }

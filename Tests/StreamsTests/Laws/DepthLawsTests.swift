@@ -14,7 +14,6 @@ final class DepthLawsTests: StreamsTestCase {
   func test_law27_aMillionElements() throws {
     XCTAssertEqual(try count(Observable.from(0..<many)), many)
     XCTAssertEqual(try count(Observable.range(start: 0, count: many).observeOn(ImmediateScheduler.instance)), many)
-    XCTAssertEqual(try count(Observable.from(0..<many, scheduler: CurrentThreadScheduler.instance)), many)
   }
 
   func test_law27_aMillionInners() throws {

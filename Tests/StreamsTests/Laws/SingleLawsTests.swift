@@ -125,7 +125,7 @@ final class SingleLawsTests: StreamsTestCase {
       for value in 1...5 { observer.onNext(value) }
       return Disposables.create { disposals.add(1, ordering: .relaxed) }
     }
-    let values = source.values()
+    let values = source.values
     XCTAssertEqual(subscriptions.load(ordering: .relaxed), 0)
     let seen = try await withTimeLimit {
       var seen: [Int] = []
@@ -149,7 +149,7 @@ final class SingleLawsTests: StreamsTestCase {
     let seen = Log<Int>()
     do {
       try await withTimeLimit {
-        for try await value in Observable.just(1).concat(Observable.error(TestError("x"))).values() { seen.add(value) }
+        for try await value in Observable.just(1).concat(Observable.error(TestError("x"))).values { seen.add(value) }
       }
       XCTFail("did not throw")
     } catch {

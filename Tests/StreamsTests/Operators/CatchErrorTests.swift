@@ -23,17 +23,3 @@ final class CatchErrorTests: OperatorTestCase {
 
   func test_forwardsTerminalEvents() { checkPassThrough { source, _ in source.catchError { throw $0 } } }
 }
-
-extension CatchErrorTests {
-  func test_ofAListEmitsTheFirstThatDoesNotFail() {
-    let time = TestScheduler()
-    let last = time.cold("c|")
-    XCTAssertEqual(
-      time.record(Observable.catchError([time.cold("a#"), time.cold("b|"), last].map { $0.asObservable() })),
-      [.next(0, "a"), .next(1, "b"), .completed(2)])
-    XCTAssertEqual(last.subscriptions, [])
-    let failing = Observable<Int>.catchError([.error(TestError("1")), .error(TestError("2"))])
-    XCTAssertThrowsError(try failing.toBlocking().toArray()) { XCTAssertEqual($0 as? TestError, TestError("2")) }
-    XCTAssertEqual(try Observable<Int>.catchError([]).toBlocking().toArray(), [])
-  }
-}

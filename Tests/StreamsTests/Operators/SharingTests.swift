@@ -39,7 +39,7 @@ final class SharingTests: StreamsTestCase {
 
   func test_replaySendsTheLastElementsToLateObservers() {
     let source = PublishSubject<Int>()
-    for (shared, expected) in [(source.replay(2), [2, 3]), (source.replayAll(), [1, 2, 3])] {
+    for (shared, expected) in [(source.replay(2), [2, 3]), (source.replay(9), [1, 2, 3])] {
       let connection = shared.connect()
       for value in 1...3 { source.onNext(value) }
       let log = Log<Int>()

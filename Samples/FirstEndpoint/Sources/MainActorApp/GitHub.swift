@@ -25,7 +25,7 @@ func readme(githubURL: URL, show: ([Repo]) -> Void) async throws {
 
   let user: User = try await github.fetch(.get("/users/octocat"))
   let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)
-  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values() { show(page.items) }
+  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values { show(page.items) }
   print(user, repo)
 }
 
@@ -45,7 +45,7 @@ func gettingStarted(githubURL: URL, typed: Observable<String>, scheduler: any Sc
     print("\(error.message): \(refusal.errors.joined(separator: ", "))")
   }
 
-  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values() {
+  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values {
     print(page.items.map(\.fullName).joined(separator: ", "))
   }
 
@@ -54,5 +54,5 @@ func gettingStarted(githubURL: URL, typed: Observable<String>, scheduler: any Sc
     .debounce(.milliseconds(300), scheduler: scheduler)
     .flatMapLatest { name in github.request(.get("/users/\(name)"), as: User.self).asResult() }
     .compactMap { result in try? result.get().name }
-  for try await name in names.values() { print(name) }
+  for try await name in names.values { print(name) }
 }

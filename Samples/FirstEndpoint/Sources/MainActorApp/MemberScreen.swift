@@ -29,9 +29,9 @@ final class MemberScreen {
 
   func follow(_ ids: Observable<Int>) {
     ids.flatMapLatest { [network] id in network.member(id).asResult() }
-      .subscribeOnMain(onNext: { [weak self] result in
-        if case .success(let member) = result { self?.title = member.name }
-      })
+      .subscribeOnMain(with: self) { me, result in
+        if case .success(let member) = result { me.title = member.name }
+      }
       .disposed(by: bag)
   }
 }
