@@ -48,8 +48,14 @@ public struct NetworkError: Error, Sendable {
   public var shortDescription: String { kind.rawValue }
 
   /// Returns `error` itself if it is a `NetworkError`, otherwise an error of kind `other` that wraps it.
+  ///
+  /// A `CancellationError`, of a task that the call waited for, becomes an error of kind `cancelled`.
   package static func wrapping(_ error: any Error) -> NetworkError {
-    (error as? NetworkError) ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
+    if let error = error as? NetworkError { return error }
+    if error is CancellationError {
+      return NetworkError(kind: .cancelled, reason: "a task that the call waited for was cancelled", underlying: error)
+    }
+    return NetworkError(kind: .other, reason: "\(error)", underlying: error)
   }
 
   /// Returns the error with `request`, unless it already has a request.

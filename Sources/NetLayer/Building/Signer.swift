@@ -150,7 +150,7 @@ struct Signing: Sendable {
   }
 
   static func failure(_ error: any Error, _ request: Request) -> NetworkError {
-    if let known = error as? NetworkError { return known.about(request) }
+    if error is NetworkError || error is CancellationError { return NetworkError.wrapping(error).about(request) }
     return NetworkError(
       kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
   }

@@ -91,11 +91,13 @@ final class ResponseContext: Sendable, ContextKey {
 
   /// Returns `error` as the backend sees it: mapped, then passed to the global handler, once.
   ///
-  /// An error that is not a `NetworkError` becomes one of kind `other`. An error of another backend, whose call this
+  /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend, whose call this
   /// call shares, is translated. The returned error is marked as reported, so that later operators do not report it
   /// again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
-    var known = (error as? NetworkError) ?? self.error(.other, "\(error)", response: response, underlying: error)
+    let wrapped = NetworkError.wrapping(error)
+    var known =
+      (error as? NetworkError) ?? self.error(wrapped.kind, wrapped.reason, response: response, underlying: error)
     if let other = known.reading, other.home !== home { known = translated(known) }
     guard !known.context[IsReported.self] else { return known }
     known = (home.mapError?(known) ?? known).carrying(self)

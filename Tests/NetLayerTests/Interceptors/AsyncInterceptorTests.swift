@@ -114,6 +114,53 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.last?.context[OriginBoundFields.self]["X-Sign"], "2", "no redirect takes it elsewhere")
   }
 
+  func test_aCancellationErrorOfAnotherTask_isOfKindCancelled() async throws {
+    let stub = StubTransport { _ in .json("1") }
+    let intercepted = network(stub) { $0.interceptors = [AsyncInterceptor { _, _ in throw CancellationError() }] }
+    let signed = network(stub) { $0.signer = AsyncSigner { _ in throw CancellationError() } }
+    for api in [intercepted, signed] {
+      do {
+        try await api.fetch(.get("/x"))
+        XCTFail("no error")
+      } catch {
+        XCTAssertEqual(error.kind, .cancelled, "\(error)")
+        XCTAssertTrue(error.underlying is CancellationError)
+      }
+    }
+    XCTAssertEqual(stub.requests.count, 0)
+  }
+
+  private static let signersAreInvisible =
+    "known gap: interceptors do not see an AsyncSigner; this ends when signing is an interceptor with an account"
+
+  func test_concurrentCallsWithTwoAsyncSigners_doNotShareAResponse() async throws {
+    try XCTSkipIf(true, Self.signersAreInvisible)
+    let stub = StubTransport { .json("\"\($0.headers["X-Sign"] ?? "")\"", after: 0.05) }
+    let shared = network(stub) { $0.interceptors = [CoalescingInterceptor()] }
+    let ann = shared.with { $0.signer = AsyncSigner { _ in Signature(headers: ["X-Sign": "ann"]) } }
+    let bob = shared.with { $0.signer = AsyncSigner { _ in Signature(headers: ["X-Sign": "bob"]) } }
+    async let first = ann.fetch(.get("/me"), as: String.self)
+    async let second = bob.fetch(.get("/me"), as: String.self)
+    let users = try await [first, second]
+    XCTAssertEqual(users, ["ann", "bob"])
+  }
+
+  func test_aSignedResponseOfOneUser_isNotReadFromTheCacheByAnother() async throws {
+    try XCTSkipIf(true, Self.signersAreInvisible)
+    let user = Locked("ann")
+    let stub = StubTransport { request in
+      .response(headers: ["Cache-Control": "max-age=60"], body: Data("\"\(request.url.query ?? "")\"".utf8))
+    }
+    let api = network(stub) {
+      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .http)]
+      $0.signer = AsyncSigner { _ in Signature(parameters: ["uid": user.withLock { $0 }]) }
+    }
+    let first = try await api.fetch(.get("/me"), as: String.self)
+    user.withLock { $0 = "bob" }
+    let second = try await api.fetch(.get("/me"), as: String.self)
+    XCTAssertEqual([first, second], ["uid=ann", "uid=bob"])
+  }
+
   func test_failingAsyncSigner_sendsNothing() async throws {
     struct Own: Error {}
     let stub = StubTransport { _ in .json("1") }

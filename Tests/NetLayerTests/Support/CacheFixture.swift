@@ -1,6 +1,7 @@
 import Foundation
 import Streams
 import StreamsTesting
+import TestSupport
 
 @testable import HTTPTransport
 @testable import NetLayer
@@ -18,13 +19,17 @@ struct CacheFixture {
   let stub: StubTransport
   let cache: Cache
   let network: Network
+  /// The problems that the cache has reported.
+  let problems = Notes()
 
   init(
     policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
     stub = StubTransport(on: scheduler, answer)
-    cache = Cache(directory: nil, clock: scheduler)
+    cache = Cache(directory: nil, clock: scheduler) { [problems] problem in
+      problems.add(problem.reason)
+    }
     network = Network(
       Backend(
         baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler,

@@ -141,8 +141,14 @@ extension CacheInterceptor {
     return (false, nil)
   }
 
-  /// Returns whether the account covers the field called `name`.
-  func isOfAccount(_ name: String) -> Bool { account != nil && Redaction.identities.hides(name) }
+  /// Returns whether the account covers the field called `name` of the request `sent`, so that responses for two values
+  /// have different keys.
+  func isOfAccount(_ name: String, in sent: Request) -> Bool {
+    if account != nil { return Redaction.identities.hides(name) }
+    return sent.context[Authentication.self].contains {
+      $0.fields[name] != nil && $0.fields[name] == sent.headers[name]
+    }
+  }
 
   private static func credentials(_ request: Request) -> String? {
     var found: String?

@@ -187,9 +187,10 @@ final class CacheTransaction: StreamSource {
   /// with a newer token. Returns `nil` if the response may not be stored; if its fields forbid storage altogether, the
   /// present entry is removed.
   private func keyToKeep(_ headers: HTTPHeaders, of response: Response, isFinal: Bool = true) -> String? {
-    guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers)),
-      headers["Vary"]?.contains("*") != true
+    let variesByAll = headers["Vary"]?.contains("*") == true
+    guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers), status: response.status), !variesByAll
     else {
+      if variesByAll { cache.tell("a server sends Vary: *, so these responses are not stored (RFC 9111 §4.1)") }
       if isFinal { cache.remove(key) }
       return nil
     }
@@ -198,12 +199,19 @@ final class CacheTransaction: StreamSource {
       cache.remove(key)
       return nil
     }
-    // Fields set by an interceptor after the cache are unknown during the lookup.
-    let knowsVariant = Cache.variantFields(headers).allSatisfy { name in
-      response.request.headers[name] == request.headers[name] || interceptor.isOfAccount(name)
+    // Fields set by an interceptor after the cache are unknown during the lookup. Exceptions are the credentials of the
+    // account, which is a part of the key.
+    let unknown = Cache.variantFields(headers).first { name in
+      response.request.headers[name] != request.headers[name] && !interceptor.isOfAccount(name, in: response.request)
+    }
+    if let unknown {
+      cache.tell(
+        "a response varies by \(unknown), which an interceptor after the cache sets, so it is not stored; place that "
+          + "interceptor before the cache")
+      return nil
     }
     // Another user may have signed in meanwhile.
-    guard knowsVariant, self.key(token) == key else { return nil }
+    guard self.key(token) == key else { return nil }
     return self.key(account.token)
   }
 
@@ -218,7 +226,7 @@ final class CacheTransaction: StreamSource {
     let wish = CacheControl(request.headers)
     let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true
     return isOwn && Freshness.isStorable(status: entry.status, headers: entry.headers, wish: wish)
-      && (entry.freshness.lifetime > 0 || entry.validators.count > 0)
+      && (entry.freshness.lifetime > 0 || entry.validators.count > 0 || entry.freshness.isUsefulWhenStale)
   }
 
   /// Stores `entry` and returns `response` with a reference to it, so that reading failures can be reported.

@@ -69,6 +69,11 @@ extension Freshness {
     return .validate
   }
 
+  /// Whether the server allows a use of the response after it has become stale (RFC 5861).
+  var isUsefulWhenStale: Bool {
+    (control.seconds("stale-if-error") ?? 0) > 0 || (control.seconds("stale-while-revalidate") ?? 0) > 0
+  }
+
   /// Returns whether the response may replace a failed response (RFC 5861 §4).
   func standsIn(for wish: CacheControl, at now: Double) -> Bool {
     guard !control.has("no-cache"), !control.has("must-revalidate") else { return false }
@@ -79,7 +84,9 @@ extension Freshness {
   /// Returns whether a private cache that understands all statuses may store a response (RFC 9111 §3).
   static func isStorable(status: Int, headers: HTTPHeaders, wish: CacheControl) -> Bool {
     let control = CacheControl(headers)
-    guard status >= 200, status != 206, !redirects.contains(status), keeps(control, wish) else { return false }
+    guard status >= 200, status != 206, !redirects.contains(status), keeps(control, wish, status: status) else {
+      return false
+    }
     return control.has("public") || control.has("private") || control.has("max-age") || headers["Expires"] != nil
       || heuristic.contains(status)
   }
@@ -88,9 +95,14 @@ extension Freshness {
   /// that setting.
   private static let redirects: Set<Int> = [301, 302, 303, 304, 307, 308]
 
-  /// Returns whether both client and server permit storage. A cache that understands the status may ignore the
-  /// `no-store` next to a `must-understand` (RFC 9111 §5.2.2.3).
-  static func keeps(_ control: CacheControl, _ wish: CacheControl) -> Bool {
-    !wish.has("no-store") && (!control.has("no-store") || control.has("must-understand"))
+  /// Returns whether both client and server permit storage. With `must-understand`, only a response whose status is
+  /// understood may be stored, and a `no-store` next to it is then ignored (RFC 9111 §5.2.2.3).
+  static func keeps(_ control: CacheControl, _ wish: CacheControl, status: Int) -> Bool {
+    guard !wish.has("no-store") else { return false }
+    return control.has("must-understand") ? understood.contains(status) : !control.has("no-store")
   }
+
+  /// The final statuses of RFC 9110 §15 but 206.
+  private static let understood = Set(200...205).union(300...308).union(400...417).union([421, 422, 426])
+    .union(500...505)
 }

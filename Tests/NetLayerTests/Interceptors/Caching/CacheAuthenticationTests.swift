@@ -32,6 +32,41 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertEqual(fixture.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann", "Bearer bob", nil])
   }
 
+  func test_aResponseThatVariesByTheCredentials_isStoredForEachToken() throws {
+    let authentication = try authenticator(Token(access: "ann"))
+    let headers: HTTPHeaders = [
+      "Cache-Control": "private, max-age=60, s-maxage=60", "ETag": "\"1\"",
+      "Vary": "Accept, Authorization, Cookie, X-GitHub-OTP",
+    ]
+    let fixture = CacheFixture(behind: [authentication], CacheFixture.counting(headers))
+    XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["1"], ["1"]])
+    fixture.scheduler.advanceBy(61)
+    XCTAssertEqual(fixture.get().origins, [.revalidated])
+    try authentication.setToken(Token(access: "bob"))
+    XCTAssertEqual(fixture.get().origins, [.network])
+    XCTAssertEqual(
+      fixture.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann", "Bearer ann", "Bearer bob"])
+    XCTAssertEqual(fixture.problems.all, [])
+  }
+
+  func test_aVaryThatPreventsStoring_isReportedOnce() throws {
+    struct Language: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        var request = request
+        request.headers["X-Language"] = "de"
+        return next(request)
+      }
+    }
+    for (vary, named) in [("X-Language", "varies by x-language"), ("*", "Vary: *")] {
+      let fixture = CacheFixture(
+        behind: [Language()], CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": vary]))
+      XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["1"], ["2"]])
+      let problems = fixture.problems.all
+      XCTAssertEqual(problems.count, 1, "\(problems)")
+      XCTAssertTrue(problems.first?.contains(named) == true, "\(problems)")
+    }
+  }
+
   func test_responseToARefreshedToken_isStoredForThatToken() throws {
     let authentication = try authenticator(Token(access: "old"))
     let fixture = CacheFixture(behind: [authentication]) { request in

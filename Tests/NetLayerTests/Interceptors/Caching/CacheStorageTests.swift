@@ -235,4 +235,22 @@ final class CacheStorageTests: XCTestCase {
     jar.store(["Set-Cookie": "session=ada"], from: try XCTUnwrap(URL(string: "http://h")))
     XCTAssertEqual([get(), get()], [["2"], ["2"]])
   }
+
+  func test_rfc5861_aStaleResponseWithoutAValidatorStandsIn() {
+    let count = Locked(0)
+    let fixture = CacheFixture { _ in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return number == 1
+        ? .response(headers: ["Cache-Control": "max-age=0, stale-if-error=60"], body: Data("first".utf8))
+        : .response(status: 503)
+    }
+    XCTAssertEqual(fixture.get().bodies, ["first"])
+    fixture.scheduler.advanceBy(10)
+    XCTAssertEqual(fixture.get().bodies, ["first"])
+    fixture.scheduler.advanceBy(60)
+    XCTAssertEqual(fixture.get().bodies, ["503 "])
+  }
 }

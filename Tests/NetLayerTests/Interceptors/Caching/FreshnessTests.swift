@@ -39,6 +39,9 @@ final class FreshnessTests: XCTestCase {
     XCTAssertFalse(isStorable(200, ["Cache-Control": "max-age=9, no-store"]))
     XCTAssertFalse(isStorable(200, [:], wish: ["Cache-Control": "no-store"]))
     XCTAssertTrue(isStorable(200, ["Cache-Control": "no-store, must-understand"]), "§5.2.2.3")
+    XCTAssertFalse(isStorable(299, ["Cache-Control": "no-store, must-understand, max-age=9"]), "an unknown status")
+    XCTAssertFalse(isStorable(299, ["Cache-Control": "must-understand, max-age=9"]), "an unknown status")
+    XCTAssertTrue(isStorable(299, ["Cache-Control": "max-age=9"]))
     XCTAssertTrue(isStorable(200, ["Cache-Control": "no-cache"]), "no-cache may be kept")
     XCTAssertTrue(isStorable(200, ["Cache-Control": "private"]), "this is a private cache")
   }
