@@ -113,6 +113,8 @@
     mutating func noteReceived(_ length: Int) { size += length }
 
     private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
+      // libcurl 8.23 also passes the start of a line on that the end of the connection has cut.
+      guard line.last == 0x0a else { return }
       var end = line.count
       while end > 0, line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
       guard end > 0 else {
