@@ -108,13 +108,28 @@ final class ViewModelTests: StreamsTestCase {
     XCTAssertEqual(ordered, Array(1...20))
     let all = try elements.flatMap { try await work($0) }.toBlocking(timeout: .seconds(20)).toArray()
     XCTAssertEqual(all.sorted(), Array(1...20))
-    let first = try elements.flatMapFirst { try await work($0) }.toBlocking(timeout: .seconds(20)).toArray()
-    XCTAssertEqual(first, [1])
     let failing = elements.flatMap { element -> Int in
       await Task.yield()
       throw TestError()
     }
     XCTAssertThrowsError(try failing.toBlocking(timeout: .seconds(20)).toArray()) { XCTAssert($0 is TestError) }
+  }
+
+  func test_flatMapFirstDropsElementsWhileAsyncWorkRuns() {
+    let source = PublishSubject<Int>()
+    let (gate, opening) = AsyncStream<Never>.makeStream()
+    let log = Log<String>()
+    let subscription = source.flatMapFirst { element -> Int in
+      for await _ in gate {}
+      return element
+    }
+    .subscribe(onNext: { log.add("\($0)") }, onCompleted: { log.add("|") })
+    for element in 1...3 { source.onNext(element) }
+    opening.finish()
+    source.onCompleted()
+    MainActor.assumeIsolated { runMainLoop(until: "it has completed") { log.all.last == "|" } }
+    XCTAssertEqual(log.all, ["1", "|"])
+    subscription.dispose()
   }
 
   // MARK: Driver

@@ -110,7 +110,7 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   }
 
   /// Guards the state, which the page's stream and the disposer access. Pages are requested and emitted outside the
-  /// lock. Hashing a place, which is the caller's code, runs under it.
+  /// lock.
   private let state: Locked<State>
   private let current = SerialDisposable()
   private let page: @Sendable (Place) throws -> Observable<Page<Item>>
@@ -149,13 +149,17 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   }
 
   private func takeNext() -> Place? {
-    state.withLock { state in
+    let taken = state.withLock { state -> (place: Place, seen: Set<Place>)? in
       guard state.isDue, let next = state.next else { return nil }
       state.isRunning = true
       state.next = nil
-      state.seen.insert(next)
-      return next
+      return (next, exchange(&state.seen, with: []))
     }
+    guard var taken else { return nil }
+    // Outside the lock, because hashing a place is the caller's code.
+    taken.seen.insert(taken.place)
+    state.withLock { [seen = taken.seen] in $0.seen = seen }
+    return taken.place
   }
 
   private func ask(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {

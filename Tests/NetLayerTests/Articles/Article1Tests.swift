@@ -172,6 +172,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(error.index, 1)
     let endless = Observable.pages(startingAt: nil) { _ in .just(Page(items: [1], cursor: "a")) }
     XCTAssertEqual(record(endless).error?.kind, .sequence)
-    XCTAssertEqual(NetworkError.wrapping(CancellationError()).kind, .other)
+    struct Own: Error {}
+    XCTAssertEqual(NetworkError.wrapping(Own()).kind, .other)
   }
 }
