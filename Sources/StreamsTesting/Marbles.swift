@@ -64,6 +64,9 @@ public enum Marbles {
 
 extension TestScheduler {
   /// Creates a hot source from a marble string; its elements are the characters.
+  ///
+  /// It sends its terminal event also to observers that subscribe later, as `PublishSubject` does (contract, law 26). The
+  /// hot source of RxTest does not.
   public func hot(_ marbles: String) -> TestableObservable<String> { createHotObservable(Marbles.parse(marbles)) }
 
   /// Creates a hot source from a marble string, replacing each character with its element in `values`.

@@ -83,21 +83,26 @@
         }
         let server = try LoopbackServer { [body] _ in .bytes(body).header("Content-Encoding", "deflate") }
         let network = Network(Backend(baseURL: server.url("/"), transport: try CurlTransport()))
-        // The memory of the previous body is returned to the system, and writing 5 resets the peak.
-        _ = Self.trim?(0)
-        try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
-        let before = try Self.memory("VmRSS")
-        let outcome: Outcome
-        do { outcome = .count(try await shape.read(network)) } catch let error as NetworkError {
-          outcome = .error(error.kind)
-        }
-        let peak = try Self.memory("VmHWM") - before
-        print("| \(shape.name) | \(body.count) | \(shape.text.utf8.count >> 20) MB | \(peak >> 20) MB | \(outcome) |")
-        XCTAssertEqual(outcome, shape.outcome, shape.name)
         let size = shape.outcome == .error(.tooLarge) ? 32 << 20 : Self.size
+        let limit = shape.factor * size
+        // What other tests have left may still use memory, so that up to three attempts count: it can only add.
+        var peak = Int.max
+        for _ in 0..<3 where peak >= limit {
+          // The memory of the previous body is returned to the system, and writing 5 resets the peak.
+          _ = Self.trim?(0)
+          try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+          let before = try Self.memory("VmRSS")
+          let outcome: Outcome
+          do { outcome = .count(try await shape.read(network)) } catch let error as NetworkError {
+            outcome = .error(error.kind)
+          }
+          peak = try Self.memory("VmHWM") - before
+          print("| \(shape.name) | \(body.count) | \(shape.text.utf8.count >> 20) MB | \(peak >> 20) MB | \(outcome) |")
+          XCTAssertEqual(outcome, shape.outcome, shape.name)
+        }
         // The sanitizers use memory of their own.
         guard residentBytes() != nil, dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") == nil else { continue }
-        XCTAssertLessThan(peak, shape.factor * size, shape.name)
+        XCTAssertLessThan(peak, limit, shape.name)
       }
     }
 
