@@ -91,8 +91,8 @@ final class ResponseContext: Sendable, ContextKey {
 
   /// Returns `error` as the backend sees it: mapped, then passed to the global handler, once.
   ///
-  /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend, whose call this
-  /// call shares, is translated. The returned error is marked as reported, so that later operators do not report it
+  /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend, whose
+  /// call this call shares, is translated. The returned error is marked as reported, so that later operators do not report it
   /// again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     let wrapped = NetworkError.wrapping(error)

@@ -14,7 +14,7 @@ extension Observable {
   public static func observing(_ value: @escaping @MainActor () -> Element) -> Observable<Element> {
     Observable.create { observer in
       let observation = Observation(observer, value)
-      observation.hold(MainScheduler.instance.schedule { MainActor.assumeIsolated { observation.read() } })
+      _ = MainScheduler.instance.schedule { MainActor.assumeIsolated { observation.read() } }
       return observation
     }
   }
@@ -24,14 +24,11 @@ extension Observable {
 private final class Observation<Element: Sendable>: Disposable {
   private let observer: AnyObserver<Element>
   private let value: @MainActor () -> Element
-  private let next = SerialDisposable()
   private let isOver = Flag()
 
   init(_ observer: AnyObserver<Element>, _ value: @escaping @MainActor () -> Element) {
     (self.observer, self.value) = (observer, value)
   }
-
-  func hold(_ scheduled: any Disposable) { if !isOver.isRaised { next.disposable = scheduled } }
 
   @MainActor
   func read() {
@@ -50,8 +47,5 @@ private final class Observation<Element: Sendable>: Disposable {
     }
   }
 
-  func dispose() {
-    isOver.raise()
-    next.dispose()
-  }
+  func dispose() { isOver.raise() }
 }

@@ -85,7 +85,8 @@
         let network = Network(Backend(baseURL: server.url("/"), transport: try CurlTransport()))
         let size = shape.outcome == .error(.tooLarge) ? 32 << 20 : Self.size
         let limit = shape.factor * size
-        // What other tests have left may still use memory, so that up to three attempts count: it can only add.
+        // Threads of earlier tests may still allocate, which can only increase the peak. One of three attempts must be
+        // below the limit.
         var peak = Int.max
         for _ in 0..<3 where peak >= limit {
           // The memory of the previous body is returned to the system, and writing 5 resets the peak.
