@@ -30,7 +30,6 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   func receive(_ element: Element) {
     let (reader, dropped) = state.withLock { state -> (Reader?, Element?) in
       if let reader = state.reader.take() { return (reader, nil) }
-      guard state.end == nil else { return (nil, nil) }
       return (nil, state.elements.keep(element, policy))
     }
     reader?.resume(returning: element)
@@ -81,8 +80,9 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     }
   }
 
-  /// Drops all buffered elements and the error, and disposes.
+  /// Disposes, so that no element follows, and drops all buffered elements and the error.
   private func cancel() {
+    dispose()
     let (reader, elements) = state.withLock { state -> (Reader?, Queue<Element>) in
       state.end = .success(())
       defer { state.elements = Queue() }
@@ -90,7 +90,6 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     }
     withExtendedLifetime(elements) {}  // released outside the lock
     reader?.resume(returning: nil)
-    dispose()
   }
 
   private func ask(_ reader: Reader) {

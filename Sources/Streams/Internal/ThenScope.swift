@@ -31,7 +31,6 @@ final class ThenScope<Input: Sendable, Element: Sendable>: Scope, @unchecked Sen
   override func terminated(_ error: (any Error)?) {
     guard error == nil, let following else { return downstream.finish(error) }
     self.following = nil
-    guard !downstream.isStopped else { return }
     following(downstream, next)
     // This runs afterwards: if the second stream has ended the downstream, the downstream has already released this
     // scope in order (contract, law 5).

@@ -1,8 +1,9 @@
 extension ObservableType {
   /// Emits the latest element each time `sampler` emits, if there is a new element.
   ///
-  /// After the source has completed, the pending element is emitted at the next sample, and the stream completes. It
-  /// also completes when the sampler completes (contract, law 16).
+  /// When the source completes, the stream completes after the next sample, which emits the pending element, or
+  /// immediately if there is none. When the sampler completes, the stream emits the pending element and completes
+  /// (contract, law 16).
   ///
   ///     source:  -a-b---c-|
   ///     sampler: ----x-x-x--x

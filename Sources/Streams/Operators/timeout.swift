@@ -86,14 +86,11 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
   func push(_ element: Element) {
     round.add(1, ordering: .acquiringAndReleasing)
     emitter.onNext(element)
-    if !downstream.isStopped { arm() }
+    arm()
   }
 
   // A source that paused for the loop downstream would be silent, so the operator would time out.
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
 
-  override func terminated(_ error: (any Error)?) {
-    round.add(1, ordering: .acquiringAndReleasing)
-    emitter.finish(error)
-  }
+  override func terminated(_ error: (any Error)?) { emitter.finish(error) }
 }

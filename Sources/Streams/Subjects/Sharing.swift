@@ -77,17 +77,13 @@ final class Sharing<Element: Sendable>: Sendable {
 
   /// Disposes the connection; a later connection subscribes to the source again.
   func disconnect(_ connection: Connection<Element>) {
-    if forget(connection) { connection.dispose() }
+    forget(connection)
+    connection.dispose()
   }
 
-  /// Removes the connection, so that another can be created; returns `false` if it has already been removed.
-  @discardableResult
-  func forget(_ connection: Connection<Element>) -> Bool {
-    state.withLock { state in
-      guard state.connection === connection else { return false }
-      forget(&state)
-      return true
-    }
+  /// Removes the connection, so that another can be created; does nothing if it has already been removed.
+  func forget(_ connection: Connection<Element>) {
+    state.withLock { if $0.connection === connection { forget(&$0) } }
   }
 
   private func forget(_ state: inout State) {

@@ -116,6 +116,44 @@ final class LateItemsTests: StreamsTestCase {
     subscription.dispose()
   }
 
+  func test_law22_aTimerOfThrottleThatIsLateByPeriodsDoesNotShortenTheNext() {
+    let clock = ManualScheduler()
+    let source = PublishSubject<Int>()
+    let log = Log<Int>()
+    let subscription = source.throttle(.seconds(5), scheduler: clock).subscribe(onNext: { log.add($0) })
+    source.onNext(1)
+    source.onNext(2)
+    // The period of 1 is over, but its timer has not run.
+    clock.advance(.seconds(6))
+    source.onNext(3)
+    XCTAssertEqual(clock.pending, 0, "the timer of 2")
+    source.onNext(4)
+    clock.advance(.seconds(4))
+    clock.runDue()
+    XCTAssertEqual(log.all, [1, 3])
+    clock.advance(.seconds(1))
+    clock.runDue()
+    XCTAssertEqual(log.all, [1, 3, 4])
+    subscription.dispose()
+  }
+
+  func test_law22_theShiftsOfAnIntervalAccumulate() {
+    let clock = ManualScheduler()
+    let log = Log<Int>()
+    let subscription = Observable<Int>.interval(.seconds(10), scheduler: clock).subscribe(onNext: { log.add($0) })
+    // The machine sleeps twice; each time, the interval continues from the end of the sleep.
+    for span in [10, 35, 10, 10, 47, 10, 10, 10] {
+      clock.advance(.seconds(span))
+      clock.runDue()
+    }
+    XCTAssertEqual(log.all, Array(0..<8))
+    // A timer that is late by less than a period does not shift the ticks.
+    clock.advance(.seconds(11))
+    clock.runDue()
+    XCTAssertEqual(clock.waits.suffix(2), [.seconds(10), .seconds(9)])
+    subscription.dispose()
+  }
+
   func test_law22_bufferIgnoresALateTimer() {
     let clock = ManualScheduler(ignoresDispose: true)
     let source = PublishSubject<Int>()

@@ -128,6 +128,8 @@ final class SharingLawsTests: StreamsTestCase {
       for subject in subjects {
         subject.on(ending)
         subject.onNext(9)
+        subject.on(.error(StreamError.noElements))
+        subject.on(.completed)
         let events = Log<Event<Int>>()
         _ = subject.asObservable().subscribe { events.add($0) }
         XCTAssertEqual(events.all, [ending])

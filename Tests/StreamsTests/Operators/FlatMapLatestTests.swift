@@ -70,6 +70,20 @@ final class FlatMapLatestTests: OperatorTestCase {
     XCTAssertEqual(inner.subscriptions, [TestSubscription(0, 4)])
   }
 
+  func test_law03_aKnownElementFromInsideAnEventIsDeliveredAfterThatEvent() {
+    let (outer, inner) = (PublishSubject<Observable<Int>>(), PublishSubject<Int>())
+    let log = Log<String>()
+    let subscription = outer.flatMapLatest { $0 }.subscribe(onNext: { element in
+      log.add("begin \(element)")
+      if element == 1 { outer.onNext(.just(2)) }
+      log.add("end \(element)")
+    })
+    outer.onNext(inner.asObservable())
+    inner.onNext(1)
+    XCTAssertEqual(log.all, ["begin 1", "end 1", "begin 2", "end 2"])
+    subscription.dispose()
+  }
+
   func test_switchLatest() throws {
     XCTAssertEqual(try Observable.of(Observable.of(1, 2), .of(3)).switchLatest().toBlocking().toArray(), [1, 2, 3])
   }

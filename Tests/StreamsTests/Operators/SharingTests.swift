@@ -37,6 +37,20 @@ final class SharingTests: StreamsTestCase {
     third.dispose()
   }
 
+  func test_law24_aStreamWithAKeptSubjectConnectsAgainAfterTheSourceHasEnded() {
+    let starts = Log<Void>()
+    let shared = Observable<Int>.create { observer in
+      starts.add(())
+      observer.onCompleted()
+      return Disposables.create()
+    }.replay(1)
+    for count in 1...2 {
+      let connection = shared.connect()
+      XCTAssertEqual(starts.count, count)
+      connection.dispose()
+    }
+  }
+
   func test_replaySendsTheLastElementsToLateObservers() {
     let source = PublishSubject<Int>()
     for (shared, expected) in [(source.replay(2), [2, 3]), (source.replay(9), [1, 2, 3])] {
