@@ -241,6 +241,18 @@ final class DownloadTests: XCTestCase {
     subscription.dispose()
   }
 
+  func test_incompleteRangeOfAnUnknownTotal_isNotAFile() throws {
+    let subscription = subscribe()
+    let first = try pending(200, ["ETag": "\"v1\""], "abc")
+    end(first, .connection)
+    subscription.dispose()
+    let again = subscribe()
+    end(try pending(206, ["Content-Range": "bytes 3-5/*", "ETag": "\"v1\""], "d"))
+    XCTAssertEqual(notes.all.last, "connection")
+    XCTAssertFalse(FileManager.default.fileExists(atPath: destination.path))
+    again.dispose()
+  }
+
   func test_unusableRangeResponse_restartsTheDownload() throws {
     for (status, headers) in [
       (416, ["Content-Range": "bytes */3", "ETag": "\"v1\""]), (416, ["Content-Range": "bytes */6", "ETag": "\"v2\""]),

@@ -14,6 +14,21 @@ extension VirtualNetwork {
   }
 }
 
+/// A virtual clock whose date can be set.
+private final class SettableClock: SchedulerType {
+  let time = TestScheduler()
+  let offset = Locked<Double>(0)
+
+  var now: Date { time.now.addingTimeInterval(offset.withLock { $0 }) }
+  var uptime: Duration { time.uptime }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { time.schedule(action) }
+
+  func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    time.scheduleRelative(dueTime, action)
+  }
+}
+
 /// A token store that reports each token before it saves it.
 private final class HookedStore: TokenStore {
   private let memory: MemoryTokenStore
@@ -336,6 +351,71 @@ final class AuthenticationInterceptorTests: XCTestCase {
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
     XCTAssertEqual(refreshes.all, [])
+  }
+
+  func test_redirected401AfterARefresh_doesNotCountAsARefusal() throws {
+    /// Moves the second response, to the new token, to another origin.
+    struct Redirected: Interceptor {
+      let moves: @Sendable (Request) -> Bool
+
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        next(request).map { response in
+          var response = response
+          if moves(request) { response.url = try XCTUnwrap(URL(string: "http://cdn/x")) }
+          return response
+        }
+      }
+    }
+    let virtual = server { "never" }
+    let number = Counter()
+    let authentication = try interceptor(virtual, max: 1) { _ in .just(Token(access: "new \(number.next())")) }
+    let network = virtual.network(
+      authentication,
+      Redirected { $0.headers["Authorization"] == "Bearer new 1" && $0.url.path == "/moved" })
+    for path in ["/moved", "/x"] {
+      virtual.note("", network.response(.get, path))
+      virtual.scheduler.start()
+    }
+    XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0"])
+    XCTAssertEqual(refreshes.all, ["old", "new 1"])
+  }
+
+  func test_failedRefresh_reportsItsOwnResponse() throws {
+    let virtual = server { "new" }
+    let failure = NetworkError(
+      kind: .status, reason: "the server is down",
+      response: Response(request: Request(url: try XCTUnwrap(URL(string: "http://h/token"))), status: 503))
+    let network = virtual.network(try interceptor(virtual) { _ in .error(failure) })
+    let statuses = Locked<[Int?]>([])
+    _ = network.response(.get, "/x").subscribe(onError: { error in
+      statuses.withLock { $0.append(NetworkError.wrapping(error).response?.status) }
+    })
+    virtual.scheduler.start()
+    XCTAssertEqual(statuses.withLock { $0 }, [503])
+  }
+
+  func test_refusalsInTheFuture_doNotCount_whenTheClockWasSetBack() throws {
+    let clock = SettableClock()
+    let stub = StubTransport(on: clock) { _ in .json("who?", status: 401) }
+    let number = Counter()
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")), maxRefreshes: 1,
+      scheduler: clock
+    ) { _ in .just(Token(access: "\(number.next())")) }
+    let network = Network(
+      Backend(
+        baseURL: URL(string: "http://h/"), transport: stub, mapping: clock, interceptors: [authentication]))
+    let kinds = Notes()
+    func get() {
+      _ = network.response(.get, "/x").subscribe(
+        onNext: { kinds.add("\($0.status)") }, onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+      clock.time.start()
+    }
+    get()
+    get()
+    clock.offset.withLock { $0 = -3600 }
+    get()
+    XCTAssertEqual(kinds.all, ["401", "authentication", "401"])
   }
 
   func test_refreshThatNeverEnds_timesOut() throws {

@@ -191,6 +191,17 @@ final class CoalescingInterceptorTests: XCTestCase {
     }
   }
 
+  func test_callsWithRulesForStorage_areNotShared() {
+    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let network = virtual.network(.coalescing)
+    for isAllowed in [true, false] {
+      let options = CacheOptions(allowsStorage: { _ in isAllowed })
+      virtual.note("", network.responses(Call(.get, "/x", caching: options)))
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+  }
+
   func test_callsWithDifferentPolicies_areNotShared() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
