@@ -37,14 +37,15 @@ let package = Package(
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
-    .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting"]),
+    .target(name: "Races", path: "Tests/Races"),
+    .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
     .target(name: "TestSupport", dependencies: ["HTTPTransport", "Streams", "StreamsTesting"], path: "Tests/Support"),
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "HTTPTransportTests",
-      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
+      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
       swiftSettings: urlSession),
     .testTarget(
       name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],

@@ -94,8 +94,7 @@ final class JSONDocument: @unchecked Sendable {
 
   /// Returns the text in UTF-8, without a byte order mark.
   private static func copy(_ bytes: UnsafeRawBufferPointer) throws -> JSONMemory {
-    let encoding = JSONEncoding(of: bytes)
-    if encoding == .utf8 { return try JSONMemory(copying: bytes) }
+    guard let encoding = JSONEncoding(of: bytes) else { return try JSONMemory(copying: bytes) }
     return try encoding.transcode(bytes).withUnsafeBytes { try JSONMemory(copying: $0) }
   }
 }

@@ -1,21 +1,20 @@
-/// The Unicode encoding of a text: UTF-8 (RFC 8259 §8.1), or one that earlier versions of JSON allowed.
+/// A Unicode encoding that earlier versions of JSON allowed, instead of UTF-8 (RFC 8259 §8.1).
 enum JSONEncoding {
-  case utf8
   case utf16(bigEndian: Bool)
   case utf32(bigEndian: Bool)
 }
 
 extension JSONEncoding: Equatable {
   /// Detects the encoding by the byte order mark, or else by the positions of zeros, because JSON begins with ASCII
-  /// (RFC 4627 §3).
-  init(of bytes: UnsafeRawBufferPointer) {
+  /// (RFC 4627 §3); `nil` for UTF-8.
+  init?(of bytes: UnsafeRawBufferPointer) {
     func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
     switch (byte(0), byte(1), byte(2), byte(3)) {
     case (0x00, 0x00, 0xFE, 0xFF), (0x00, 0x00, 0x00, .some(1...)): self = .utf32(bigEndian: true)
     case (0xFF, 0xFE, 0x00, 0x00), (.some(1...), 0x00, 0x00, 0x00): self = .utf32(bigEndian: false)
     case (0xFE, 0xFF, _, _), (0x00, .some(1...), _, _): self = .utf16(bigEndian: true)
     case (0xFF, 0xFE, _, _), (.some(1...), 0x00, _, _): self = .utf16(bigEndian: false)
-    default: self = .utf8
+    default: return nil
     }
   }
 
@@ -37,9 +36,6 @@ extension JSONEncoding: Equatable {
       let start = at
       var value: UInt32
       switch self {
-      case .utf8:
-        value = UInt32(bytes[at])
-        at += 1
       case .utf32(let bigEndian):
         value = try unit(4, bigEndian: bigEndian)
         at += 4

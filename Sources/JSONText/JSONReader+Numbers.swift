@@ -71,8 +71,8 @@ extension JSONReader {
     guard exponent < 0 else { return Double(digits) }
     guard exponent >= -19 else { return nil }
     let power = powers[-exponent]
-    // Both are exact, so the quotient is rounded only once.
-    if digits < 1 << 53, power < 1 << 53 { return Double(digits) / Double(power) }
+    // Both are exact, like all powers of ten up to 10²², so the quotient is rounded only once.
+    if digits < 1 << 53 { return Double(digits) / Double(power) }
     guard digits != 0 else { return 0 }
     // Otherwise, computes at least 63 bits of the quotient as integers, and a last bit for the remainder, which is
     // enough to round to 53 bits.

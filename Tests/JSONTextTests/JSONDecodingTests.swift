@@ -96,6 +96,30 @@ final class JSONDecodingTests: XCTestCase {
     }
   }
 
+  func test_snakeCaseInOtherAlphabetsIsConverted() throws {
+    struct Model: Decodable {
+      var имяЖёПользователя: Int
+      var naïveÉtat2A: Int
+      var a1B: Int
+    }
+    let text = #"{"имя_жё_пользователя":1,"naïve_état2_a":2,"a1_b":3}"#
+    let foundation = JSONDecoder()
+    foundation.keyDecodingStrategy = .convertFromSnakeCase
+    let expected = try foundation.decode(Model.self, from: Data(text.utf8))
+    let model = try decode(Model.self, text) { $0.keyDecodingStrategy = .convertFromSnakeCase }
+    XCTAssertEqual(
+      [model.имяЖёПользователя, model.naïveÉtat2A, model.a1B],
+      [expected.имяЖёПользователя, expected.naïveÉtat2A, expected.a1B])
+  }
+
+  func test_numbersOfMoreThan53BitsAreRoundedOnce() throws {
+    for text in [
+      "1014403313373894.9", "900719925474099.3", "18014398509481983.9", "9007199254740993", "0.10144033133738949",
+    ] {
+      XCTAssertEqual(try decode([Double].self, "[\(text)]"), [try XCTUnwrap(Double(text))], text)
+    }
+  }
+
   func test_aDictionarysKeysAreNotConvertedAndItsModelsAre() throws {
     struct Model: Decodable {
       struct Item: Decodable { var someID: Int? }

@@ -80,6 +80,20 @@ final class JSONValueTests: XCTestCase {
     XCTAssertEqual(try json.get().description, text)
   }
 
+  func test_otherDecodersMayNotGoDeeperThanTheScanner() throws {
+    for (depth, isAllowed) in [(512, true), (513, false)] {
+      for (open, close) in [("<array>", "</array>"), ("<dict><key>k</key>", "</dict>")] {
+        let list =
+          #"<?xml version="1.0"?><plist version="1.0">"# + String(repeating: open, count: depth) + "<true/>"
+          + String(repeating: close, count: depth) + "</plist>"
+        let json = LargeStack.run(depth: 512) {
+          Result { try PropertyListDecoder().decode(JSON.self, from: Data(list.utf8)) }
+        }
+        XCTAssertEqual((try? json.get()) != nil, isAllowed, "\(depth) \(open)")
+      }
+    }
+  }
+
   func test_fractionsPassThroughEncodersThatKnowNoDecimal() throws {
     let json: JSON = ["a": [1.5, -0.1, 1e300, 3]]
     let list = try PropertyListEncoder().encode(json)

@@ -3,6 +3,10 @@ import StreamsTesting
 import XCTest
 
 final class TestSchedulerTests: XCTestCase {
+  func test_defaultTimesAreThoseOfRxTest() {
+    XCTAssertEqual([TestScheduler.created, TestScheduler.subscribed, TestScheduler.disposed], [100, 200, 1000])
+  }
+
   func test_law22_sameTimeItemsRunInTheOrderOfScheduling() {
     let time = TestScheduler()
     let log = time.createObserver(Int.self)

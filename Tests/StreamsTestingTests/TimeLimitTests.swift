@@ -22,6 +22,17 @@ final class TimeLimitTests: XCTestCase {
     }
   }
 
+  func test_aWaitThatTimesOutIsCancelled() async {
+    let wasCancelled = AsyncStream<Bool>.makeStream()
+    _ = try? await withTimeLimit(.milliseconds(20)) {
+      try? await Task.sleep(for: .seconds(60))
+      wasCancelled.continuation.yield(Task.isCancelled)
+    }
+    var results = wasCancelled.stream.makeAsyncIterator()
+    let result = await results.next()
+    XCTAssertEqual(result, true)
+  }
+
   func test_eventsInTimeAreForwarded() async throws {
     let value = try await withTimeLimit { 3 }
     XCTAssertEqual(value, 3)

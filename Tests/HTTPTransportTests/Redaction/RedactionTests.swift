@@ -235,6 +235,15 @@ final class RedactionTests: XCTestCase {
     XCTAssertFalse(request.curlCommand().contains("hunter2"))
   }
 
+  func test_row_2_19_textsThatEndWithinAMemberAreRead() {
+    for text in ["'password'=", "\"password\":", "\"password\" =", "'password'=>"] {
+      XCTAssertEqual(Redaction.standard.text(text), text + "\"***\"")
+    }
+    for text in ["'password'", "password", "password:", "password="] {
+      XCTAssertEqual(Redaction.standard.text(text), text)
+    }
+  }
+
   func test_row_2_19_secretsInFieldValuesAreHidden() {
     let headers: HTTPHeaders = [
       "Location": "https://app/cb?access_token=abc&x=1", "Referer": "https://u:p@h/", "Cookie": "a=b", "A": "b",

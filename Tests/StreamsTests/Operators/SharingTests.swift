@@ -51,6 +51,29 @@ final class SharingTests: StreamsTestCase {
     }
   }
 
+  func test_law24_anObserverThatConnectsWhileAConnectionIsDisposedGetsANewOne() {
+    let starts = Log<Void>()
+    let again = SerialDisposable()
+    let connects = Locked<(@Sendable () -> Void)?>(nil)
+    let shared = Observable<Int>.create { _ in
+      starts.add(())
+      return Disposables.create { connects.withLock { $0.take() }?() }
+    }.publish()
+    connects.withLock { $0 = { again.disposable = shared.connect() } }
+    shared.connect().dispose()
+    XCTAssertEqual(starts.count, 2)
+    again.dispose()
+  }
+
+  func test_theLastCountedObserverEndsAConnectionThatWasMadeByHand() {
+    let disposals = Log<Void>()
+    let shared = Observable<Int>.create { _ in Disposables.create { disposals.add(()) } }.publish()
+    let connection = shared.connect()
+    shared.refCount().subscribe().dispose()
+    XCTAssertEqual(disposals.count, 1)
+    connection.dispose()
+  }
+
   func test_replaySendsTheLastElementsToLateObservers() {
     let source = PublishSubject<Int>()
     for (shared, expected) in [(source.replay(2), [2, 3]), (source.replay(9), [1, 2, 3])] {

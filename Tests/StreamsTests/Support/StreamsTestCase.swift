@@ -61,40 +61,6 @@ class StreamsTestCase: XCTestCase {
   }
 }
 
-extension StreamsTestCase {
-  /// Runs two closures at the same time, again and again, each on its own thread.
-  ///
-  /// Rounds on threads that already run meet within a fraction of a microsecond, and so find races that threads started
-  /// for each round do not. `prepare` and `check` run alone, before and after each round.
-  func inRounds(
-    _ rounds: Int, prepare: @escaping @Sendable () -> Void, _ first: @escaping @Sendable () -> Void,
-    _ second: @escaping @Sendable () -> Void, check: @escaping @Sendable () -> Void
-  ) {
-    let arrived = Atomic<Int>(0)
-    /// Waits until both threads have called it `count` times.
-    @Sendable func meet(_ count: Int) {
-      arrived.add(1, ordering: .sequentiallyConsistent)
-      var spins = 0
-      while arrived.load(ordering: .sequentiallyConsistent) < 2 * count {
-        spins += 1
-        if spins % 1000 == 0 { sched_yield() }
-      }
-    }
-    onThreads(2) { thread in
-      for round in 0..<rounds {
-        if thread == 0 { prepare() }
-        meet(3 * round + 1)
-        // One of the two starts a little later, by another amount in each round.
-        for _ in 0..<(round % 512) where (round / 512) % 2 == thread { _ = arrived.load(ordering: .relaxed) }
-        if thread == 0 { first() } else { second() }
-        meet(3 * round + 2)
-        if thread == 0 { check() }
-        meet(3 * round + 3)
-      }
-    }
-  }
-}
-
 /// A log that any thread may append to.
 final class Log<Element: Sendable>: Sendable {
   private let stored = Locked<[Element]>([])
