@@ -24,7 +24,7 @@ public struct Backend: Sendable {
   /// The closure runs for each request, on the thread that subscribes. GET requests carry these parameters in the URL,
   /// which servers and proxies log: put tokens into `headers` instead.
   public var commonParameters: @Sendable () -> Parameters
-  /// The envelope that wraps the backend's responses.
+  /// The envelope that wraps the backend's responses; `.none` by default.
   public var envelope: Envelope
   /// The decoder of JSON models: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601` or a custom one.
   public var decoder: any ModelDecoder
@@ -71,7 +71,7 @@ public struct Backend: Sendable {
   public init(
     baseURL: URL? = nil, environments: [Environment: URL] = [:], environment: Environment = .production,
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
-    envelope: Envelope = Envelope(), decoder: any ModelDecoder = .default,
+    envelope: Envelope = .none, decoder: any ModelDecoder = .default,
     encoder: JSONParameterEncoder = .default, bodyEncoding: any ParameterEncoder = .json,
     messages: Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),

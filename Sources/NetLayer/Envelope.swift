@@ -1,7 +1,12 @@
 /// The member names and the success codes of a backend's responses.
 ///
-/// The default matches `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}`. Use ``none`` for an API whose
-/// response bodies are the payload itself.
+/// A backend has ``none`` by default: the response body is the payload itself, as in most APIs. Name ``standard``, or an
+/// envelope with other names, for a server that wraps its payloads:
+///
+/// ```swift
+/// Backend(baseURL: shopURL, envelope: Envelope(code: "status", success: 0, message: "msg", data: "result"))
+/// ```
+/// Every call that returns a model then decodes the payload, after its code was checked.
 public struct Envelope: Sendable {
   /// The name of the member that contains the code.
   public var code: String
@@ -19,7 +24,7 @@ public struct Envelope: Sendable {
   /// Whether the response body is the payload itself.
   public private(set) var isNone = false
 
-  /// Creates an envelope; the default names match the example above.
+  /// Creates an envelope; the default names are those of ``standard``.
   public init(
     code: String = "code", success: Success = 200, message: String = "message", data: String = "data",
     cursor: String = "cursor", errorMessages: [String] = Envelope.standardErrorMessages
@@ -31,6 +36,9 @@ public struct Envelope: Sendable {
     self.cursor = cursor
     self.errorMessages = errorMessages
   }
+
+  /// The envelope `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}`.
+  public static let standard = Envelope()
 
   /// No envelope: the whole body is the payload, and only the status determines success.
   ///

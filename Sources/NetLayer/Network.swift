@@ -95,10 +95,10 @@ public final class Network: Sendable {
     }
   }
 
-  /// Sends `request` unchanged through the interceptors and emits the response, regardless of its status.
+  /// Sends `request` unchanged through the interceptors and emits the response of any status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.
-  public func send(
+  public func response(
     _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> Single<Response> {
     pipeline.response(progress) { request }

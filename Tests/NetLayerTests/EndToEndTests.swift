@@ -19,7 +19,7 @@ final class EndToEndTests: XCTestCase {
   }
 
   private func network(_ server: LoopbackServer) -> Network {
-    Network(Backend(baseURL: server.url, timeouts: .init(connect: 5, idle: 0.3, total: 5)))
+    Network(Backend(baseURL: server.url, envelope: .standard, timeouts: .init(connect: 5, idle: 0.3, total: 5)))
   }
 
   func test_row_0_27_model_arrivesOverHTTP() throws {
@@ -110,7 +110,9 @@ final class EndToEndTests: XCTestCase {
   }
 
   func test_model_canBeAwaited() async throws {
-    let server = try serve { routes in routes.on("GET", "/user") { _ in .json(#"{"userid":1,"name":"n"}"#) } }
+    let server = try serve { routes in
+      routes.on("GET", "/user") { _ in .json(#"{"code":200,"data":{"userid":1,"name":"n"}}"#) }
+    }
     struct UserEndpoint: Endpoint {
       var path: String { "/user" }
     }

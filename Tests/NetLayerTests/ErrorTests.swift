@@ -26,7 +26,7 @@ final class ErrorTests: XCTestCase {
       for (messages, text) in [(Messages.english, item.english), (.chinese, item.chinese)] {
         let network = Network(
           Backend(
-            baseURL: URL(string: "http://h"), messages: messages, transport: transport,
+            baseURL: URL(string: "http://h"), envelope: .standard, messages: messages, transport: transport,
             timeouts: .init(connect: 2, idle: 2, total: 2)))
         let error = try failure(of: item.call(network), line: line)
         XCTAssertEqual(error.kind, item.kind, line: line)

@@ -109,7 +109,10 @@ final class NetworkTests: XCTestCase {
   func test_mapping_neverRunsOnTheMainThreadOrTheTransportsThread() throws {
     let transport = StubTransport(on: TransportThread.scheduler()) { [user] _ in .json(user) }
     let labels = Labels()
-    let network = try network(transport) { $0.decoder = SpyDecoder(labels: labels) }
+    let network = try network(transport) {
+      $0.decoder = SpyDecoder(labels: labels)
+      $0.envelope = .standard
+    }
     let recorded = record(network.json(.get, "/a").data(User.self))
     XCTAssertEqual(recorded.elements, [User(id: 7, name: "李")])
     XCTAssertEqual(recorded.onMain, [false, false])
@@ -192,7 +195,8 @@ final class NetworkTests: XCTestCase {
     let network = try network(StubTransport { _ in .json("no", status: 404) })
     let response = record(network.response(.get, "/a")).elements.first
     XCTAssertEqual(response?.status, 404)
-    XCTAssertEqual(record(network.request(Ping())).elements.first?.body, Data("no".utf8))
+    XCTAssertEqual(record(network.response(Ping())).elements.first?.body, Data("no".utf8))
+    XCTAssertEqual(try failure(of: network.request(Ping())).kind, .status)
     XCTAssertEqual(try failure(of: network.request(Ping(), as: String.self)).kind, .status)
     XCTAssertEqual(try failure(of: network.data(.get, "/a")).kind, .status)
     XCTAssertEqual(try failure(of: network.request(Ping(), as: Void.self)).code, 404)

@@ -71,7 +71,7 @@ enum BenchCommand {
   private static func sample(_ target: Call, _ network: Network) -> Observable<BenchFigures.Sample> {
     .deferred {
       let start = ContinuousClock.now
-      return network.request(target).asObservable().map { response in
+      return network.response(target).map { response in
         let isSuccess = response.isSuccess
         return .init(
           milliseconds: (ContinuousClock.now - start) / .milliseconds(1), byteCount: response.body.count,

@@ -15,9 +15,10 @@ struct Stops: Sendable {
 
   init(server: LoopbackServer, silent: LoopbackServer) throws {
     forge = Network(
-      Backend(baseURL: server.url("/api"), envelope: .none, decoder: .snakeCase, encoder: .snakeCase))
+      Backend(baseURL: server.url("/api"), decoder: .snakeCase, encoder: .snakeCase))
     photos = Network(
-      Backend(baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }))
+      Backend(
+        baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }, envelope: .standard))
     movies = Service(
       Network(Backend(environments: [.production: server.url("/3/movie"), .staging: server.url("/staging/3/movie")])))
     shop = Network(

@@ -41,7 +41,7 @@ extension Network {
     }
   }
 
-  /// Requests any content and emits the response, regardless of its status. Check it with `validated()`, `common()` or
+  /// Requests any content and emits the response of any status. Check it with `validated()`, `common()` or
   /// `map(_:at:)`. The parameters are the same as in `json`.
   public func response(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,

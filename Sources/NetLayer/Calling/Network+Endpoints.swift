@@ -2,10 +2,19 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and emits the response, regardless of its status. Check it with `validated()`, `common()` or
-  /// `map(_:at:)`.
+  /// Calls `endpoint` and emits the response if it is a success: its status, and the code if its body is an envelope.
+  ///
+  /// For a response of any status, use `response(_:)`.
   public func request(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Single<Response> {
-    send(Call(endpoint), progress: progress)
+    send(Call(endpoint), progress: progress).settled()
+  }
+
+  /// Calls `endpoint` and emits the response of any status; several, if an interceptor emits them, such as a cache that
+  /// responds before the network.
+  ///
+  /// Check them with `validated()`, `common()` or `map(_:at:)`.
+  public func response(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<Response> {
+    responses(Call(endpoint), progress: progress)
   }
 
   /// Calls `endpoint` and emits its typed result.
@@ -15,9 +24,8 @@ extension Network {
       .delivering { try endpoint.read(try $0.validated()) }
   }
 
-  /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
-  ///
-  /// For the payload of an envelope, use `json(endpoint).data()`.
+  /// Calls `endpoint` and decodes a model from the payload: the whole body, or the member of the backend's envelope
+  /// whose code is a success.
   @_disfavoredOverload
   @inlinable
   public func request<Model: Decodable & Sendable>(
@@ -35,7 +43,7 @@ extension Network {
     request(typed: endpoint.as(type) as TypedCall<Result>, progress: progress)
   }
 
-  /// Calls `endpoint` and succeeds if the status is a success, regardless of the body.
+  /// Calls `endpoint` and succeeds if its status is a success, and the code if its body is an envelope.
   public func request(
     _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
   ) -> Single<Void> {
@@ -70,22 +78,22 @@ extension Network {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
 
-  /// Calls `endpoint` and emits its progress, then the response, regardless of its status.
+  /// Calls `endpoint` and emits its progress, then the response if it is a success.
   public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
 }
 
 extension Endpoint {
-  /// Calls the endpoint on `network` and emits the response, regardless of its status.
+  /// Calls the endpoint on `network` and emits the response if it is a success.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
     network.request(self, progress: progress)
   }
 }
 
 extension ObservableType where Element: Endpoint {
-  /// Calls each endpoint on `network` immediately and emits the responses in the order of their arrival, regardless of
-  /// their status. The first error ends the stream.
+  /// Calls each endpoint on `network` immediately and emits the responses in the order of their arrival. The first error
+  /// ends the stream.
   public func request(on network: Network = .default) -> Observable<Response> {
     flatMap { network.request($0) as Single<Response> }
   }

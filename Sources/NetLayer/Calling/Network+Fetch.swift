@@ -3,7 +3,8 @@ import Streams
 
 // The same calls for `await`, which run through the same streams.
 extension Network {
-  /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
+  /// Calls `endpoint` and decodes a model from the payload: the whole body, or the member of the backend's envelope whose
+  /// code is a success.
   ///
   /// ```swift
   /// let user: User = try await github.fetch(.get("/users/octocat"))
@@ -40,23 +41,32 @@ extension Network {
     return try result(of: response) { try endpoint.read($0) }
   }
 
-  /// Calls `endpoint` and returns the response if its status is a success. Use it also for calls without a response
-  /// body.
+  /// Calls `endpoint` and returns the response if it is a success: its status, and the code if its body is an envelope.
+  /// Use it also for calls without a response body.
   ///
   /// ```swift
   /// try await github.fetch(.delete("/repos/octocat/x"))
   /// ```
-  /// For a response of any status, use `request(_:)`: `try await github.request(.get("/x")).value`.
+  /// For a response of any status, use `response(_:)`.
   ///
   /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @discardableResult
   public func fetch(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Response {
-    try result(of: try await answer(to: Call(endpoint), nil, progress)) { $0 }
+    try result(of: try await answer(to: Call(endpoint), nil, progress)) { try $0.settled() }
   }
 
-  /// Calls `endpoint` and succeeds if the status is a success, regardless of the body.
+  /// Calls `endpoint` and returns the response of any status; the last one, if an interceptor emits several.
+  ///
+  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
+  public func response(
+    _ endpoint: some Endpoint, progress: ProgressHandler? = nil
+  ) async throws(NetworkError) -> Response {
+    try await answer(to: Call(endpoint), nil, progress)
+  }
+
+  /// Calls `endpoint` and succeeds if its status is a success, and the code if its body is an envelope.
   public func fetch(_ endpoint: some Endpoint, as type: Void.Type) async throws(NetworkError) {
     try await fetch(endpoint.as(type))
   }

@@ -29,7 +29,7 @@ extension Network {
   public func start(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    run(send(request).delivering { try $0.validated() }, completion)
+    run(response(request).delivering { try $0.validated() }, completion)
   }
 
   /// Calls `endpoint`, then calls `completion` once with the response, if its status is a success, or with the error.
@@ -38,8 +38,7 @@ extension Network {
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    let answer: Single<Response> = request(endpoint, progress: progress)
-    return run(answer.delivering { try $0.validated() }, completion)
+    run(send(Call(endpoint), progress: progress).delivering { try $0.settled() }, completion)
   }
 
   /// Calls `endpoint`, then calls `completion` once with its typed result or the error.

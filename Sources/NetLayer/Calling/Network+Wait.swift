@@ -16,8 +16,7 @@ extension Network {
     try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<E.Response> }
   }
 
-  /// Calls `endpoint` and blocks until the response arrives, regardless of its status. See the overload with a typed
-  /// result.
+  /// Calls `endpoint` and blocks until the response arrives, if it is a success. See the overload with a typed result.
   ///
   /// - Throws: The call's `NetworkError`.
   @available(*, noasync, message: "await request(_:).value instead")

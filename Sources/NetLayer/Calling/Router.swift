@@ -13,19 +13,27 @@ public final class Router<E: Endpoint>: Sendable {
   /// Creates a router on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint` and passes the response, if its status is a success, or the error to `completion`.
+  /// Calls `endpoint` and passes the response, if it is a success, or the error to `completion`.
   ///
   /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
   @discardableResult
   public func request(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    start(
-      (network.request(endpoint) as Single<Response>).delivering { try $0.validated() },
-      completion)
+    start(network.send(Call(endpoint)).delivering { try $0.settled() }, completion)
   }
 
-  /// Calls `endpoint` and passes a model of the whole body, or the error, to `completion`.
+  /// Calls `endpoint` and passes the response of any status, or the error, to `completion`.
+  ///
+  /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
+  @discardableResult
+  public func response(
+    _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> RunningRequest {
+    start(network.send(Call(endpoint)).delivering { $0 }, completion)
+  }
+
+  /// Calls `endpoint` and passes a model of the payload, or the error, to `completion`.
   ///
   /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
   @discardableResult

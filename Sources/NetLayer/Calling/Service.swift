@@ -13,7 +13,7 @@ public struct Service<E: Endpoint>: Sendable {
   /// Creates a service on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint` and emits the response, regardless of its status.
+  /// Calls `endpoint` and emits the response if it is a success.
   public func request(_ endpoint: E) -> Single<Response> { network.request(endpoint) }
 
   /// Calls `endpoint` and emits its typed result.
@@ -22,7 +22,7 @@ public struct Service<E: Endpoint>: Sendable {
     network.request(endpoint, progress: progress)
   }
 
-  /// Calls `endpoint` and decodes a model from the whole body if the status is a success.
+  /// Calls `endpoint` and decodes a model from the payload.
   @inlinable
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type = Model.self, progress: ProgressHandler? = nil

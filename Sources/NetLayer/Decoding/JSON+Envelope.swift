@@ -27,6 +27,16 @@ extension JSON {
     return try json.model(type, from: data, below: json.innerPath)
   }
 
+  /// Returns the payload.
+  func payload() throws -> JSON {
+    let json = try accepted()
+    let data = json.inner
+    guard data.exists else {
+      throw json.failure("the envelope has no member \(json.rules.value.data.debugDescription)", at: json.innerPath)
+    }
+    return data
+  }
+
   /// Decodes the payload, or the value at its `path`, as a list with the cursor.
   @usableFromInline
   func page<Item: NonisolatedDecodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
@@ -120,7 +130,7 @@ extension JSON {
   /// Checks the code of the envelope. `rules` is a reference, because an envelope is copied member by member.
   func judge(by rules: EnvelopeRules) throws {
     if rules.value.isNone { return }
-    let remedy = "; for an API without envelopes, use fetch(_:as:) or request(_:as:), or set envelope: .none"
+    let remedy = "; for an API without envelopes, set envelope: .none"
     guard kind == .object else {
       throw failure("the response is of type \(kind), not an object with an envelope" + remedy, at: [])
     }
@@ -186,8 +196,7 @@ extension JSON {
     do {
       guard let value else { throw failure("there is no value to decode", at: path()) }
       let model = try value.decode(type, using: reading.decoder)
-      if judgesOfThemselves.conforms(Model.self, { Model.self is any BaseResponse.Type }),
-        let judge = model as? any BaseResponse,
+      if Self.isBaseResponse(type), let judge = model as? any BaseResponse,
         let error = judge.makeCustomError()
       {
         throw businessFailure(error)
@@ -197,12 +206,21 @@ extension JSON {
       let found = error.place
       let place = path() + found.path
       let name = place.isEmpty ? "the response" : place.joined(separator: ".")
-      throw failure("\(name) does not match \(type): \(found.complaint)", at: place, underlying: error)
+      throw failure("\(name) does not match \(type): \(found.complaint)\(advice)", at: place, underlying: error)
     } catch let error as NetworkError {
       throw error
     } catch {
       throw failure("the decoder failed for \(type): \(error)", at: path(), underlying: error)
     }
+  }
+
+  /// The advice for a model that does not match a body which looks like an envelope.
+  private var advice: String {
+    let usual = Envelope.standard
+    guard rules.value.isNone, self[usual.code].exists, self[usual.data].exists || self[usual.message].exists else {
+      return ""
+    }
+    return "; the response looks like an envelope: set envelope: .standard on the backend"
   }
 
   /// Returns the error of a model that reports its own failure as a `NetworkError`.
@@ -215,6 +233,11 @@ extension JSON {
     known.response = known.response ?? reading.response
     known.request = known.request ?? known.response?.request
     return known
+  }
+
+  /// Returns whether a model is a `BaseResponse`. The cache makes it cheaper than the cast.
+  static func isBaseResponse<Model>(_ type: Model.Type) -> Bool {
+    judgesOfThemselves.conforms(Model.self) { Model.self is any BaseResponse.Type }
   }
 
   /// `null` as a value, for optional models.

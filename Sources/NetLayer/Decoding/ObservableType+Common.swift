@@ -104,3 +104,18 @@ extension Single where Element == Response {
     asObservable().map(type, at: path, decoder: decoder, failsOnEmptyData: failsOnEmptyData).asSingle()
   }
 }
+
+extension ObservableType where Element == Response {
+  /// Emits only responses that are a success.
+  func settled() -> Observable<Response> {
+    compactMap { try $0.reporting { try $0.settled() } }
+  }
+}
+
+extension Single where Element == Response {
+  /// Succeeds only with a response that is a success.
+  func settled() -> Single<Response> {
+    // The last response of a call, which is not provisional.
+    Single(trusted: asObservable().settled())
+  }
+}

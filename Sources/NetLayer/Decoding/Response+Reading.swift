@@ -70,6 +70,40 @@ extension Response {
     throw parseFailure("the body is empty, and \(type) can't be decoded from null, {} or []", underlying: last)
   }
 
+  /// Reads a model as every call does that returns one: from the payload, if the code of its envelope is a success.
+  ///
+  /// A `BaseResponse` contains its own envelope, so it is decoded from the whole body. An optional model of an empty body
+  /// is `nil`.
+  @usableFromInline
+  func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
+    if isEmpty, Model.self is any ExpressibleByNilLiteral.Type {
+      return try JSON(Data("null".utf8), carrying: reading.with(response: self)).model(type, at: nil)
+    }
+    if JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
+    // Without an envelope, too, so that the error of an empty body names it.
+    return try body.isEmpty ? json().model(type, at: nil) : common().payload(type)
+  }
+
+  /// Decodes a model from the value at `path` of the whole body, or from the payload without a path.
+  func model<Model: NonisolatedDecodable>(_ type: Model.Type, inBodyAt path: String?) throws -> Model {
+    guard let path else { return try payload(type) }
+    return try model(type, at: path, failsOnEmptyData: true)
+  }
+
+  /// Whether there is nothing to read (RFC 9110 §15.3.5, §15.3.6).
+  var isEmpty: Bool { status == 204 || status == 205 || body.isEmpty && file == nil }
+
+  /// Returns this response if its status is a success and its body is not an envelope that reports a failure.
+  @usableFromInline
+  func settled() throws -> Response {
+    let rules = reading.envelope
+    try validate(by: rules)
+    guard !rules.value.isNone, !body.isEmpty else { return self }
+    let context = reading.with(response: self, isAccepted: true)
+    if let json = try? JSON(body, carrying: context), rules.value.refuses(json) { try json.judge(by: rules) }
+    return self
+  }
+
   /// Returns the same response, read with `decoder` if there is one.
   @usableFromInline
   func decoding(with decoder: (any ModelDecoder)?) -> Response {

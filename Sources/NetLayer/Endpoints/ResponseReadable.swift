@@ -43,14 +43,26 @@ extension Data: ResponseReadable {
 extension JSON: ResponseReadable {
   /// The media type of JSON.
   public static var accept: String? { "application/json" }
-  /// Returns the body as JSON, including the envelope.
-  public static func read(_ response: Response) throws -> JSON { try response.json() }
+  /// Returns the payload as JSON, if the code of its envelope is a success.
+  public static func read(_ response: Response) throws -> JSON { try response.common().payload() }
 }
 
-/// The result of a call whose body is ignored.
+extension Optional: ResponseReadable where Wrapped: ResponseReadable {
+  /// The `Accept` field of the wrapped type.
+  public static var accept: String? { Wrapped.accept }
+  /// Returns `nil` for an empty body, as in a 204 response.
+  public static func read(_ response: Response) throws -> Wrapped? {
+    try response.isEmpty ? nil : Wrapped.read(response)
+  }
+}
+
+/// The result of a call that has none: it only succeeds or fails.
 public struct NoContent: ResponseReadable, Hashable {
   /// Creates the only value of this type.
   public init() {}
-  /// Ignores the body.
-  public static func read(_ response: Response) throws -> NoContent { NoContent() }
+  /// Ignores the body, unless it is an envelope whose code reports a failure.
+  public static func read(_ response: Response) throws -> NoContent {
+    _ = try response.settled()
+    return NoContent()
+  }
 }

@@ -11,7 +11,7 @@ import Streams
 /// }
 /// let user = try await network.fetch(UserDetail(id: 7))
 /// ```
-/// `Response` may be any `Decodable`, decoded from the whole body, any `ResponseReadable`, or `Void`. For other types,
+/// `Response` may be any `Decodable`, decoded from the payload, any `ResponseReadable`, or `Void`. For other types,
 /// the endpoint must implement `read(_:)`.
 public protocol TypedEndpoint: Endpoint {
   /// The type of the result.
@@ -34,10 +34,8 @@ extension TypedEndpoint {
 extension TypedEndpoint where Response: Decodable {
   /// The media type of JSON.
   public var accept: String? { "application/json" }
-  /// Decodes a model from the whole body.
-  public func read(_ response: HTTPTransport.Response) throws -> Response {
-    try response.model(Response.self, at: nil, failsOnEmptyData: true)
-  }
+  /// Decodes a model from the payload, if the code of its envelope is a success.
+  public func read(_ response: HTTPTransport.Response) throws -> Response { try response.payload(Response.self) }
 }
 
 extension TypedEndpoint where Response: ResponseReadable {
@@ -55,8 +53,8 @@ extension TypedEndpoint where Response: ResponseReadable & Decodable {
 }
 
 extension TypedEndpoint where Response == Void {
-  /// Succeeds, whatever the body.
-  public func read(_ response: HTTPTransport.Response) throws {}
+  /// Succeeds, unless the body is an envelope whose code reports a failure.
+  public func read(_ response: HTTPTransport.Response) throws { _ = try response.settled() }
 }
 
 extension TypedEndpoint {
@@ -92,12 +90,10 @@ public struct TypedCall<Response: Sendable>: TypedEndpoint, CallWrapper {
 }
 
 extension Endpoint {
-  /// Returns the same endpoint with a model of the whole body as its result.
+  /// Returns the same endpoint with a model of the payload as its result.
   @_disfavoredOverload
   public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> TypedCall<Model> {
-    TypedCall(call: Call(self), accept: "application/json") {
-      try $0.model(type, at: nil, failsOnEmptyData: true)
-    }
+    TypedCall(call: Call(self), accept: "application/json") { try $0.payload(type) }
   }
 
   /// Returns the same endpoint with `Result` as the type of its result.
@@ -106,5 +102,7 @@ extension Endpoint {
   }
 
   /// Returns the same endpoint without a result: the call only succeeds or fails.
-  public func `as`(_ type: Void.Type) -> TypedCall<Void> { TypedCall(call: Call(self), accept: nil) { _ in } }
+  public func `as`(_ type: Void.Type) -> TypedCall<Void> {
+    TypedCall(call: Call(self), accept: nil) { _ = try $0.settled() }
+  }
 }

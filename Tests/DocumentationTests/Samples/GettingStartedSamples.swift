@@ -46,7 +46,7 @@ final class GettingStartedSamples: XCTestCase {
   func test_gettingStarted() async throws {
     let (githubURL, stub) = (githubURL, stub())
     // As on the page, except for the transport.
-    let github = Network(Backend(baseURL: githubURL, envelope: .none, decoder: .snakeCase, encoder: .snakeCase))
+    let github = Network(Backend(baseURL: githubURL, decoder: .snakeCase, encoder: .snakeCase))
       .with { $0.transport = stub }
 
     let user: User = try await github.fetch(.get("/users/octocat"))

@@ -69,7 +69,7 @@ final class GuideSamples: XCTestCase {
       }
     }
     let plain = Network(
-      Backend(baseURL: todosURL, envelope: .none, decoder: .snakeCaseISO8601, encoder: .snakeCaseISO8601))
+      Backend(baseURL: todosURL, decoder: .snakeCaseISO8601, encoder: .snakeCaseISO8601))
     let todos = plain.with { $0.transport = stub }
 
     let todo = Todo(title: "Tea", dueAt: Date(timeIntervalSince1970: 0))
@@ -120,7 +120,7 @@ final class GuideSamples: XCTestCase {
       default: return .json(query.contains("p=1") || query.contains("offset=0") ? #"[{"id":1}]"# : "[]")
       }
     }
-    let shop = Network(Backend(baseURL: URL(string: "https://shop.example"), envelope: .none, transport: stub))
+    let shop = Network(Backend(baseURL: URL(string: "https://shop.example"), transport: stub))
 
     let byLink = shop.pages(.get("/orders"), of: Order.self)
     let byCursor = shop.pages(.get("/feed"), of: Order.self, at: "items", by: .cursor(at: "meta.next"))

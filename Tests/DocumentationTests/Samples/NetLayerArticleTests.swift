@@ -42,11 +42,11 @@ final class NetLayerArticleTests: XCTestCase {
       .init(.get, "/user", .json(#"{"code":200,"data":{"name":7}}"#)),
       .init(.get, "/down", .json("{}", status: 503)),
     ])
-    let shop = Network(Backend(baseURL: shopURL, transport: stub))
+    let shop = Network(Backend(baseURL: shopURL, envelope: .standard, transport: stub))
     for path in ["/pay", "/user", "/down"] {
       do {
-        _ = try await shop.json(.get(path)).data(Customer.self).asSingle().value
-      } catch let error as NetworkError {
+        _ = try await shop.fetch(.get(path), as: Customer.self)
+      } catch {
         print("\(error.kind) \(error.code) \(error.codingPath)")
       }
     }

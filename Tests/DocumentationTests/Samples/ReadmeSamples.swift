@@ -11,7 +11,7 @@ struct Post: Decodable, Sendable {
 }
 
 func plainReadme(githubURL: URL, show: ([Repo]) -> Void) async throws {
-  let github = Network(Backend(baseURL: githubURL, envelope: .none, decoder: .snakeCase, encoder: .snakeCase))
+  let github = Network(Backend(baseURL: githubURL, decoder: .snakeCase, encoder: .snakeCase))
 
   let user: User = try await github.fetch(.get("/users/octocat"))
   let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)
@@ -27,7 +27,7 @@ extension Network {
 }
 
 func readme(photosURL: URL, bag: DisposeBag) {
-  let photos = Network(Backend(baseURL: photosURL))
+  let photos = Network(Backend(baseURL: photosURL, envelope: .standard))
   Observable.zip(photos.person(1), photos.posts(after: nil))
     .subscribe(
       onNext: { print("\($0.0.name) has \($0.1.items.count) posts") },

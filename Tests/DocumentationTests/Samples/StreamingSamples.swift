@@ -31,7 +31,7 @@ final class StreamingSamples: XCTestCase {
       return .stream((words + ["[DONE]"]).map { .init("data: \($0)\n\n", after: 0.01) }, type: "text/event-stream")
     }
 
-    let llm = Network(Backend(baseURL: server.url, headers: ["Authorization": "Bearer \(key)"], envelope: .none))
+    let llm = Network(Backend(baseURL: server.url, headers: ["Authorization": "Bearer \(key)"]))
     let prompt = Prompt(messages: [["role": "user", "content": "Tea or coffee?"]])
 
     for try await delta in llm.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values {

@@ -8,7 +8,7 @@ import XCTest
 
 final class Article0RowsTests: XCTestCase {
   private func network(_ transport: any Transport) -> Network {
-    Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
+    Network(Backend(baseURL: URL(string: "http://h"), envelope: .standard, transport: transport))
   }
 
   func test_row_0_1_call_returnsBeforeItsResponseArrives() {

@@ -109,7 +109,7 @@ final class Article1Tests: XCTestCase {
     }
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), transport: transport,
+        baseURL: URL(string: "http://h"), envelope: .standard, transport: transport,
         onError: { error in seen.withLock { $0.append(error.kind) } },
         mapError: { error in
           var error = error

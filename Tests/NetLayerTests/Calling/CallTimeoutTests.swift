@@ -48,7 +48,7 @@ final class CallTimeoutTests: XCTestCase {
     virtual.note("", virtual.network().with { $0.timeouts.call = 1 }.response(.get, "/x"))
     var request = Request(url: URL(filePath: "/"), timeouts: .init(call: 2))
     request.url = URL(string: "http://h/x") ?? request.url
-    virtual.note("", virtual.network().send(request))
+    virtual.note("", virtual.network().response(request))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["timeout @1000", "timeout @2000"])
   }

@@ -265,7 +265,8 @@ final class FetchTests: XCTestCase {
     let api = network(stub)
     let ada = User(id: 1, firstName: "Ada")
     XCTAssertEqual(record(api.request(.get("/a"), as: User.self)).elements, [ada])
-    XCTAssertEqual(record(api.json(.get("/envelope")).list(Int.self)).elements.map(\.items), [[7]])
+    XCTAssertEqual(
+      record(api.with { $0.envelope = .standard }.json(.get("/envelope")).list(Int.self)).elements.map(\.items), [[7]])
     XCTAssertEqual(record(api.lines(.get("/lines"), as: Int.self)).elements, [1, 2])
     XCTAssertEqual(record(api.events(.post("/events", json: ["q": 1]))).elements.map(\.data), ["hi"])
     XCTAssertEqual(record(api.stream(.get("/a"))).elements.count, 1)

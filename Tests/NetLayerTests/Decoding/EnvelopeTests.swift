@@ -9,7 +9,7 @@ final class EnvelopeTests: XCTestCase {
     var name: String
   }
 
-  private func accepted(_ text: String, _ envelope: Envelope? = nil) throws -> JSON {
+  private func accepted(_ text: String, _ envelope: Envelope = .standard) throws -> JSON {
     try JSON(parsing: text).accepted(by: envelope)
   }
 

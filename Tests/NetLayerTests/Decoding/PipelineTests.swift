@@ -12,7 +12,8 @@ final class PipelineTests: XCTestCase {
   }
 
   private func network(
-    _ body: String, status: Int = 200, type: String = "application/json", _ backend: Backend = Backend()
+    _ body: String, status: Int = 200, type: String = "application/json",
+    _ backend: Backend = Backend(envelope: .standard)
   )
     throws -> Network
   {

@@ -35,10 +35,10 @@ private struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {
 }
 
 final class ResultTests: XCTestCase {
-  private func network(_ body: String, _ headers: HTTPHeaders = [:]) -> Network {
+  private func network(_ body: String, _ headers: HTTPHeaders = [:], envelope: Envelope = .none) -> Network {
     Network(
       Backend(
-        baseURL: URL(string: "http://h"),
+        baseURL: URL(string: "http://h"), envelope: envelope,
         transport: StubTransport { _ in .response(headers: headers, body: Data(body.utf8)) }))
   }
 
@@ -104,11 +104,11 @@ final class ResultTests: XCTestCase {
   func test_row_1_17_lossyList_reportsInvalidItems_andKeepsTheOthers() throws {
     let body = #"{"code":200,"data":[{"id":1},{"id":"x"},3,{"id":4}],"cursor":"c"}"#
     let notes = Notes()
-    let pages = network(body).json(.get, "/a").list(
+    let pages = network(body, envelope: .standard).json(.get, "/a").list(
       Item.self, onInvalidElement: { index, error in notes.add("\(index) \(error.codingPath.joined(separator: "."))") })
     XCTAssertEqual(record(pages).elements, [Page(items: [Item(id: 1), Item(id: 4)], cursor: "c")])
     XCTAssertEqual(notes.all, ["1 data.1.id", "2 data.2"])
-    XCTAssertEqual(try failure(of: network(body).json(.get, "/a").list(Item.self)).kind, .parse)
+    XCTAssertEqual(try failure(of: network(body, envelope: .standard).json(.get, "/a").list(Item.self)).kind, .parse)
     struct Feed: Decodable { var posts: LossyArray<Item> }
     let feed = try JSON(parsing: #"{"posts":[{"id":1},null,{"id":3},[]]}"#).decode(Feed.self)
     XCTAssertEqual(feed.posts.items, [Item(id: 1), Item(id: 3)])

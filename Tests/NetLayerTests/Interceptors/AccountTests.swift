@@ -102,8 +102,8 @@ final class AccountTests: XCTestCase {
     let network = virtual.network(CoalescingInterceptor())
     var request = Request(url: try XCTUnwrap(URL(string: host)))
     request.context[ReportsProgress.self] = true
-    virtual.note("", network.send(request))
-    virtual.note("", network.send(request))
+    virtual.note("", network.response(request))
+    virtual.note("", network.response(request))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 1)
     XCTAssertEqual(virtual.notes.all.count, 2)

@@ -80,6 +80,15 @@ final class PagedCallTests: XCTestCase {
     }
   }
 
+  func test_linkFromHTTPSToHTTPS_isFollowed() throws {
+    let (api, stub) = network { request in
+      request.path == "/a" ? Self.linked("[1]", "<https://api.test/b>; rel=next") : .json("[2]")
+    }
+    let pages = record(api.pages(.get("https://api.test/a"), of: Int.self))
+    XCTAssertEqual(pages.elements.map(\.items), [[1], [2]])
+    XCTAssertEqual(stub.requests.count, 2)
+  }
+
   func test_linkFromHTTPSToHTTP_isNotFollowed() throws {
     let (api, stub) = network { _ in Self.linked("[1]", "<http://api.test/b>; rel=next") }
     let pages = record(api.pages(.get("https://api.test/a"), of: Int.self))

@@ -51,7 +51,8 @@ final class PagesTests: XCTestCase {
       return .json(#"{"code":200,"message":"page \#(page)","data":[{"id":\#(min(page, 3))}]}"#)
     }
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: stub, mapping: ImmediateScheduler.instance))
+      Backend(
+        baseURL: URL(string: "http://h"), envelope: .standard, transport: stub, mapping: ImmediateScheduler.instance))
     let stream = Observable.pages(startingAt: 1) { number in
       network.json(.get, "/movies", parameters: ["page": number]).list(Item.self)
     }

@@ -23,7 +23,7 @@ struct CacheFixture {
   let problems = Notes()
 
   init(
-    policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
+    policy: CachePolicy = .http, envelope: Envelope = .none, account: (@Sendable (Request) -> String?)? = nil,
     behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
     stub = StubTransport(on: scheduler, answer)
@@ -32,7 +32,7 @@ struct CacheFixture {
     }
     network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler,
+        baseURL: URL(string: "http://h"), envelope: envelope, transport: stub, mapping: scheduler,
         interceptors: [CacheInterceptor(cache, policy: policy, account: account)] + behind))
   }
 

@@ -13,7 +13,8 @@ enum SharedDefault {
     routes.on("POST", "/like") { _ in .json(#"{"code":200,"data":false}"#) }
     routes.on("GET", "/refused") { _ in .json(#"{"code":40301,"message":"请先登录"}"#) }
     let server = try LoopbackServer(routes: routes)
-    try Network.setDefault(Network(Backend(baseURL: server.url, commonParameters: { ["token": "secret"] })))
+    try Network.setDefault(
+      Network(Backend(baseURL: server.url, commonParameters: { ["token": "secret"] }, envelope: .standard)))
     return server
   }
 

@@ -33,7 +33,8 @@ struct Pass: Interceptor {
 func network(_ interceptors: [any Interceptor]) -> Network {
   Network(
     Backend(
-      baseURL: URL(string: "http://127.0.0.1"), transport: AtOnce(), mapping: Here(), interceptors: interceptors))
+      baseURL: URL(string: "http://127.0.0.1"), envelope: .standard, transport: AtOnce(), mapping: Here(),
+      interceptors: interceptors))
 }
 
 struct User: Decodable, Sendable {

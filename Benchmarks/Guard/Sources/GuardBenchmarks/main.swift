@@ -48,11 +48,13 @@ struct Message: Decodable, Sendable {
 let arguments = CommandLine.arguments
 let server = URL(string: ProcessInfo.processInfo.environment["SERVER"] ?? "") ?? URL(filePath: "/")
 let network = Network(
-  Backend(baseURL: URL(string: "http://127.0.0.1"), transport: AtOnce(), mapping: Here()))
+  Backend(baseURL: URL(string: "http://127.0.0.1"), envelope: .standard, transport: AtOnce(), mapping: Here()))
+// The body is the model.
+let plain = network.with { $0.envelope = .none }
 let busy = network.with {
   $0.interceptors = [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
 }
-let delivered = network.with { $0.delivery = Here() }
+let delivered = plain.with { $0.delivery = Here() }
 let authenticated = network.with {
   let store = MemoryTokenStore(Token(access: "abc", expiry: .distantFuture))
   $0.interceptors = [
@@ -84,12 +86,12 @@ func chain(_ count: Int) -> Observable<Int> {
 let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
-  "typed": { for _ in 0..<$0 { use(network.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
+  "typed": { for _ in 0..<$0 { use(plain.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
   "fetch": { count in
     let done = DispatchSemaphore(value: 0)
     Task.detached {
       do {
-        for _ in 0..<count { use(try await network.fetch(.get("/x"), as: Message.self)) }
+        for _ in 0..<count { use(try await plain.fetch(.get("/x"), as: Message.self)) }
       } catch {
         fatalError("\(error)")
       }
@@ -105,7 +107,7 @@ let programs: [String: (Int) throws -> Void] = [
   "query": { count in
     for number in 0..<count {
       let call = Call.get("/x", query: ["page": number, "q": "swift"])
-      use(network.request(call, as: Message.self).subscribe(onSuccess: { use($0) }))
+      use(plain.request(call, as: Message.self).subscribe(onSuccess: { use($0) }))
     }
   },
   "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
@@ -139,7 +141,7 @@ let programs: [String: (Int) throws -> Void] = [
     }
   },
   "call": { count in
-    let network = Network(Backend(baseURL: server, transport: try CurlTransport()))
+    let network = Network(Backend(baseURL: server, envelope: .standard, transport: try CurlTransport()))
     let done = DispatchSemaphore(value: 0)
     for _ in 0..<count {
       use(

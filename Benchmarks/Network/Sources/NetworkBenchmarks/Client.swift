@@ -67,7 +67,7 @@ enum Clients {
 
   private static func netLayer(_ url: URL) throws -> Client {
     let network = Network(
-      Backend(baseURL: url.deletingLastPathComponent(), transport: try transport()))
+      Backend(baseURL: url.deletingLastPathComponent(), envelope: .standard, transport: try transport()))
     let path = url.lastPathComponent
     return looping("NetLayer") { done in
       _ = network.json(.get, path).data(User.self).subscribe(

@@ -47,7 +47,7 @@ struct Memory {
         return []
       }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: connections, maxConnections: connections))
-      let network = Network(Backend(baseURL: server.url, transport: transport))
+      let network = Network(Backend(baseURL: server.url, envelope: .standard, transport: transport))
       let bag = CompositeDisposable()
       guard let before = Self.resident else { return [] }
       for _ in 0..<count {

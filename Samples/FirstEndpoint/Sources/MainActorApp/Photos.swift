@@ -16,7 +16,7 @@ nonisolated extension Network {
 }
 
 func readme(photosURL: URL, bag: DisposeBag) {
-  let photos = Network(Backend(baseURL: photosURL))
+  let photos = Network(Backend(baseURL: photosURL, envelope: .standard))
   Observable.zip(photos.person(1), photos.posts(after: nil))
     .subscribe(
       onNext: { print("\($0.0.name) has \($0.1.items.count) posts") },

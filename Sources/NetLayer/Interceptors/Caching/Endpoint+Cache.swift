@@ -14,8 +14,8 @@ extension Endpoint {
 }
 
 extension Call {
-  /// Calls the endpoint on `network` and emits every response of the cache policy, regardless of its status.
-  /// `Response.origin` distinguishes them.
+  /// Calls the endpoint on `network` and emits every response of the cache policy that is a success. `Response.origin`
+  /// distinguishes them.
   ///
   /// A stored response that `map(_:at:)` or `common()` can't read is omitted if the server's response follows.
   ///
@@ -23,7 +23,7 @@ extension Call {
   ///   network has no `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Observable<Response> {
     guard caching.policy == nil || network.cacheInterceptor != nil else { return .error(network.hasNoCache) }
-    return network.responses(self, progress: progress)
+    return network.responses(self, progress: progress).settled()
   }
 }
 

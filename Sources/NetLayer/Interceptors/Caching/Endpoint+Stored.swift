@@ -17,7 +17,7 @@ extension Endpoint {
     _ type: Model.Type, at path: String? = nil, on network: Network = .default
   ) -> Single<Model?> {
     cachedResponse(on: network).map { response in
-      try? response?.validated().model(type, at: path, failsOnEmptyData: true)
+      try? response?.validated().model(type, inBodyAt: path)
     }
   }
 

@@ -17,7 +17,7 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
     return call.request(on: network, progress: progress)
       .delivering { response in
         (
-          model: try response.validated().model(Model.self, at: path, failsOnEmptyData: true),
+          model: try response.validated().model(Model.self, inBodyAt: path),
           isLocal: response.origin.isCache
         )
       }
@@ -38,7 +38,7 @@ extension Endpoint {
   /// ```
   /// - Parameters:
   ///   - type: Any `Decodable`.
-  ///   - path: The path of the model in the body, such as `data.user`; `nil` for the whole body.
+  ///   - path: The path of the model in the whole body, such as `data.user`; `nil` for the payload.
   ///   - onCache: A closure that is called at most once, before the result.
   public func onCache<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, _ onCache: @escaping @Sendable (Model) -> Void

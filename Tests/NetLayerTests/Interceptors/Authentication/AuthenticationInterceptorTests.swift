@@ -193,8 +193,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     ] {
       let virtual = server { "new" }
       let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
-      let response: Single<Response> = network.request(Recording(body: body))
-      virtual.note("", response)
+      virtual.note("", network.response(Recording(body: body)))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, [result])
     }

@@ -51,6 +51,29 @@ final class CacheDecisionTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 2)
   }
 
+  func test_a304ThatDoesNotConfirmTheEntry_removesIt() {
+    let headers: HTTPHeaders = ["ETag": "\"a\"", "Cache-Control": "max-age=60"]
+    let fixture = CacheFixture { request in
+      request.headers["If-None-Match"] == nil
+        ? .response(headers: headers, body: Data("own".utf8), after: 1)
+        : .response(status: 304, headers: ["ETag": "\"b\""])
+    }
+    fixture.get()
+    // The request without a condition is still on its way.
+    let subscription = fixture.network.responses(Call(Plain(headers: ["Cache-Control": "no-cache"]))).subscribe()
+    fixture.scheduler.advanceBy(0)
+    XCTAssertEqual(fixture.requests, 3)
+    XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
+    subscription.dispose()
+  }
+
+  func test_accountAndOwnKey_outliveTokens() {
+    let fixture = CacheFixture(account: { _ in "ada" }, CacheFixture.counting(["Cache-Control": "max-age=60"]))
+    let options = CacheOptions(key: "own")
+    fixture.get(Plain(headers: ["Authorization": "old"], caching: options))
+    XCTAssertEqual(fixture.get(Plain(headers: ["Authorization": "new"], caching: options)).bodies, ["1"])
+  }
+
   func test_a304WithoutACondition_doesNotConfirmAnUnreadableEntry() {
     let turns = StubTransport.StubbedResponse.sequence([
       .response(headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"], body: Data(#"{"old":1}"#.utf8)),

@@ -307,7 +307,7 @@ final class CacheInterceptorTests: XCTestCase {
     request.destination = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
     let before = fixture.requests
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.send(request).asObservable().subscribe(observer)
+    let subscription = fixture.network.response(request).asObservable().subscribe(observer)
     // The file is written on a real queue, independently of the virtual time.
     let isOver = NSPredicate { _, _ in
       fixture.scheduler.start()
@@ -331,7 +331,7 @@ final class CacheInterceptorTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":500}"#.utf8)),
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":200}"#.utf8)),
     ])
-    let fixture = CacheFixture { _ in turns }
+    let fixture = CacheFixture(envelope: .standard) { _ in turns }
     fixture.get()
     XCTAssertEqual(fixture.get().bodies, [#"{"code":200}"#])
     XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])

@@ -97,7 +97,7 @@ final class CacheInvalidationTests: XCTestCase {
       .response(status: 404, headers: ["Cache-Control": "max-age=60"], body: Data(#"{"code":40401}"#.utf8)),
       .response(body: Data("new".utf8)),
     ])
-    let fixture = CacheFixture { _ in turns }
+    let fixture = CacheFixture(envelope: .standard) { _ in turns }
     fixture.get()
     fixture.get(["Cache-Control": "no-cache"])
     XCTAssertEqual(fixture.get().bodies, ["new"])
@@ -183,7 +183,7 @@ final class CacheInvalidationTests: XCTestCase {
       (#"{"code":"E1001","data":null}"#, false), (#"{"code":500}"#, false), (#"{"code":"500"}"#, false),
       (#"{"code":200,"data":1}"#, true), (#"{"code":"200"}"#, true), (#"{"code":null}"#, false),
     ] {
-      let fixture = CacheFixture { _ in .json(body) }
+      let fixture = CacheFixture(envelope: .standard) { _ in .json(body) }
       fixture.get(.networkOnly)
       XCTAssertEqual(fixture.get(.cacheOnly).bodies, isKept ? [body] : [], body)
     }

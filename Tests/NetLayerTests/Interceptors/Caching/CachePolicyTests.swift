@@ -169,7 +169,7 @@ final class CachePolicyTests: XCTestCase {
       .response(status: 500),
       .response(status: 206), .json(#"{"code":40301,"message":"no"}"#),
     ] {
-      let fixture = CacheFixture { _ in answer }
+      let fixture = CacheFixture(envelope: .standard) { _ in answer }
       fixture.get(.networkOnly)
       XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
     }

@@ -77,7 +77,13 @@ final class CacheShortageTests: XCTestCase {
       XCTAssertTrue(problems.told.first?.contains("Too many open files") == true, "\(problems.told)")
     }
     XCTAssertEqual(found(keys, in: again), keys.filter { $0 != "7" })
-    withoutDescriptors { XCTAssertEqual(found(keys, in: again), [], "an open directory alone gives no file") }
+    // Threads of earlier tests may close a descriptor meanwhile, so there are several attempts.
+    let attempts = (0..<5).lazy.map { _ in
+      var all: [String] = []
+      self.withoutDescriptors { all = self.found(keys, in: again) }
+      return all
+    }
+    XCTAssertTrue(attempts.contains([]), "an open directory alone gives no file")
     XCTAssertEqual(found(keys, in: again), keys.filter { $0 != "7" })
     store(["new"], in: again)
     XCTAssertEqual(found(["new"], in: again), ["new"])

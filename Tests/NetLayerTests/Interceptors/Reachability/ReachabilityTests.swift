@@ -53,6 +53,17 @@ final class ReachabilityTests: XCTestCase {
     }
   }
 
+  func test_row_3_11_errorThatIsNotTransient_isNotResentWhenOnline() {
+    let virtual = VirtualNetwork(.sequence([.failure(.tls, after: 1), .json("ok")]))
+    let state = BehaviorRelay(value: true)
+    virtual.scheduler.scheduleAt(500) { state.accept(false) }
+    virtual.scheduler.scheduleAt(9000) { state.accept(true) }
+    let network = virtual.network(WaitForNetwork(Switch(state: state), scheduler: virtual.scheduler))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["tls @1000"])
+  }
+
   func test_row_3_11_unreachableServer_isNotAMissingNetwork() {
     let virtual = VirtualNetwork(.failure(.connection))
     let network = virtual.network(
