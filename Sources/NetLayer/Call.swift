@@ -8,32 +8,104 @@ import PortableFoundation
 /// let made = try await network.fetch(.post("/user/repos", json: NewRepo(name: "x")).timeout(.seconds(5)), as: Repo.self)
 /// ```
 /// Write a call as `.get(…)`, `.post(…)` and so on wherever a function takes an endpoint. The methods that modify an
-/// endpoint (`header`, `query`, `timeout` …) return a modified copy.
-public struct Call: Endpoint {
+/// endpoint (`header`, `query`, `timeout` …) return a modified copy with the same result.
+public struct Call<Output: Sendable>: Endpoint {
+  @usableFromInline var content: CallContent
+  /// The `Accept` field of the result's type.
+  public let accept: String?
+  @usableFromInline let reader: @Sendable (Response) throws -> Output
+
+  /// Reads the result from `response`.
+  public func read(_ response: Response) throws -> Output { try reader(response) }
+
   /// The URL that `path` is relative to; `nil` for the backend's base URL.
-  public var baseURL: URL?
+  public var baseURL: URL? {
+    get { content.baseURL }
+    set { content.baseURL = newValue }
+  }
   /// The path, relative to the base URL, or an absolute URL.
   public var path: String {
+    get { content.path }
+    set { content.path = newValue }
+  }
+  /// The method.
+  public var method: HTTPMethod {
+    get { content.method }
+    set { content.method = newValue }
+  }
+  /// The content to send.
+  public var task: HTTPTask {
+    get { content.task }
+    set { content.task = newValue }
+  }
+  /// The header fields, which take precedence over the backend's.
+  public var headers: HTTPHeaders {
+    get { content.headers }
+    set { content.headers = newValue }
+  }
+  /// The cache options of the call.
+  public var caching: CacheOptions {
+    get { content.caching }
+    set { content.caching = newValue }
+  }
+  /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`.
+  public var timeout: Duration? {
+    get { content.timeout }
+    set { content.timeout = newValue }
+  }
+  /// The priority of the request in the queue for a connection; `nil` for the backend's.
+  public var priority: Request.Priority? {
+    get { content.priority }
+    set { content.priority = newValue }
+  }
+  /// The version of HTTP; `nil` for the backend's. Downloads to files and event streams use HTTP/1.1 if only the backend
+  /// chooses `http2`, because over HTTP/2 a truncated body may look complete.
+  public var httpVersion: Request.HTTPVersion? {
+    get { content.httpVersion }
+    set { content.httpVersion = newValue }
+  }
+  /// The values that the request carries for interceptors.
+  public var context: Context {
+    get { content.context }
+    set { content.context = newValue }
+  }
+}
+
+extension Call {
+  /// Creates the call that `endpoint` describes.
+  public init<E: Endpoint>(_ endpoint: E) where E.Output == Output {
+    self.init(content: CallContent(endpoint), accept: endpoint.accept) { try endpoint.read($0) }
+  }
+}
+
+extension Call where Output == Response {
+  /// Creates a call of `method` to a path of the backend or to an absolute URL.
+  public init(
+    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, headers: HTTPHeaders = [:],
+    caching: CacheOptions = CacheOptions()
+  ) {
+    self.init(CallContent(method, url, task: task, headers: headers, caching: caching))
+  }
+
+  init(_ content: CallContent) { self.init(content: content, accept: nil) { try $0.settled() } }
+}
+
+/// The content of a call, whatever its result.
+@usableFromInline
+struct CallContent: Sendable {
+  var baseURL: URL?
+  var path: String {
     get { (target as? String) ?? (target as? URL)?.absoluteString ?? "\(target)" }
     set { target = newValue }
   }
-  /// The method.
-  public var method: HTTPMethod
-  /// The content to send.
-  public var task: HTTPTask
-  /// The header fields, which take precedence over the backend's.
-  public var headers: HTTPHeaders
-  /// The cache options of the call.
-  public var caching: CacheOptions
-  /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`.
-  public var timeout: Duration?
-  /// The priority of the request in the queue for a connection; `nil` for the backend's.
-  public var priority: Request.Priority?
-  /// The version of HTTP; `nil` for the backend's. Downloads to files and event streams use HTTP/1.1 if only the backend
-  /// chooses `http2`, because over HTTP/2 a truncated body may look complete.
-  public var httpVersion: Request.HTTPVersion?
-  /// The values that the request carries for interceptors.
-  public var context: Context {
+  var method: HTTPMethod
+  var task: HTTPTask
+  var headers: HTTPHeaders
+  var caching: CacheOptions
+  var timeout: Duration?
+  var priority: Request.Priority?
+  var httpVersion: Request.HTTPVersion?
+  var context: Context {
     get { notes ?? Context() }
     set { notes = newValue }
   }
@@ -44,8 +116,7 @@ public struct Call: Endpoint {
   /// The target that the caller passed.
   private(set) var target: any URLConvertible
 
-  /// Creates a call of `method` to a path of the backend or to an absolute URL.
-  public init(
+  init(
     _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, headers: HTTPHeaders = [:],
     caching: CacheOptions = CacheOptions()
   ) {
@@ -56,14 +127,15 @@ public struct Call: Endpoint {
     self.caching = caching
   }
 
-  /// Creates the call that `endpoint` describes.
-  public init<E: Endpoint>(_ endpoint: E) {
-    if E.self == Call.self, let call = endpoint as? Call {
-      self = call
+  @usableFromInline
+  init<E: Endpoint>(_ endpoint: E) {
+    // The most frequent type, which needs no search for a conformance.
+    if E.self == Call<Response>.self, let call = endpoint as? Call<Response> {
+      self = call.content
       return
     }
-    if let wrapper = endpoint as? any CallWrapper {
-      self = wrapper.call
+    if let call = endpoint as? any HasCallContent {
+      self = call.content
       return
     }
     baseURL = endpoint.baseURL
@@ -83,7 +155,14 @@ public struct Call: Endpoint {
   }
 }
 
-extension Call {
+/// The calls of any result.
+private protocol HasCallContent {
+  var content: CallContent { get }
+}
+
+extension Call: HasCallContent {}
+
+extension CallContent {
   /// Applies to `request` the settings in which the call differs from its backend.
   func adjust(_ request: inout Request) {
     // 0 would disable the limit, so a deadline that has just passed becomes a short one.
@@ -101,6 +180,13 @@ extension Call {
     if request.context[Signing.AwaitedSignature.self] != nil { request.context[Signing.AwaitedSignature.self] = nil }
     if request.context[Attempt.self] > 1 { request.context[Attempt.self] = 1 }
     request.context[HasNotes.self] = true
+  }
+
+  /// Returns the content with `parameters` added to the query.
+  func adding(query parameters: Parameters) -> CallContent {
+    var content = self
+    content.add(query: parameters)
+    return content
   }
 
   /// Adds `parameters` to the query, replacing parameters of the same name.
@@ -122,9 +208,4 @@ extension Call {
 /// A marker of requests to which a caller has attached values that interceptors may read.
 enum HasNotes: ContextKey {
   static let defaultValue = false
-}
-
-/// An endpoint that wraps a call.
-protocol CallWrapper {
-  var call: Call { get }
 }

@@ -11,9 +11,26 @@ import PortableFoundation
 ///   var task: HTTPTask { switch self { case .detail(let id): .parameters(["userid": id]) } }
 /// }
 /// ```
+/// An endpoint that declares its result as `Output` is called without naming it again:
+///
+/// ```swift
+/// struct UserDetail: Endpoint {
+///   typealias Output = User
+///   let id: Int
+///   var path: String { "/users/\(id)" }
+/// }
+/// let user = try await network.fetch(UserDetail(id: 7))
+/// ```
 /// The package reads each property once, when it creates a call. ``Call`` is an endpoint for calls that need no type of
 /// their own.
-public protocol Endpoint: Sendable {
+public protocol Endpoint<Output>: Sendable {
+  /// The type of the result; by default the whole `Response`.
+  ///
+  /// It may be any `Decodable`, decoded from the payload, any `ResponseReadable`, or `Void`. For other types, the endpoint
+  /// must implement `read(_:)`.
+  associatedtype Output: Sendable = Response
+  /// The type of an error response's body, for `error.body(of:)`; `Never` by default.
+  associatedtype Failure: Decodable & Sendable = Never
   /// The URL that `path` is relative to; `nil`, the default, for the backend's base URL.
   var baseURL: URL? { get }
   /// The path, joined to the base URL with exactly one slash, or an absolute URL.
@@ -29,6 +46,12 @@ public protocol Endpoint: Sendable {
   var headers: HTTPHeaders { get }
   /// The cache options; by default the options of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
+  /// The `Accept` field to send unless the request has one; by default the result type's.
+  var accept: String? { get }
+  /// Reads the result from `response`, whose status is a success. The package implements this for the types above.
+  ///
+  /// - Throws: A `NetworkError`, usually of kind `parse`. Any other error becomes the underlying error of kind `other`.
+  func read(_ response: Response) throws -> Output
 }
 
 extension Endpoint {
@@ -42,4 +65,58 @@ extension Endpoint {
   public var headers: HTTPHeaders { [:] }
   /// The options of the backend's `CacheInterceptor`.
   public var caching: CacheOptions { CacheOptions() }
+  /// No `Accept` field.
+  public var accept: String? { nil }
+}
+
+extension Endpoint where Output == Response {
+  /// Returns the response, unless its body is an envelope whose code reports a failure.
+  public func read(_ response: Response) throws -> Output { try response.settled() }
+}
+
+extension Endpoint where Output == Void {
+  /// Succeeds, unless the body is an envelope whose code reports a failure.
+  public func read(_ response: Response) throws -> Output {
+    _ = try response.settled()
+    return ()
+  }
+}
+
+extension Endpoint where Output: Decodable {
+  /// The media type of JSON.
+  public var accept: String? { "application/json" }
+  /// Decodes a model from the payload, if the code of its envelope is a success.
+  public func read(_ response: Response) throws -> Output { try response.payload(Output.self) }
+}
+
+extension Endpoint where Output: ResponseReadable {
+  /// The `Accept` field of the result's type.
+  public var accept: String? { Output.accept }
+  /// Reads the response as the result's type.
+  public func read(_ response: Response) throws -> Output { try Output.read(response) }
+}
+
+extension Endpoint where Output: ResponseReadable & Decodable {
+  /// The `Accept` field of the result's type.
+  public var accept: String? { Output.accept }
+  /// Reads the response as the result's type.
+  public func read(_ response: Response) throws -> Output { try Output.read(response) }
+}
+
+extension Endpoint {
+  /// Returns the same endpoint with a model of the payload as its result.
+  @_disfavoredOverload
+  public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> Call<Model> {
+    Call<Model>(content: CallContent(self), accept: "application/json") { try $0.payload(type) }
+  }
+
+  /// Returns the same endpoint with `Result` as the type of its result.
+  public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> Call<Result> {
+    Call<Result>(content: CallContent(self), accept: Result.accept) { try Result.read($0) }
+  }
+
+  /// Returns the same endpoint without a result: the call only succeeds or fails.
+  public func `as`(_ type: Void.Type) -> Call<Void> {
+    Call<Void>(content: CallContent(self), accept: nil) { _ = try $0.settled() }
+  }
 }

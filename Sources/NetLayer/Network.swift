@@ -63,17 +63,17 @@ public final class Network: Sendable {
   /// Builds and sends the request of `call` at each subscription. Emits the response of any status; if interceptors
   /// emit several responses, only the last one.
   @usableFromInline
-  func send(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
+  func send(_ call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
     pipeline.response(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// Builds and sends the request of `call` at each subscription. Emits every response of the interceptors.
-  func responses(_ call: Call, accept: String? = nil, progress: ProgressHandler? = nil) -> Observable<Response> {
+  func responses(_ call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil) -> Observable<Response> {
     pipeline.responses(progress) { [builder] in try builder.request(for: call, accept: accept) }
   }
 
   /// The same, with every response read as JSON whose envelope has been checked.
-  func checkedJSON(_ call: Call, progress: ProgressHandler? = nil) -> Observable<JSON> {
+  func checkedJSON(_ call: CallContent, progress: ProgressHandler? = nil) -> Observable<JSON> {
     Observable(CheckedJSON(pipeline: pipeline, builder: builder, call: call, progress: progress))
   }
 
@@ -81,10 +81,10 @@ public final class Network: Sendable {
   private final class CheckedJSON: StreamSource {
     private let pipeline: CallPipeline
     private let builder: RequestBuilder
-    private let call: Call
+    private let call: CallContent
     private let progress: ProgressHandler?
 
-    init(pipeline: CallPipeline, builder: RequestBuilder, call: Call, progress: ProgressHandler?) {
+    init(pipeline: CallPipeline, builder: RequestBuilder, call: CallContent, progress: ProgressHandler?) {
       (self.pipeline, self.builder, self.call, self.progress) = (pipeline, builder, call, progress)
     }
 

@@ -199,7 +199,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(try failure(of: network.request(Ping())).kind, .status)
     XCTAssertEqual(try failure(of: network.request(Ping(), as: String.self)).kind, .status)
     XCTAssertEqual(try failure(of: network.data(.get, "/a")).kind, .status)
-    XCTAssertEqual(try failure(of: network.request(Ping(), as: Void.self)).code, 404)
+    XCTAssertEqual(try failure(of: network.request(Ping().as(Void.self))).code, 404)
   }
 
   func test_row_1_5_result_canBeTextBytesJSONOrVoid() throws {
@@ -207,7 +207,7 @@ final class NetworkTests: XCTestCase {
     XCTAssertEqual(record(network.request(Ping(), as: String.self)).elements, [#"{"a":1}"#])
     XCTAssertEqual(record(network.request(Ping(), as: Data.self)).elements, [Data(#"{"a":1}"#.utf8)])
     XCTAssertEqual(record(network.request(Ping(), as: JSON.self)).elements.first?["a"].int, 1)
-    XCTAssertEqual(record(network.request(Ping(), as: Void.self)).elements.count, 1)
+    XCTAssertEqual(record(network.request(Ping().as(Void.self))).elements.count, 1)
     XCTAssertEqual(record(network.request(Ping(), as: [String: Int].self)).elements, [["a": 1]])
   }
 }

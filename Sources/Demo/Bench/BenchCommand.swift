@@ -68,7 +68,7 @@ enum BenchCommand {
   }
 
   /// Sends one request and emits its sample. A failure is also a sample.
-  private static func sample(_ target: Call, _ network: Network) -> Observable<BenchFigures.Sample> {
+  private static func sample(_ target: Call<Response>, _ network: Network) -> Observable<BenchFigures.Sample> {
     .deferred {
       let start = ContinuousClock.now
       return network.response(target).map { response in

@@ -51,7 +51,7 @@ struct GetOptions: CommandOptions {
   }
 
   /// Returns the call of `url` with the given method and body.
-  func target(_ url: URL) -> Call {
+  func target(_ url: URL) -> Call<Response> {
     guard let body else { return Call(method ?? .get, url) }
     let isJSON = (try? JSON(body)) != nil
     let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"

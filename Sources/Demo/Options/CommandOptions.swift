@@ -68,7 +68,7 @@ extension URLOptions {
   /// Returns the call of the URL.
   ///
   /// - Throws: `UsageError` if there is no URL.
-  func target() throws -> Call {
+  func target() throws -> Call<Response> {
     guard let url else { throw UsageError("no URL given: pass an http:// or https:// URL") }
     return .get(url)
   }

@@ -39,7 +39,7 @@ final class RequestBuilder: Sendable {
   /// ones. `accept` is the `Accept` field, unless the request has one.
   ///
   /// - Throws: `NetworkError` of kind `encoding` or `invalidRequest`, with the request as far as it was built.
-  func request(for call: Call, accept: String? = nil) throws -> Request {
+  func request(for call: CallContent, accept: String? = nil) throws -> Request {
     let plain = call.baseURL == nil ? base?.url(for: call.target) : nil
     let url = try plain ?? call.target.url(below: call.baseURL ?? baseURL)
     let isOwn = !call.isForeign && (plain != nil || isOwn(url))

@@ -18,7 +18,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<JSON> {
-    json(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
+    checkedJSON(CallContent(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
   /// Requests text and emits it if the status is a success. The parameters are the same as in `json`.
@@ -47,7 +47,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<Response> {
-    responses(Call(method, url, parameters: parameters, encoding: encoding, headers: headers))
+    responses(CallContent(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
   /// Unavailable: use a ``Call`` such as `.get(url)`.

@@ -2,11 +2,20 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Calls `endpoint` and emits the response if it is a success: its status, and the code if its body is an envelope.
+  /// Calls `endpoint` and emits its result: the type that the endpoint declares, else the response.
   ///
-  /// For a response of any status, use `response(_:)`.
-  public func request(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Single<Response> {
-    send(Call(endpoint), progress: progress).settled()
+  /// A status outside 200 to 299 is an error, and so is an envelope whose code reports a failure. For a response of any
+  /// status, use `response(_:)`.
+  @inlinable
+  public func request<E: Endpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Output> {
+    send(CallContent(endpoint), accept: endpoint.accept, progress: progress)
+      .delivering { try endpoint.read(try $0.validated()) }
+  }
+
+  /// The same for a response, which is delivered on the `mapping` scheduler, because mapping usually follows.
+  public func request<E: Endpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<Response>
+  where E.Output == Response {
+    send(CallContent(endpoint), accept: endpoint.accept, progress: progress).read { try endpoint.read($0) }
   }
 
   /// Calls `endpoint` and emits the response of any status; several, if an interceptor emits them, such as a cache that
@@ -14,14 +23,7 @@ extension Network {
   ///
   /// Check them with `validated()`, `common()` or `map(_:at:)`.
   public func response(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<Response> {
-    responses(Call(endpoint), progress: progress)
-  }
-
-  /// Calls `endpoint` and emits its typed result.
-  @inlinable
-  public func request<E: TypedEndpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> {
-    send(Call(endpoint), accept: endpoint.accept, progress: progress)
-      .delivering { try endpoint.read(try $0.validated()) }
+    responses(CallContent(endpoint), accept: endpoint.accept, progress: progress)
   }
 
   /// Calls `endpoint` and decodes a model from the payload: the whole body, or the member of the backend's envelope
@@ -31,7 +33,7 @@ extension Network {
   public func request<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
-    request(typed: endpoint.as(type) as TypedCall<Model>, progress: progress)
+    request(typed: endpoint.as(type) as Call<Model>, progress: progress)
   }
 
   /// Calls `endpoint` and emits text (`String`), bytes (`Data`), `JSON` or another `ResponseReadable` if the status is
@@ -40,20 +42,13 @@ extension Network {
   public func request<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) -> Single<Result> {
-    request(typed: endpoint.as(type) as TypedCall<Result>, progress: progress)
+    request(typed: endpoint.as(type) as Call<Result>, progress: progress)
   }
 
-  /// Calls `endpoint` and succeeds if its status is a success, and the code if its body is an envelope.
-  public func request(
-    _ endpoint: some Endpoint, as type: Void.Type, progress: ProgressHandler? = nil
-  ) -> Single<Void> {
-    request(typed: endpoint.as(type), progress: progress)
-  }
-
-  /// The same as `request` of a typed endpoint. `Call.init` would need a cast to find the call.
+  /// The same as `request` of an endpoint. `CallContent.init` would need a cast to find the content.
   @inlinable
-  func request<Result>(typed: TypedCall<Result>, progress: ProgressHandler?) -> Single<Result> {
-    send(typed.call, accept: typed.accept, progress: progress)
+  func request<Result>(typed: Call<Result>, progress: ProgressHandler?) -> Single<Result> {
+    send(typed.content, accept: typed.accept, progress: progress)
       .delivering { [reader = typed.reader] in try reader(try $0.validated()) }
   }
 
@@ -70,21 +65,24 @@ extension Network {
 
   /// Calls `endpoint` and emits its JSON in an envelope if status and code mean success.
   public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
-    checkedJSON(Call(endpoint), progress: progress)
+    checkedJSON(CallContent(endpoint), progress: progress)
   }
 
-  /// Calls `endpoint` and emits its progress, then the result.
-  public func transfer<E: TypedEndpoint>(_ endpoint: E) -> Observable<Transfer<E.Response>> {
-    Transfer.stream { self.request(endpoint, progress: $0) }
-  }
-
-  /// Calls `endpoint` and emits its progress, then the response if it is a success.
-  public func transfer(_ endpoint: some Endpoint) -> Observable<Transfer<Response>> {
+  /// Calls `endpoint` and emits its progress, then its result.
+  public func transfer<E: Endpoint>(_ endpoint: E) -> Observable<Transfer<E.Output>> {
     Transfer.stream { self.request(endpoint, progress: $0) }
   }
 }
 
 extension Endpoint {
+  /// Calls the endpoint on `network` and emits its result.
+  @inlinable
+  public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Output> {
+    network.request(self, progress: progress)
+  }
+}
+
+extension Endpoint where Output == Response {
   /// Calls the endpoint on `network` and emits the response if it is a success.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
     network.request(self, progress: progress)
@@ -92,17 +90,10 @@ extension Endpoint {
 }
 
 extension ObservableType where Element: Endpoint {
-  /// Calls each endpoint on `network` immediately and emits the responses in the order of their arrival. The first error
+  /// Calls each endpoint on `network` immediately and emits the results in the order of their arrival. The first error
   /// ends the stream.
-  public func request(on network: Network = .default) -> Observable<Response> {
-    flatMap { network.request($0) as Single<Response> }
-  }
-}
-
-extension ObservableType where Element: TypedEndpoint {
-  /// Calls each endpoint on `network` immediately and emits the results in the order of their arrival.
   @inlinable
-  public func request(on network: Network = .default) -> Observable<Element.Response> {
-    flatMap { network.request($0) as Single<Element.Response> }
+  public func request(on network: Network = .default) -> Observable<Element.Output> {
+    flatMap { network.request($0) as Single<Element.Output> }
   }
 }

@@ -18,7 +18,7 @@ extension Network {
   public func fetch<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Model {
-    try await fetch(endpoint.as(type) as TypedCall<Model>, progress: progress)
+    try await fetch(endpoint.as(type) as Call<Model>, progress: progress)
   }
 
   /// Calls `endpoint` and returns text (`String`), bytes (`Data`), `JSON` or another `ResponseReadable` if the status
@@ -28,33 +28,25 @@ extension Network {
   public func fetch<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Result {
-    try await fetch(endpoint.as(type) as TypedCall<Result>, progress: progress)
+    try await fetch(endpoint.as(type) as Call<Result>, progress: progress)
   }
 
-  /// Calls `endpoint` and returns its typed result.
-  ///
-  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
-  public func fetch<E: TypedEndpoint>(
-    _ endpoint: E, progress: ProgressHandler? = nil
-  ) async throws(NetworkError) -> E.Response {
-    let response = try await answer(to: Call(endpoint), endpoint.accept, progress)
-    return try result(of: response) { try endpoint.read($0) }
-  }
-
-  /// Calls `endpoint` and returns the response if it is a success: its status, and the code if its body is an envelope.
-  /// Use it also for calls without a response body.
+  /// Calls `endpoint` and returns its result: the type that the endpoint declares, else the response. Use it also for
+  /// calls without a response body.
   ///
   /// ```swift
   /// try await github.fetch(.delete("/repos/octocat/x"))
   /// ```
-  /// For a response of any status, use `response(_:)`.
+  /// A status outside 200 to 299 is an error, and so is an envelope whose code reports a failure. For a response of any
+  /// status, use `response(_:)`.
   ///
   /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @discardableResult
-  public func fetch(
-    _ endpoint: some Endpoint, progress: ProgressHandler? = nil
-  ) async throws(NetworkError) -> Response {
-    try result(of: try await answer(to: Call(endpoint), nil, progress)) { try $0.settled() }
+  public func fetch<E: Endpoint>(
+    _ endpoint: E, progress: ProgressHandler? = nil
+  ) async throws(NetworkError) -> E.Output {
+    let response = try await answer(to: CallContent(endpoint), endpoint.accept, progress)
+    return try result(of: response) { try endpoint.read($0) }
   }
 
   /// Calls `endpoint` and returns the response of any status; the last one, if an interceptor emits several.
@@ -63,12 +55,7 @@ extension Network {
   public func response(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Response {
-    try await answer(to: Call(endpoint), nil, progress)
-  }
-
-  /// Calls `endpoint` and succeeds if its status is a success, and the code if its body is an envelope.
-  public func fetch(_ endpoint: some Endpoint, as type: Void.Type) async throws(NetworkError) {
-    try await fetch(endpoint.as(type))
+    try await answer(to: CallContent(endpoint), endpoint.accept, progress)
   }
 
   /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
@@ -83,7 +70,7 @@ extension Network {
   }
 
   private func answer(
-    to call: Call, _ accept: String?, _ progress: ProgressHandler?
+    to call: CallContent, _ accept: String?, _ progress: ProgressHandler?
   ) async throws(NetworkError) -> Response {
     try await awaited(send(call, accept: accept, progress: progress))
   }

@@ -32,20 +32,11 @@ extension Network {
     run(response(request).delivering { try $0.validated() }, completion)
   }
 
-  /// Calls `endpoint`, then calls `completion` once with the response, if its status is a success, or with the error.
+  /// Calls `endpoint`, then calls `completion` once with its result or the error.
   @discardableResult
-  public func start(
-    _ endpoint: some Endpoint, progress: ProgressHandler? = nil,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> RunningRequest {
-    run(send(Call(endpoint), progress: progress).delivering { try $0.settled() }, completion)
-  }
-
-  /// Calls `endpoint`, then calls `completion` once with its typed result or the error.
-  @discardableResult
-  public func start<E: TypedEndpoint>(
+  public func start<E: Endpoint>(
     _ endpoint: E, progress: ProgressHandler? = nil,
-    completion: @escaping @Sendable (Result<E.Response, NetworkError>) -> Void
+    completion: @escaping @Sendable (Result<E.Output, NetworkError>) -> Void
   ) -> RunningRequest {
     run(request(endpoint, progress: progress), completion)
   }

@@ -12,20 +12,12 @@ extension Network {
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself.
   @available(*, noasync, message: "await request(_:).value instead")
-  public func wait<E: TypedEndpoint>(for endpoint: E) throws -> E.Response {
-    try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<E.Response> }
-  }
-
-  /// Calls `endpoint` and blocks until the response arrives, if it is a success. See the overload with a typed result.
-  ///
-  /// - Throws: The call's `NetworkError`.
-  @available(*, noasync, message: "await request(_:).value instead")
-  public func wait(for endpoint: some Endpoint) throws -> Response {
-    try waiting(for: Call(endpoint)) { $0.request(endpoint) as Single<Response> }
+  public func wait<E: Endpoint>(for endpoint: E) throws -> E.Output {
+    try waiting(for: CallContent(endpoint)) { $0.request(endpoint) as Single<E.Output> }
   }
 
   private func waiting<Result: Sendable>(
-    for endpoint: Call, _ call: (Network) -> Single<Result>
+    for endpoint: CallContent, _ call: (Network) -> Single<Result>
   ) throws -> Result {
     guard !SynchronousCall.isInside else {
       throw reading.error(

@@ -13,14 +13,14 @@ public final class Router<E: Endpoint>: Sendable {
   /// Creates a router on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint` and passes the response, if it is a success, or the error to `completion`.
+  /// Calls `endpoint` and passes its result, or the error, to `completion`.
   ///
   /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
   @discardableResult
   public func request(
-    _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ endpoint: E, completion: @escaping @Sendable (Result<E.Output, NetworkError>) -> Void
   ) -> RunningRequest {
-    start(network.send(Call(endpoint)).delivering { try $0.settled() }, completion)
+    start(network.request(endpoint), completion)
   }
 
   /// Calls `endpoint` and passes the response of any status, or the error, to `completion`.
@@ -30,7 +30,7 @@ public final class Router<E: Endpoint>: Sendable {
   public func response(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    start(network.send(Call(endpoint)).delivering { $0 }, completion)
+    start(network.send(CallContent(endpoint)).delivering { $0 }, completion)
   }
 
   /// Calls `endpoint` and passes a model of the payload, or the error, to `completion`.
@@ -41,16 +41,6 @@ public final class Router<E: Endpoint>: Sendable {
     _ endpoint: E, as type: Model.Type, completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
   ) -> RunningRequest {
     start(network.request(endpoint, as: type), completion)
-  }
-
-  /// Calls `endpoint` and passes its typed result, or the error, to `completion`.
-  ///
-  /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
-  @discardableResult
-  public func request(
-    _ endpoint: E, completion: @escaping @Sendable (Result<E.Response, NetworkError>) -> Void
-  ) -> RunningRequest where E: TypedEndpoint {
-    start(network.request(endpoint), completion)
   }
 
   /// Cancels every request without a result. Their completions receive errors of kind `cancelled`.

@@ -13,12 +13,9 @@ public struct Service<E: Endpoint>: Sendable {
   /// Creates a service on `network`.
   public init(_ network: Network = .default) { self.network = network }
 
-  /// Calls `endpoint` and emits the response if it is a success.
-  public func request(_ endpoint: E) -> Single<Response> { network.request(endpoint) }
-
-  /// Calls `endpoint` and emits its typed result.
+  /// Calls `endpoint` and emits its result.
   @inlinable
-  public func request(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Response> where E: TypedEndpoint {
+  public func request(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Output> {
     network.request(endpoint, progress: progress)
   }
 

@@ -23,7 +23,7 @@ extension NetworkError {
   /// Decodes the body of the error response as the `Failure` type of `endpoint`.
   ///
   /// - Throws: The errors of `body(as:)`.
-  public func body<E: TypedEndpoint>(of endpoint: E.Type) throws(NetworkError) -> E.Failure {
+  public func body<E: Endpoint>(of endpoint: E.Type) throws(NetworkError) -> E.Failure {
     try body(as: E.Failure.self)
   }
 }

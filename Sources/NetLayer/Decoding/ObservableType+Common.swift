@@ -113,9 +113,9 @@ extension ObservableType where Element == Response {
 }
 
 extension Single where Element == Response {
-  /// Succeeds only with a response that is a success.
-  func settled() -> Single<Response> {
+  /// Succeeds with what `read` returns for a response whose status is a success.
+  func read(_ read: @escaping @Sendable (Response) throws -> Response) -> Single<Response> {
     // The last response of a call, which is not provisional.
-    Single(trusted: asObservable().settled())
+    Single(trusted: asObservable().compactMap { try $0.reporting { try read(try $0.validated()) } })
   }
 }

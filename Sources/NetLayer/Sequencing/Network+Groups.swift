@@ -10,9 +10,9 @@ extension Network {
   ///   - progress: A closure that receives the progress of every call.
   /// - Returns: A single that fails with the first error, whose `index` is the position of its call, and cancels the
   ///   other calls.
-  public func zip<E: TypedEndpoint>(
+  public func zip<E: Endpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
-  ) -> Single<[E.Response]> {
+  ) -> Single<[E.Output]> {
     Observable.from(Array(endpoints.enumerated()))
       .map { item in
         self.numbered(item, progress).map { (item.offset, $0) }
@@ -26,18 +26,18 @@ extension Network {
   ///
   /// Fails with the first error, whose `index` is the position of its call, and cancels the other calls. The parameters
   /// are the same as in `zip`.
-  public func merge<E: TypedEndpoint>(
+  public func merge<E: Endpoint>(
     _ endpoints: [E], maxConcurrent: Int = .max, progress: ProgressHandler? = nil
-  ) -> Observable<E.Response> {
+  ) -> Observable<E.Output> {
     Observable.from(Array(endpoints.enumerated()))
       .map { self.numbered($0, progress) }
       .merge(maxConcurrent: maxConcurrent)
   }
 
   /// Emits the result of one of several calls, whose error carries its position.
-  private func numbered<E: TypedEndpoint>(
+  private func numbered<E: Endpoint>(
     _ item: (offset: Int, element: E), _ progress: ProgressHandler?
-  ) -> Observable<E.Response> {
+  ) -> Observable<E.Output> {
     request(item.element, progress: progress).asObservable().mapError { error in
       var error = NetworkError.wrapping(error)
       error.index = item.offset
@@ -50,14 +50,14 @@ extension Network {
   public func zip<E: Endpoint, Model: Decodable & Sendable>(
     _ endpoints: [E], as type: Model.Type = Model.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[Model]> {
-    zip(endpoints.map { $0.as(type) as TypedCall<Model> }, maxConcurrent: maxConcurrent, progress: progress)
+    zip(endpoints.map { $0.as(type) as Call<Model> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
   /// Calls endpoints without a result type, like `zip`, for text, bytes, JSON or other readable results.
   public func zip<E: Endpoint, Result: ResponseReadable>(
     _ endpoints: [E], as type: Result.Type = Result.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Single<[Result]> {
-    zip(endpoints.map { $0.as(type) as TypedCall<Result> }, maxConcurrent: maxConcurrent, progress: progress)
+    zip(endpoints.map { $0.as(type) as Call<Result> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
   /// Calls endpoints without a result type, like `merge`, and decodes models from the whole bodies.
@@ -65,13 +65,13 @@ extension Network {
   public func merge<E: Endpoint, Model: Decodable & Sendable>(
     _ endpoints: [E], as type: Model.Type = Model.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<Model> {
-    merge(endpoints.map { $0.as(type) as TypedCall<Model> }, maxConcurrent: maxConcurrent, progress: progress)
+    merge(endpoints.map { $0.as(type) as Call<Model> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 
   /// Calls endpoints without a result type, like `merge`, for text, bytes, JSON or other readable results.
   public func merge<E: Endpoint, Result: ResponseReadable>(
     _ endpoints: [E], as type: Result.Type = Result.self, maxConcurrent: Int = .max, progress: ProgressHandler? = nil
   ) -> Observable<Result> {
-    merge(endpoints.map { $0.as(type) as TypedCall<Result> }, maxConcurrent: maxConcurrent, progress: progress)
+    merge(endpoints.map { $0.as(type) as Call<Result> }, maxConcurrent: maxConcurrent, progress: progress)
   }
 }

@@ -19,7 +19,7 @@ extension Network {
   public func pages<Item: Decodable & Sendable>(
     _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link
   ) -> Observable<Page<Item>> {
-    let first = Call(endpoint)
+    let first = CallContent(endpoint)
     return Observable.deferred {
       let walk = PagedCall<Item>(first, paging, path)
       return Observable.pages(startingAt: nil) { place in

@@ -27,7 +27,7 @@ extension Paging {
 
 /// The pages of one call for one subscriber.
 final class PagedCall<Item: Decodable & Sendable>: Sendable {
-  private let first: Call
+  private let first: CallContent
   private let paging: Paging
   private let path: String?
   private struct State {
@@ -45,19 +45,21 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   /// Guards the state; pages arrive one at a time, on any thread.
   private let state = Locked(State())
 
-  init(_ first: Call, _ paging: Paging, _ path: String?) {
+  init(_ first: CallContent, _ paging: Paging, _ path: String?) {
     (self.first, self.paging, self.path) = (first, paging, path)
   }
 
   /// Returns the call for the page at `place`; `nil` for the first page.
-  func call(at place: String?) throws -> Call {
-    var call: Call
+  func call(at place: String?) throws -> CallContent {
+    var call: CallContent
     switch (paging, place) {
     case (.link, let place?): call = try linked(place)
     case (.link, nil), (.cursor, nil): return first
-    case (.cursor(_, let parameter), let cursor?): call = first.query([parameter: cursor])
-    case (.number(let parameter, let start), let number): call = first.query([parameter: number ?? String(start)])
-    case (.offset(let parameter, let start), let offset): call = first.query([parameter: offset ?? String(start)])
+    case (.cursor(_, let parameter), let cursor?): call = first.adding(query: [parameter: cursor])
+    case (.number(let parameter, let start), let number):
+      call = first.adding(query: [parameter: number ?? String(start)])
+    case (.offset(let parameter, let start), let offset):
+      call = first.adding(query: [parameter: offset ?? String(start)])
     }
     // Each page is a separate response.
     if let key = call.caching.key, let place { call.caching.key = "\(key) \(place)" }
@@ -65,7 +67,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   }
 
   /// Returns the call for a URL that the server has sent.
-  private func linked(_ text: String) throws -> Call {
+  private func linked(_ text: String) throws -> CallContent {
     // The first page has no place, so its own URL would look like a new one.
     let (last, count) = state.withLock { ($0.url, $0.count) }
     if text == last { throw NetworkError.repeated(text, after: count) }
@@ -78,7 +80,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
         reason:
           "\(last ?? "") links to \(text), from https to http, which is not followed; request the http URL directly")
     }
-    var call = Call(.get, url, headers: first.headers, caching: first.caching)
+    var call = CallContent(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
     call.httpVersion = first.httpVersion
     if Origin(url) != state.withLock(\.origin) {

@@ -8,37 +8,37 @@ extension RequestChain {
   ///   - options: The network, stub and callbacks of this step.
   ///   - next: A closure that returns the endpoint, or `nil` to complete the chain here. An error that it throws is the
   ///     failure of this step.
-  public func then<E: TypedEndpoint>(
-    _ options: StepOptions<E.Response> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
-  ) -> RequestChain<(Last, E.Response), E.Response> where Results == Last {
+  public func then<E: Endpoint>(
+    _ options: StepOptions<E.Output> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
+  ) -> RequestChain<(Last, E.Output), E.Output> where Results == Last {
     adding(options, next) { ($0, $1) }
   }
 
   /// Continues with the endpoint that `next` returns for the previous result.
-  public func then<A: Sendable, E: TypedEndpoint>(
-    _ options: StepOptions<E.Response> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
-  ) -> RequestChain<(A, Last, E.Response), E.Response> where Results == (A, Last) {
+  public func then<A: Sendable, E: Endpoint>(
+    _ options: StepOptions<E.Output> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
+  ) -> RequestChain<(A, Last, E.Output), E.Output> where Results == (A, Last) {
     adding(options, next) { ($0.0, $0.1, $1) }
   }
 
   /// Continues with the endpoint that `next` returns for the previous result.
-  public func then<A: Sendable, B: Sendable, E: TypedEndpoint>(
-    _ options: StepOptions<E.Response> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
-  ) -> RequestChain<(A, B, Last, E.Response), E.Response> where Results == (A, B, Last) {
+  public func then<A: Sendable, B: Sendable, E: Endpoint>(
+    _ options: StepOptions<E.Output> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
+  ) -> RequestChain<(A, B, Last, E.Output), E.Output> where Results == (A, B, Last) {
     adding(options, next) { ($0.0, $0.1, $0.2, $1) }
   }
 
   /// Continues with the endpoint that `next` returns for the previous result.
-  public func then<A: Sendable, B: Sendable, C: Sendable, E: TypedEndpoint>(
-    _ options: StepOptions<E.Response> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
-  ) -> RequestChain<(A, B, C, Last, E.Response), E.Response> where Results == (A, B, C, Last) {
+  public func then<A: Sendable, B: Sendable, C: Sendable, E: Endpoint>(
+    _ options: StepOptions<E.Output> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
+  ) -> RequestChain<(A, B, C, Last, E.Output), E.Output> where Results == (A, B, C, Last) {
     adding(options, next) { ($0.0, $0.1, $0.2, $0.3, $1) }
   }
 
   /// Continues with the endpoint that `next` returns for the previous result.
-  public func then<A: Sendable, B: Sendable, C: Sendable, D: Sendable, E: TypedEndpoint>(
-    _ options: StepOptions<E.Response> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
-  ) -> RequestChain<(A, B, C, D, Last, E.Response), E.Response> where Results == (A, B, C, D, Last) {
+  public func then<A: Sendable, B: Sendable, C: Sendable, D: Sendable, E: Endpoint>(
+    _ options: StepOptions<E.Output> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
+  ) -> RequestChain<(A, B, C, D, Last, E.Output), E.Output> where Results == (A, B, C, D, Last) {
     adding(options, next) { ($0.0, $0.1, $0.2, $0.3, $0.4, $1) }
   }
 }

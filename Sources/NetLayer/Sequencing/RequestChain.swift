@@ -22,12 +22,12 @@ public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
   public func run() -> Observable<Results> { Observable.deferred { start() }.map(\.all) }
 
   /// Returns the chain with one more step, whose result `combine` adds.
-  func adding<E: TypedEndpoint, All: Sendable>(
-    _ options: StepOptions<E.Response>, _ next: @escaping @Sendable (Last) throws -> E?,
-    _ combine: @escaping @Sendable (Results, E.Response) -> All
-  ) -> RequestChain<All, E.Response> {
+  func adding<E: Endpoint, All: Sendable>(
+    _ options: StepOptions<E.Output>, _ next: @escaping @Sendable (Last) throws -> E?,
+    _ combine: @escaping @Sendable (Results, E.Output) -> All
+  ) -> RequestChain<All, E.Output> {
     let step = ChainStep(index: count, network: network, options: options)
-    return RequestChain<All, E.Response>(network: network, count: count + 1) { [start] in
+    return RequestChain<All, E.Output>(network: network, count: count + 1) { [start] in
       start().flatMap { before in
         step.run { try next(before.last) }.map { (all: combine(before.all, $0), last: $0) }
       }
@@ -43,10 +43,10 @@ extension RequestChain where Results == Last {
   ///   - options: The network, stub and callbacks of this step.
   ///   - first: A closure that returns the endpoint to call, at each subscription. An error that it throws is the
   ///     failure of this step.
-  public init<E: TypedEndpoint>(
+  public init<E: Endpoint>(
     on network: Network? = nil, _ options: StepOptions<Last> = StepOptions(),
     _ first: @escaping @Sendable () throws -> E?
-  ) where E.Response == Last {
+  ) where E.Output == Last {
     let step = ChainStep(index: 0, network: network, options: options)
     self.init(network: network, count: 1) { step.run(first).map { (all: $0, last: $0) } }
   }
@@ -84,9 +84,9 @@ private struct ChainStep<Output: Sendable>: Sendable {
   var network: Network?
   var options: StepOptions<Output>
 
-  func run<E: TypedEndpoint>(
+  func run<E: Endpoint>(
     _ make: @escaping @Sendable () throws -> E?
-  ) -> Observable<Output> where E.Response == Output {
+  ) -> Observable<Output> where E.Output == Output {
     Observable.deferred { [self] in
       guard let endpoint = try make() else { return .empty() }
       var network = options.network ?? network ?? .default

@@ -46,14 +46,14 @@ extension Network {
     _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) -> Observable<Transfer<URL>> {
-    let call = Call(endpoint)
+    let call = Call<Response>(CallContent(endpoint))
     return download(to: destination, sha256: sha256, clock: clock) { call }
   }
 
   private func attempt(
     _ writer: ResumableDownload, _ endpoint: any Endpoint, mayRestart: Bool
   ) -> Observable<Transfer<URL>> {
-    var call = Call(endpoint)
+    var call = CallContent(endpoint)
     // A content coding would make the ranges refer to the coded bytes, not to the file.
     call.headers["Accept-Encoding"] = "identity"
     avoidHTTP2(&call)

@@ -105,7 +105,7 @@ extension Network {
     _ endpoint: some Endpoint, _ session: EventSession, _ reconnect: RetryPolicy
   ) -> Observable<ReceivedEvent> {
     Observable.deferred {
-      var call = Call(endpoint)
+      var call = CallContent(endpoint)
       let id = session.lastID
       // Omit an ID that is not a valid header value, instead of failing to connect.
       if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }

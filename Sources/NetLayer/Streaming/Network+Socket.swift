@@ -21,7 +21,7 @@ extension Network {
     _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), isolation: isolated (any Actor)? = #isolation,
     _ body: (Socket) async throws -> Result
   ) async throws -> Result {
-    let socket = try await awaited(openSocket(Call(endpoint), options))
+    let socket = try await awaited(openSocket(CallContent(endpoint), options))
     do {
       let result = try await body(socket)
       await socket.end(.normal)
@@ -37,7 +37,7 @@ extension Network {
   }
 
   /// Emits the socket that `call` opens at each subscription.
-  func openSocket(_ call: Call, _ options: SocketOptions) -> Single<Socket> {
+  func openSocket(_ call: CallContent, _ options: SocketOptions) -> Single<Socket> {
     pipeline.openedSocket(options) { [builder] in try builder.request(for: call.overHTTP) }
   }
 }
@@ -74,9 +74,9 @@ extension CallPipeline {
   }
 }
 
-extension Call {
+extension CallContent {
   /// The same call with `http` instead of `ws`, and `https` instead of `wss`.
-  fileprivate var overHTTP: Call {
+  fileprivate var overHTTP: CallContent {
     var call = self
     call.baseURL = baseURL?.overHTTP
     let path = path

@@ -8,7 +8,7 @@ extension Network {
   /// The backend's `timeouts.total` does not apply, because a stream may last indefinitely. `timeouts.idle` ends a
   /// stream that sends no data, but not while the reader pauses. Interceptors see the head; retries and token refreshes
   /// happen before it is emitted.
-  public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(Call(endpoint)) }
+  public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(CallContent(endpoint)) }
 
   /// Calls `endpoint` and, if the status is a success, calls `body` with the head and the chunks of the body. The
   /// request ends when `body` returns or throws.
@@ -26,7 +26,7 @@ extension Network {
     _ endpoint: some Endpoint, isolation: isolated (any Actor)? = #isolation,
     _ body: (Response, StreamedResponse.Chunks) async throws -> Result
   ) async throws -> Result {
-    let streamed = try await awaited(bodies(Call(endpoint)).asSingle())
+    let streamed = try await awaited(bodies(CallContent(endpoint)).asSingle())
     defer { streamed.cancel() }
     do {
       return try await body(streamed.response, streamed.chunks)
@@ -43,7 +43,7 @@ extension Network {
   /// Each chunk is emitted after the previous one has been processed, on the backend's `mapping` scheduler. A slow
   /// subscriber, or a busy loop over `values`, applies backpressure to the server: at most 256 KB are buffered.
   /// Disposing cancels the request.
-  public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(Call(endpoint)).flatMap(\.body) }
+  public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(CallContent(endpoint)).flatMap(\.body) }
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
@@ -53,7 +53,7 @@ extension Network {
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20
   ) -> Observable<Model> {
-    bodies(Call(endpoint), accept: "application/x-ndjson, application/json").flatMap { streamed in
+    bodies(CallContent(endpoint), accept: "application/x-ndjson, application/json").flatMap { streamed in
       Observable(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
         let emit: @Sendable (Model) -> Void = { subscription.deliverIfActive($0, to: next) }
@@ -63,7 +63,7 @@ extension Network {
     }
   }
 
-  func open(_ call: Call, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
+  func open(_ call: CallContent, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
     pipeline.opened { [builder] in
       var request = try builder.request(for: call, accept: accept)
       if let idle {
@@ -76,7 +76,7 @@ extension Network {
   }
 
   /// Chooses HTTP/1.1 for a body whose end must be certain, unless the call itself has chosen a version.
-  func avoidHTTP2(_ call: inout Call) {
+  func avoidHTTP2(_ call: inout CallContent) {
     if call.httpVersion == nil, backend.options.httpVersion == .http2 { call.httpVersion = .http1 }
   }
 
@@ -84,7 +84,7 @@ extension Network {
   ///
   /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
   func bodies(
-    _ call: Call, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
+    _ call: CallContent, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
     open(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
       guard !streamed.response.isSuccess else { return .just(streamed) }

@@ -131,7 +131,7 @@ extension Network {
     _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), reconnect: RetryPolicy? = nil,
     onOpen: (@Sendable (Socket) -> Completable)? = nil
   ) -> SocketSession {
-    let call = Call(endpoint)
+    let call = CallContent(endpoint)
     return SocketSession(openSocket(call, options), reading, reconnect, onOpen)
   }
 }

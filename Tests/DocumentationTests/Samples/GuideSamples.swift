@@ -9,8 +9,8 @@ struct Todo: Codable, Sendable {
   var dueAt: Date
 }
 
-struct TodoDetail: TypedEndpoint {
-  typealias Response = Todo
+struct TodoDetail: Endpoint {
+  typealias Output = Todo
   let id: Int
   var path: String { "/todos/\(id)" }
 }
@@ -19,8 +19,8 @@ struct Invalid: Decodable, Sendable {
   var fields: [String]
 }
 
-struct PlaceOrder: TypedEndpoint {
-  typealias Response = NoContent
+struct PlaceOrder: Endpoint {
+  typealias Output = NoContent
   typealias Failure = Invalid
   var path: String { "/orders" }
   var method: HTTPMethod { .post }
@@ -74,7 +74,7 @@ final class GuideSamples: XCTestCase {
 
     let todo = Todo(title: "Tea", dueAt: Date(timeIntervalSince1970: 0))
     let saved = try await todos.fetch(.post("/todos", json: todo), as: Todo.self)
-    try await todos.fetch(.patch("/todos/7", json: ["title": "Green tea", "done": false]))
+    try await todos.fetch(.patch("/todos/7", parameters: ["title": "Green tea", "done": false]))
     print("\(saved.title), \(saved.dueAt.timeIntervalSince1970)")
     try assertPrinted(asIn: "PlainAPIs", 0)
 
@@ -145,7 +145,7 @@ final class GuideSamples: XCTestCase {
     try assertPrinted(asIn: "ReadingAllPages", 1)
 
     let pages = Observable.pages(startingAt: nil) { cursor in
-      let answer = try await shop.fetch(.post("/find", json: ["after": cursor]), as: Found.self)
+      let answer = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)
       return Page(items: answer.orders, cursor: answer.next)
     }
     let found = try await pages.toArray().value
@@ -157,7 +157,7 @@ final class GuideSamples: XCTestCase {
     let api = Network(Backend(baseURL: todosURL, transport: stub))
 
     do {
-      try await api.fetch(.post("/orders", json: ["item": "tea"]))
+      try await api.fetch(.post("/orders", parameters: ["item": "tea"]))
     } catch {
       guard error.status == 422 else { throw error }
       let invalid = try error.body(as: Invalid.self)

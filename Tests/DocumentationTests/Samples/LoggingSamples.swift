@@ -31,7 +31,7 @@ final class LoggingSamples: XCTestCase {
     let shop = Network(Backend(baseURL: server.url, interceptors: [RetryInterceptor(), TraceInterceptor()]))
 
     try await TraceContext.$current.withValue(TraceContext()) {
-      try await shop.fetch(.post("/orders", json: ["item": "tea"]))
+      try await shop.fetch(.post("/orders", parameters: ["item": "tea"]))
     }
 
     let headers = ["traceparent": try XCTUnwrap(server.requests.first?.header("traceparent"))]

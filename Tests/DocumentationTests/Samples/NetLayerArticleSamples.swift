@@ -16,7 +16,7 @@ extension Network {
     json(.get("/books/new", query: ["cursor": cursor])).list()
   }
   func lend(_ id: Int) -> Observable<Bool> {
-    json(.post("/book/lend", json: ["id": id])).bool()
+    json(.post("/book/lend", parameters: ["id": id])).bool()
   }
 }
 

@@ -23,7 +23,7 @@ func plainReadme(githubURL: URL, show: ([Repo]) -> Void) async throws {
 extension Network {
   func person(_ id: Int) -> Observable<Person> { json(.get("/user/detail.do", query: ["userid": id])).data() }
   func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/feed", query: ["cursor": cursor])).list() }
-  func likePhoto(_ id: Int) -> Observable<Bool> { json(.post("/like", json: ["id": id])).bool() }
+  func likePhoto(_ id: Int) -> Observable<Bool> { json(.post("/like", parameters: ["id": id])).bool() }
 }
 
 func readme(photosURL: URL, bag: DisposeBag) {

@@ -254,7 +254,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
     let builder = RequestBuilder(
       baseURL: try url("https://h"), headers: ["X-Tuchong": "t", "User-Agent": "app"], signer: Stamp())
-    let call = Call(.get, "/a", parameters: nil, encoding: .url, headers: ["X-Caller": "c"])
+    let call = CallContent(.get, "/a", parameters: nil, encoding: .url, headers: ["X-Caller": "c"])
     let request = try builder.request(for: call)
     func names(after location: String) throws -> [String] {
       try followed(

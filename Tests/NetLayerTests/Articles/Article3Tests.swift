@@ -54,7 +54,7 @@ final class Article3Tests: XCTestCase {
       var path: String { "/users/weather" }
     }
     let other = Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
-    let everything: [any Endpoint] = [GitHub.userProfile("x"), Weather()]
+    let everything: [any Endpoint<Response>] = [GitHub.userProfile("x"), Weather()]
     for endpoint in everything {
       for network in [github, other] { XCTAssertEqual(record(endpoint.request(on: network)).elements.count, 1) }
     }

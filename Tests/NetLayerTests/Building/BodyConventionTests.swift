@@ -13,7 +13,7 @@ final class BodyConventionTests: XCTestCase {
     var madeAt = Date(timeIntervalSince1970: 0)
   }
 
-  private func body(_ change: (inout Backend) -> Void, _ call: Call) throws -> String {
+  private func body(_ change: (inout Backend) -> Void, _ call: Call<Response>) throws -> String {
     let transport = StubTransport { _ in .json("{}") }
     var backend = Backend(baseURL: URL(string: "http://h"), transport: transport)
     change(&backend)
@@ -24,7 +24,7 @@ final class BodyConventionTests: XCTestCase {
 
   func test_everyJSONBody_usesTheBackendsEncoder() throws {
     let snake = #"{"made_at":"1970-01-01T00:00:00Z","post_title":"t"}"#
-    let calls: [Call] = [
+    let calls: [Call<Response>] = [
       .post("/a", json: Post()), Call(.post, "/a", task: .json(Post())),
       Call(.patch, "/a", task: .parameters(Parameters(Post()))),
       Call(.get, "/a", task: .parameters(Parameters(Post()), encoding: .json)),

@@ -40,7 +40,7 @@ final class RequestBuilderTests: XCTestCase {
   }
 
   func test_minimalEndpoint_isAGetOfThePath() throws {
-    let request = try builder().request(for: Call(API.smallest), accept: "application/json")
+    let request = try builder().request(for: CallContent(API.smallest), accept: "application/json")
     XCTAssertEqual(request.method, .get)
     XCTAssertEqual(request.url.absoluteString, "http://h/v1/x?token=t")
     XCTAssertEqual(request.headers["X-A"], "endpoint")
@@ -50,21 +50,21 @@ final class RequestBuilderTests: XCTestCase {
   }
 
   func test_row_2_5_everyTask_fillsQueryBodyAndContentType() throws {
-    let both = try builder().request(for: Call(API.both))
+    let both = try builder().request(for: CallContent(API.both))
     XCTAssertEqual(both.url.query(), "page=1&token=t")
     XCTAssertEqual(body(both), #"{"name":"n"}"#)
-    let raw = try builder().request(for: Call(API.raw))
+    let raw = try builder().request(for: CallContent(API.raw))
     XCTAssertEqual(raw.url.query(), "token=t")
     XCTAssertEqual(raw.headers["Content-Type"], "application/x-bytes")
-    let value = try builder().request(for: Call(API.value))
+    let value = try builder().request(for: CallContent(API.value))
     XCTAssertEqual(body(value), "[1,2]")
     XCTAssertEqual(value.url.query(), "token=t")
-    let search = try builder().request(for: Call(API.search("a&b")))
+    let search = try builder().request(for: CallContent(API.search("a&b")))
     XCTAssertEqual(search.url.absoluteString, "http://h/v1/x?q=a%26b&token=t")
   }
 
   func test_row_2_13_encodingErrors_carryTheIncompleteRequest() throws {
-    let call = Call(.get, "/x", parameters: ["a": Double.infinity], encoding: .url, headers: [:])
+    let call = CallContent(.get, "/x", parameters: ["a": Double.infinity], encoding: .url, headers: [:])
     XCTAssertThrowsError(try builder().request(for: call)) { error in
       let error = error as? NetworkError
       XCTAssertEqual(error?.kind, .encoding)
@@ -79,15 +79,15 @@ final class RequestBuilderTests: XCTestCase {
       var method: HTTPMethod { .post }
     }
     let form = MultipartForm([.field("a", "1")], boundary: "B")
-    let multipart = try builder().request(for: Call(Both(task: .query(["page": 1], .multipart(form)))))
+    let multipart = try builder().request(for: CallContent(Both(task: .query(["page": 1], .multipart(form)))))
     XCTAssertEqual(multipart.url.query(), "page=1&token=t")
     XCTAssertEqual(multipart.headers["Content-Type"], "multipart/form-data; boundary=B")
     XCTAssertTrue(body(multipart).hasSuffix("name=\"a\"\r\n\r\n1\r\n--B--\r\n"))
     XCTAssertFalse(body(multipart).contains("token"))
-    let own = try builder().request(for: Call(Both(task: .query(["token": "mine"], .json([1])))))
+    let own = try builder().request(for: CallContent(Both(task: .query(["token": "mine"], .json([1])))))
     XCTAssertEqual(own.url.query(), "token=mine")
     XCTAssertEqual(body(own), "[1]")
-    let nested = try builder().request(for: Call(Both(task: .query(["a": 1], .query(["b": 2], .plain)))))
+    let nested = try builder().request(for: CallContent(Both(task: .query(["a": 1], .query(["b": 2], .plain)))))
     XCTAssertEqual(nested.url.query(), "a=1&token=t&b=2")
     let signed = try TaskEncoder(task: .query(["b": 2], .form(["a": 1])), common: ["c": 3]).pairs(for: .post)
     XCTAssertEqual(signed.map { "\($0.name)=\($0.value)" }, ["a=1", "b=2", "c=3"])
@@ -103,7 +103,7 @@ final class RequestBuilderTests: XCTestCase {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     for file in [folder, folder.appending(path: "none"), try XCTUnwrap(URL(string: "http://h/none"))] {
-      XCTAssertThrowsError(try builder().request(for: Call(Upload(file: file)))) { error in
+      XCTAssertThrowsError(try builder().request(for: CallContent(Upload(file: file)))) { error in
         let error = error as? NetworkError
         XCTAssertEqual(error?.kind, .invalidRequest)
         XCTAssertTrue(error?.reason.contains(file.lastPathComponent) == true)
@@ -113,6 +113,6 @@ final class RequestBuilderTests: XCTestCase {
     let file = folder.appending(path: "a.json")
     try Data("1".utf8).write(to: file)
     XCTAssertEqual(
-      try builder().request(for: Call(Upload(file: file))).headers["Content-Type"], "application/json")
+      try builder().request(for: CallContent(Upload(file: file))).headers["Content-Type"], "application/json")
   }
 }

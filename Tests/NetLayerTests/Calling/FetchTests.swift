@@ -15,8 +15,8 @@ final class FetchTests: XCTestCase {
 
   private struct Problem: Decodable, Equatable { var errors: [String] }
 
-  private struct UserDetail: TypedEndpoint {
-    typealias Response = User
+  private struct UserDetail: Endpoint {
+    typealias Output = User
     struct Failure: Decodable, Sendable, Equatable { var retryIn: Int }
     let id: Int
     var path: String { "/users/\(id)" }
@@ -57,7 +57,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(response.status, 200)
     XCTAssertEqual(try response.decode(User.self), ada)
     try await api.fetch(.delete("/users/1"))
-    try await api.fetch(.delete("/users/1"), as: Void.self)
+    try await api.fetch(.delete("/users/1"))
     XCTAssertEqual(
       stub.requests.map { $0.headers["Accept"] ?? "-" }.prefix(3), Array(repeating: "application/json", count: 3)[...])
   }
@@ -69,7 +69,7 @@ final class FetchTests: XCTestCase {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
     try Data("{}".utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    let calls: [(Call, String)] = [
+    let calls: [(Call<Response>, String)] = [
       (.get("/a", query: ["q": 1]), "GET /a?q=1 - "),
       (.get("a?x=1&y", query: ["q": "z z"]), "GET /a?x=1&y&q=z%20z - "),
       (.head("/a"), "HEAD /a - "),
@@ -79,7 +79,7 @@ final class FetchTests: XCTestCase {
       (.post("/a", json: ada), #"POST /a application/json {"first_name":"Ada","id":1}"#),
       (.post("/a?v=2", json: ada, query: ["q": 1]), #"POST /a?v=2&q=1 application/json {"first_name":"Ada","id":1}"#),
       (
-        .put("/a", json: ["isNew": true, "count": 1, "none": nil]),
+        .put("/a", parameters: ["isNew": true, "count": 1, "none": nil]),
         #"PUT /a application/json {"count":1,"is_new":true}"#
       ),
       (.patch("/a", json: [1, 2]), "PATCH /a application/json [1,2]"),
@@ -308,7 +308,7 @@ final class FetchTests: XCTestCase {
   }
 
   func test_modifiers_keepTheTypeOfAnEndpoint() async throws {
-    struct Inner: TypedEndpoint {
+    struct Inner: Endpoint {
       let accept: String? = "application/special"
       let path = "/users/1"
       func read(_ response: HTTPTransport.Response) throws -> Int { try response.json()["id"].int ?? 0 }

@@ -87,7 +87,7 @@ final class SocketLinkTests: XCTestCase {
         mapping: ImmediateScheduler.instance))
     let failures = Notes()
     let sockets = Box<[Socket]>([])
-    _ = network.openSocket(.get("/"), SocketOptions()).subscribe(onSuccess: { socket in
+    _ = network.openSocket(CallContent(.get, "/"), SocketOptions()).subscribe(onSuccess: { socket in
       sockets.update { $0.append(socket) }
       socket.link.send(.text("hello")) { if let error = $0 { failures.add("\(error)") } }
     })

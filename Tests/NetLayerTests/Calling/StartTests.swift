@@ -6,8 +6,8 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-private struct Get: TypedEndpoint {
-  typealias Response = Int
+private struct Get: Endpoint {
+  typealias Output = Int
   var path: String { "/a" }
 }
 

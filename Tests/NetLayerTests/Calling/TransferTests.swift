@@ -35,7 +35,7 @@ class TransferTests: XCTestCase {
     try content.write(to: file)
     var form = MultipartForm(["n": 1], boundary: "B")
     form.append(.file(file, name: "f"))
-    let call = try network(server).request(Call(task: .multipart(form)), as: Void.self)
+    let call = try network(server).request(Call(task: .multipart(form)).as(Void.self))
     for _ in 1...2 { XCTAssertEqual(record(call).completions, 1) }
     for request in server.requests {
       XCTAssertEqual(request.header("Content-Length"), String(request.body.count))
@@ -52,12 +52,12 @@ class TransferTests: XCTestCase {
     let server = try LoopbackServer { _ in .status(204) }
     let file = try folder().appending(path: "a.json")
     try Data("[1]".utf8).write(to: file)
-    XCTAssertEqual(record(try network(server).request(Call(task: .upload(file)), as: Void.self)).completions, 1)
+    XCTAssertEqual(record(try network(server).request(Call(task: .upload(file)).as(Void.self))).completions, 1)
     XCTAssertEqual(server.requests[0].text, "[1]")
     XCTAssertEqual(server.requests[0].header("Content-Type"), "application/json")
     XCTAssertEqual(server.requests[0].target, "/?token=t")
     let missing = try folder().appending(path: "missing")
-    let error = try failure(of: network(server).request(Call(task: .upload(missing)), as: Void.self))
+    let error = try failure(of: network(server).request(Call(task: .upload(missing)).as(Void.self)))
     XCTAssertEqual(error.kind, .invalidRequest)
     XCTAssertEqual(server.requests.count, 1)
   }
@@ -74,7 +74,7 @@ class TransferTests: XCTestCase {
           }
         }
       }
-      let call = try network(server).request(Call(task: .stream(stream, contentType: "text/csv")), as: Void.self)
+      let call = try network(server).request(Call(task: .stream(stream, contentType: "text/csv")).as(Void.self))
       for _ in 1...2 { XCTAssertEqual(record(call).completions, 1) }
       for request in server.requests.suffix(2) {
         XCTAssertEqual(request.body, (0..<30).reversed().flatMap { [UInt8](repeating: $0, count: 10_000) })

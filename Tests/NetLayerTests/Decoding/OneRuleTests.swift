@@ -12,13 +12,13 @@ final class OneRuleTests: XCTestCase {
     var id: Int
   }
 
-  private struct GetUser: TypedEndpoint {
-    typealias Response = User
+  private struct GetUser: Endpoint {
+    typealias Output = User
     var path: String { "/user" }
   }
 
-  private struct Remove: TypedEndpoint {
-    typealias Response = Void
+  private struct Remove: Endpoint {
+    typealias Output = Void
     var path: String { "/user" }
     var method: HTTPMethod { .delete }
   }
@@ -74,14 +74,14 @@ final class OneRuleTests: XCTestCase {
 
   /// All functions that succeed without a model.
   private func plainCalls(_ network: Network) -> [(name: String, call: @Sendable () async throws -> Void)] {
-    let router = Router<Call>(network)
+    let router = Router<Call<Response>>(network)
     return [
       ("fetch", { try await network.fetch(.delete("/user")) }),
       ("fetch of a typed endpoint", { try await network.fetch(Remove()) }),
-      ("fetch as Void", { try await network.fetch(.delete("/user"), as: Void.self) }),
+      ("fetch as Void", { try await network.fetch(Call.delete("/user").as(Void.self)) }),
       ("fetch as NoContent", { _ = try await network.fetch(.delete("/user"), as: NoContent.self) }),
       ("request", { _ = try await network.request(.delete("/user")).value }),
-      ("request as Void", { try await network.request(.delete("/user"), as: Void.self).value }),
+      ("request as Void", { try await network.request(Call.delete("/user").as(Void.self)).value }),
       ("request(on:)", { _ = try await Call.delete("/user").request(on: network).asSingle().value }),
       ("transfer", { _ = try await network.transfer(.delete("/user")).compactMap(\.result).asSingle().value }),
       (
@@ -162,7 +162,7 @@ final class OneRuleTests: XCTestCase {
     let streamed: Observable<Response> = missing.response(.get("/x"))
     let first = try await streamed.asSingle().value
     XCTAssertEqual(first.status, 404)
-    let router = Router<Call>(missing)
+    let router = Router<Call<Response>>(missing)
     let completed = try await withCheckedThrowingContinuation { done in
       router.response(.get("/x")) { done.resume(with: $0) }
     }

@@ -70,16 +70,16 @@ final class ResultTests: XCTestCase {
   }
 
   func test_endpoint_canSpecifyItsResult() throws {
-    struct Texts: TypedEndpoint {
-      typealias Response = String
+    struct Texts: Endpoint {
+      typealias Output = String
       var path: String { "/a" }
     }
-    struct Nothing: TypedEndpoint {
-      typealias Response = Void
+    struct Nothing: Endpoint {
+      typealias Output = Void
       var path: String { "/a" }
     }
-    struct Items: TypedEndpoint {
-      typealias Response = [Item]
+    struct Items: Endpoint {
+      typealias Output = [Item]
       var path: String { "/a" }
     }
     let network = network(#"[{"id":1}]"#)
@@ -87,8 +87,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(network.request(Nothing())).completions, 1)
     XCTAssertEqual(record(network.request(Items())).elements, [[Item(id: 1)]])
     XCTAssertEqual(record(Items().request(on: network).map { $0.count }).elements, [1])
-    let answer: Single<Response> = network.request(Items())
-    XCTAssertEqual(record(answer).elements.first?.status, 200)
+    XCTAssertEqual(record(network.response(Items())).elements.first?.status, 200)
   }
 
   func test_row_1_4_model_canReportItsOwnError() throws {

@@ -14,8 +14,8 @@ private struct Get: Endpoint {
   var path: String { name }
 }
 
-private struct GetItem: TypedEndpoint {
-  typealias Response = Item
+private struct GetItem: Endpoint {
+  typealias Output = Item
   var name: String
   var path: String { name }
 }

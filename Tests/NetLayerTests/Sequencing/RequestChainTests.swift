@@ -9,8 +9,8 @@ private struct User: Decodable, Equatable {
   var id: Int
 }
 
-private struct GetUser: TypedEndpoint {
-  typealias Response = User
+private struct GetUser: Endpoint {
+  typealias Output = User
   var id: Int
   var path: String { "/user/\(id)" }
 }

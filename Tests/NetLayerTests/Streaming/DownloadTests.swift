@@ -25,7 +25,7 @@ final class DownloadTests: XCTestCase {
     ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
   }
 
-  private func subscribe(sha256: Data? = nil, _ endpoint: Call = Call(.get, "/file")) -> any Disposable {
+  private func subscribe(sha256: Data? = nil, _ endpoint: Call<Response> = Call(.get, "/file")) -> any Disposable {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
     let notes = notes
     return network.download(to: destination, sha256: sha256, clock: scheduler) { endpoint }.subscribe(
@@ -214,7 +214,7 @@ final class DownloadTests: XCTestCase {
   }
 
   /// Starts a download of six bytes that is interrupted after "abc".
-  private func begin(_ endpoint: Call = Call(.get, "/file")) throws {
+  private func begin(_ endpoint: Call<Response> = Call(.get, "/file")) throws {
     let subscription = subscribe(endpoint)
     end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
     subscription.dispose()

@@ -161,7 +161,8 @@ final class SocketSessionTests: XCTestCase {
   func testEventsOfFormerConnectionsAndSubscriptionsAreIgnored() throws {
     let virtual = sequence(.socket(Script([])))
     let opened = Box<Socket?>(nil)
-    _ = virtual.network().openSocket(Call(.get("/")), SocketOptions()).subscribe(onSuccess: { opened.value = $0 })
+    _ = virtual.network().openSocket(CallContent(.get, "/"), SocketOptions()).subscribe(onSuccess: { opened.value = $0 }
+    )
     virtual.scheduler.advanceBy(1000)
     let socket = try XCTUnwrap(opened.value)
     let (state, steps) = (SocketSessionState(), Notes())

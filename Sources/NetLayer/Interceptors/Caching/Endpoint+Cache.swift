@@ -7,10 +7,10 @@ extension Endpoint {
   /// ```swift
   /// GitHub.userProfile("InsectQY").cache.request().map(User.self)
   /// ```
-  public var cache: Call { cache(.cacheThenNetwork()) }
+  public var cache: Call<Output> { cache(.cacheThenNetwork()) }
 
   /// Returns the endpoint with another cache policy, usable wherever a function takes an endpoint.
-  public func cache(_ policy: CachePolicy) -> Call { Call(self).caching(policy) }
+  public func cache(_ policy: CachePolicy) -> Call<Output> { caching(policy) }
 }
 
 extension Call {
@@ -23,7 +23,7 @@ extension Call {
   ///   network has no `CacheInterceptor`.
   public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Observable<Response> {
     guard caching.policy == nil || network.cacheInterceptor != nil else { return .error(network.hasNoCache) }
-    return network.responses(self, progress: progress).settled()
+    return network.responses(content, accept: accept, progress: progress).settled()
   }
 }
 

@@ -60,12 +60,14 @@ extension Endpoint {
       $0.interceptors = [interceptor] + network.behindCache
       ($0.onError, $0.mapError) = (nil, nil)
     }
-    return alone.request(cache(.cacheOnly))
+    var content = CallContent(self)
+    content.caching.policy = .cacheOnly
+    return alone.send(content)
   }
 
   private func place(on network: Network) throws -> (cache: Cache, key: String, request: Request) {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
-    let request = try network.builder.request(for: Call(self))
+    let request = try network.builder.request(for: CallContent(self))
     let policy = caching.policy ?? interceptor.policy
     guard
       let key = interceptor.key(

@@ -3,7 +3,7 @@ import Streams
 /// A call that passes its stored model to a closure, returned by `endpoint.onCache`.
 public struct OnCache<Model: Decodable & Sendable>: Sendable {
   /// The endpoint with the policy `cacheThenNetwork`.
-  public let call: Call
+  public let call: Call<Response>
   let path: String?
   let onCache: @Sendable (Model) -> Void
 
@@ -43,6 +43,6 @@ extension Endpoint {
   public func onCache<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, _ onCache: @escaping @Sendable (Model) -> Void
   ) -> OnCache<Model> {
-    OnCache(call: cache, path: path, onCache: onCache)
+    OnCache(call: Call<Response>(CallContent(self)).cache, path: path, onCache: onCache)
   }
 }

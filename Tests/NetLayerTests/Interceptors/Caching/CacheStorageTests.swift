@@ -151,7 +151,7 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.responses(Call(Plain(caching: CacheOptions(policy: .cacheOnly)))).subscribe(
+    let subscription = fixture.network.response(Call(Plain(caching: CacheOptions(policy: .cacheOnly)))).subscribe(
       observer)
     fixture.scheduler.start()
     subscription.dispose()
@@ -164,7 +164,7 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     for method in [HTTPMethod.get, .post] {
       let observer = fixture.scheduler.createObserver(Response.self)
-      let call = fixture.network.responses(Call(Plain(method: method, caching: CacheOptions(policy: .cacheOnly))))
+      let call = fixture.network.response(Call(Plain(method: method, caching: CacheOptions(policy: .cacheOnly))))
       let subscription = call.subscribe(observer)
       XCTAssertEqual(observer.events.count, 0, "not from within subscribe")
       fixture.scheduler.start()

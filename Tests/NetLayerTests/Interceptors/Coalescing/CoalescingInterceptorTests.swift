@@ -196,7 +196,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     let network = virtual.network(.coalescing)
     for isAllowed in [true, false] {
       let options = CacheOptions(allowsStorage: { _ in isAllowed })
-      virtual.note("", network.responses(Call(.get, "/x", caching: options)))
+      virtual.note("", network.response(Call(.get, "/x", caching: options)))
     }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 2)
@@ -206,7 +206,7 @@ final class CoalescingInterceptorTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let network = fixture.network.with { $0.interceptors.insert(CoalescingInterceptor(), at: 0) }
     let calls = [CachePolicy.networkOnly, .networkOnly, .cacheOnly].map { policy in
-      network.responses(Call(CacheFixture.Plain(caching: CacheOptions(policy: policy)))).map {
+      network.response(Call(CacheFixture.Plain(caching: CacheOptions(policy: policy)))).map {
         String(decoding: $0.body, as: UTF8.self)
       }
       .catchErrorJustReturn("none")

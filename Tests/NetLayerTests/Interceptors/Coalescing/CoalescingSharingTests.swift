@@ -84,7 +84,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_requestsWithDifferentCacheOptions_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: 1))
     let network = virtual.network(.coalescing)
-    for key in [nil, "a", "a", "b"] { virtual.note("", network.responses(Call(Stored(key: key)))) }
+    for key in [nil, "a", "a", "b"] { virtual.note("", network.response(Call(Stored(key: key)))) }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 3)
     XCTAssertEqual(virtual.notes.all.count, 4)
