@@ -67,33 +67,4 @@ extension Network {
   public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
     checkedJSON(CallContent(endpoint), progress: progress)
   }
-
-  /// Calls `endpoint` and emits its progress, then its result.
-  public func transfer<E: Endpoint>(_ endpoint: E) -> Observable<Transfer<E.Output>> {
-    Transfer.stream { self.request(endpoint, progress: $0) }
-  }
-}
-
-extension Endpoint {
-  /// Calls the endpoint on `network` and emits its result.
-  @inlinable
-  public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Output> {
-    network.request(self, progress: progress)
-  }
-}
-
-extension Endpoint where Output == Response {
-  /// Calls the endpoint on `network` and emits the response if it is a success.
-  public func request(on network: Network = .default, progress: ProgressHandler? = nil) -> Single<Response> {
-    network.request(self, progress: progress)
-  }
-}
-
-extension ObservableType where Element: Endpoint {
-  /// Calls each endpoint on `network` immediately and emits the results in the order of their arrival. The first error
-  /// ends the stream.
-  @inlinable
-  public func request(on network: Network = .default) -> Observable<Element.Output> {
-    flatMap { network.request($0) as Single<Element.Output> }
-  }
 }

@@ -1,10 +1,8 @@
-import Streams
-
-/// An event of a transfer: its progress or, finally, its result.
+/// An event of a download: its progress or, finally, its result.
 public enum Transfer<Model: Sendable>: Sendable {
-  /// The progress of the transfer.
+  /// The progress of the download.
   case progress(TransferProgress)
-  /// The result of the transfer; completion follows.
+  /// The result of the download; completion follows.
   case result(Model)
 
   /// The progress, if this is a progress event.
@@ -14,18 +12,3 @@ public enum Transfer<Model: Sendable>: Sendable {
 }
 
 extension Transfer: Equatable where Model: Equatable {}
-
-extension Transfer {
-  /// Creates the stream of a call that reports its progress to a closure.
-  static func stream(
-    _ call: @escaping @Sendable (@escaping @Sendable (TransferProgress) -> Void) -> Single<Model>
-  ) -> Observable<Transfer<Model>> {
-    Observable.create { observer in
-      call { observer.onNext(.progress($0)) }.subscribe(
-        onSuccess: { model in
-          observer.onNext(.result(model))
-          observer.onCompleted()
-        }, onError: { observer.onError($0) })
-    }
-  }
-}

@@ -48,15 +48,6 @@ extension ObservableType where Element == JSON {
     delivering { try $0.page(of: type, at: path, lossy: onInvalidElement) }
   }
 
-  /// Unavailable: the closure is named `onInvalidElement`.
-  @available(*, unavailable, renamed: "list(_:at:onInvalidElement:)")
-  public func list<Item: Decodable & Sendable>(
-    _ type: Item.Type = Item.self, at path: String? = nil,
-    onBadItem: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
-  ) -> Observable<Page<Item>> {
-    fatalError("unavailable")
-  }
-
   /// Decodes the payload as a Boolean.
   ///
   /// `false`, 0 and their texts are `false`. `true`, other numbers, objects and arrays are `true`. A missing payload

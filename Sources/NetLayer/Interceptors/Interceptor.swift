@@ -51,10 +51,3 @@ extension Interceptor {
   /// Records nothing.
   public func prepare(_ request: inout Request) {}
 }
-
-/// Unavailable: interceptors return only `Response`.
-@available(
-  *, unavailable,
-  message: "interceptors return Observable<Response>, and response.request is the request as it was sent"
-)
-public typealias Exchange = Response

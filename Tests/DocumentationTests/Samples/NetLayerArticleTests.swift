@@ -136,17 +136,8 @@ final class NetLayerArticleTests: XCTestCase {
     let (album, ticker) = (
       Network(Backend(baseURL: url, transport: stub)), Network(Backend(baseURL: url, transport: stub))
     )
-    album.transfer(AddPhoto(photo: file))
-      .subscribe(
-        onNext: { transfer in
-          switch transfer {
-          case .progress(let progress): print(progress.fractionSent ?? 0)
-          case .result(let response): print(response.status)
-          }
-        }, onDisposed: { done.signal() }
-      )
-      .disposed(by: bag)
-    await done.wait()
+    let added = try await album.fetch(AddPhoto(photo: file)) { print($0.fractionSent ?? 0) }
+    print(added.status)
     try assertPrinted(asIn: "UploadsAndDownloads", 0)
 
     for try await price in ticker.lines(Prices(), as: Price.self).values {

@@ -96,7 +96,7 @@ final class Article2RowsTests: XCTestCase {
     let answered = expectation(description: "answered")
     answered.expectedFulfillmentCount = 2
     for status in [200, 404] {
-      network(StubTransport { _ in .json("{}", status: status) }).start(Smallest()) { result in
+      Router<Smallest>(network(StubTransport { _ in .json("{}", status: status) })).request(Smallest()) { result in
         switch result {
         case .success(let response): XCTAssertEqual(response.status, 200)
         case .failure(let error): XCTAssertEqual(error.code, 404)

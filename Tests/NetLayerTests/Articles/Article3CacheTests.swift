@@ -162,13 +162,13 @@ final class Article3CacheTests: XCTestCase {
 
   func test_row_3_11_localData_isUsedWhenTheNetworkFails() {
     let fixture = fixture(failingAfter: 1)
-    let users = user.cache(.networkElseCache).request(on: fixture.network).map(User.self)
+    let users = user.caching(.networkElseCache).request(on: fixture.network).map(User.self)
     XCTAssertEqual(run(users, fixture).elements, [User(login: "1")])
     let offline = run(users, fixture)
     XCTAssertEqual(offline.elements, [User(login: "1")])
     XCTAssertNil(offline.error)
     XCTAssertEqual(
-      run(fixture.network.request(user.cache(.networkElseCache), as: User.self), fixture).elements,
+      run(fixture.network.request(user.caching(.networkElseCache), as: User.self), fixture).elements,
       [User(login: "1")], "any call that takes an endpoint takes it with a policy")
   }
 

@@ -271,7 +271,6 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(record(api.events(.post("/events", json: ["q": 1]))).elements.map(\.data), ["hi"])
     XCTAssertEqual(record(api.stream(.get("/a"))).elements.count, 1)
     XCTAssertEqual(record(api.open(.get("/a"))).elements.map(\.response.status), [200])
-    XCTAssertEqual(record(api.transfer(.get("/a"))).elements.compactMap { $0.result?.status }, [200])
     XCTAssertEqual(record(api.zip([.get("/a"), .get("/b")], as: User.self)).elements, [[ada, ada]])
     XCTAssertEqual(record(api.merge([Call.get("/a"), .get("/b")], as: User.self)).elements, [ada, ada])
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -279,7 +278,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(record(api.download(.get("/a"), to: file)).elements.compactMap(\.result), [file])
     XCTAssertEqual(try String(contentsOf: file, encoding: .utf8), Self.ada)
     let done = expectation(description: "the completion was called")
-    api.start(.get("/a")) { result in
+    Router<Call>(api).request(.get("/a")) { result in
       XCTAssertEqual(try? result.get().status, 200)
       done.fulfill()
     }

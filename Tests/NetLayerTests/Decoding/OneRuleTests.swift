@@ -50,13 +50,8 @@ final class OneRuleTests: XCTestCase {
       ("zip", { try await network.zip([GetUser()]).value[0] }),
       ("zip(_:as:)", { try await network.zip([Call.get("/user")], as: User.self).value[0] }),
       ("merge", { try await network.merge([GetUser()]).asSingle().value }),
-      ("transfer", { try await network.transfer(GetUser()).compactMap(\.result).asSingle().value }),
       ("service", { try await service.request(GetUser()).value }),
       ("service(_:as:)", { try await service.request(GetUser(), as: User.self).value }),
-      (
-        "start",
-        { try await withCheckedThrowingContinuation { done in network.start(GetUser()) { done.resume(with: $0) } } }
-      ),
       (
         "router",
         { try await withCheckedThrowingContinuation { done in router.request(GetUser()) { done.resume(with: $0) } } }
@@ -83,15 +78,6 @@ final class OneRuleTests: XCTestCase {
       ("request", { _ = try await network.request(.delete("/user")).value }),
       ("request as Void", { try await network.request(Call.delete("/user").as(Void.self)).value }),
       ("request(on:)", { _ = try await Call.delete("/user").request(on: network).asSingle().value }),
-      ("transfer", { _ = try await network.transfer(.delete("/user")).compactMap(\.result).asSingle().value }),
-      (
-        "start",
-        {
-          _ = try await withCheckedThrowingContinuation { done in
-            network.start(.delete("/user")) { done.resume(with: $0) }
-          }
-        }
-      ),
       (
         "router",
         {

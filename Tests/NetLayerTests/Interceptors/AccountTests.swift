@@ -116,7 +116,7 @@ final class AccountTests: XCTestCase {
     let virtual = VirtualNetwork(Self.echo)
     let network = virtual.network()
     let call = Call(.get, Place())
-    virtual.note("", network.request(call.cache(.networkElseCache)) as Single<Response>)
+    virtual.note("", network.request(call.caching(.networkElseCache)) as Single<Response>)
     virtual.note("", network.request(call.as(String.self)).map { Response(request: Request(url: URL(filePath: $0))) })
     let typed = network.json(call.as(String.self)).subscribe()
     virtual.scheduler.start()

@@ -82,3 +82,21 @@ extension Endpoint {
     return (interceptor.cache, key, request)
   }
 }
+
+extension Network {
+  /// The interceptor of the network's cache; the outermost of several.
+  var cacheInterceptor: CacheInterceptor? {
+    for case let interceptor as CacheInterceptor in backend.interceptors { return interceptor }
+    return nil
+  }
+
+  /// The interceptors after that one.
+  var behindCache: ArraySlice<any Interceptor> {
+    backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
+  }
+
+  var hasNoCache: NetworkError {
+    reading.error(
+      .invalidRequest, "this network has no cache: add a CacheInterceptor to the backend's interceptors")
+  }
+}

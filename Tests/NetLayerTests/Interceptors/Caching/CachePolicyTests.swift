@@ -105,7 +105,7 @@ final class CachePolicyTests: XCTestCase {
     fixture.get(.networkOnly)
     for (cause, bodies) in [(NetworkError.Kind.connection, ["1"]), (.status, [])] {
       let network = fixture.network.with { $0.interceptors.append(Failing(cause: cause)) }
-      XCTAssertEqual(fixture.run(Plain().cache(.networkElseCache).request(on: network)).bodies, bodies)
+      XCTAssertEqual(fixture.run(Plain().caching(.networkElseCache).request(on: network)).bodies, bodies)
     }
   }
 
@@ -119,9 +119,9 @@ final class CachePolicyTests: XCTestCase {
     fixture.get()
     XCTAssertEqual(fixture.get().origins, [kept(0)], "the back end's")
     XCTAssertEqual(fixture.get(.networkOnly).origins, [.network], "the endpoint's")
-    let call = Plain(caching: CacheOptions(policy: .networkOnly)).cache(.cacheOnly)
+    let call = Plain(caching: CacheOptions(policy: .networkOnly)).caching(.cacheOnly)
     XCTAssertEqual(fixture.run(call.request(on: fixture.network)).origins, [kept(0)], "the call's")
-    let network = fixture.network.caching(.networkOnly)
+    let network = fixture.network.with { $0.interceptors = [CacheInterceptor(fixture.cache, policy: .networkOnly)] }
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network], "that of calls without an endpoint")
   }
 
@@ -203,7 +203,7 @@ final class CachePolicyTests: XCTestCase {
     let fixture = CacheFixture { _ in .json(#"{"old":1}"#) }
     fixture.get(.networkOnly)
     let ids = fixture.scheduler.createObserver(Int.self)
-    let call = Plain().cache(.cacheThenNetwork(skipsEqual: true)).request(on: fixture.network)
+    let call = Plain().caching(.cacheThenNetwork(skipsEqual: true)).request(on: fixture.network)
     let subscription = call.map(Int.self, at: "id").subscribe(ids)
     fixture.scheduler.start()
     subscription.dispose()
@@ -249,7 +249,7 @@ final class CachePolicyTests: XCTestCase {
     done.expectedFulfillmentCount = 400
     DispatchQueue.concurrentPerform(iterations: 400) { number in
       let path = "/\(number % 20)"
-      let call = Plain(path: path).cache(policies[number % 4]).request(on: network)
+      let call = Plain(path: path).caching(policies[number % 4]).request(on: network)
       _ = call.subscribe(
         onNext: { XCTAssertEqual(String(decoding: $0.body, as: UTF8.self), $0.status == 304 ? "" : path) },
         onError: { XCTFail("\($0)") }, onDisposed: { done.fulfill() })

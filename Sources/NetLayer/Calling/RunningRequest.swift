@@ -20,27 +20,6 @@ public final class RunningRequest: Cancelable {
 }
 
 extension Network {
-  /// Sends `request` unchanged, then calls `completion` once with the response, if its status is a success, or with the
-  /// error.
-  ///
-  /// The completion runs on the backend's `delivery` scheduler, or else on `mapping`. The backend applies its
-  /// interceptors and adds nothing else to the request.
-  @discardableResult
-  public func start(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> RunningRequest {
-    run(response(request).delivering { try $0.validated() }, completion)
-  }
-
-  /// Calls `endpoint`, then calls `completion` once with its result or the error.
-  @discardableResult
-  public func start<E: Endpoint>(
-    _ endpoint: E, progress: ProgressHandler? = nil,
-    completion: @escaping @Sendable (Result<E.Output, NetworkError>) -> Void
-  ) -> RunningRequest {
-    run(request(endpoint, progress: progress), completion)
-  }
-
   /// Runs `single` and calls the completion exactly once.
   func run<Model: Sendable>(
     _ single: Single<Model>, _ completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
@@ -57,15 +36,5 @@ extension Network {
         guard isOver.raise() else { return }
         _ = scheduler.schedule { completion(.failure(reading.error(.cancelled, "the request was cancelled"))) }
       })
-  }
-}
-
-extension Request {
-  /// Sends the request through `network` and calls `completion` once.
-  @discardableResult
-  public func start(
-    on network: Network = .default, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> RunningRequest {
-    network.start(self, completion: completion)
   }
 }

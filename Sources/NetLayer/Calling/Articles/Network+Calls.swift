@@ -2,9 +2,7 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Requests JSON in an envelope and emits it if status and code mean success.
-  ///
-  /// Emits once, unless an interceptor emits several responses. For example, a cache may respond before the network.
+  /// Requests JSON and emits it if its status and the code of its envelope mean success: `json(_:)` of a ``Call``.
   ///
   /// - Parameters:
   ///   - method: The HTTP method. GET, HEAD, DELETE and TRACE put parameters into the URL.
@@ -21,7 +19,7 @@ extension Network {
     checkedJSON(CallContent(method, url, parameters: parameters, encoding: encoding, headers: headers))
   }
 
-  /// Requests text and emits it if the status is a success. The parameters are the same as in `json`.
+  /// Requests text: `request(_:as: String.self)`. The parameters are the same as in `json`.
   public func string(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -31,7 +29,7 @@ extension Network {
     }
   }
 
-  /// Requests bytes and emits them if the status is a success. The parameters are the same as in `json`.
+  /// Requests bytes: `request(_:as: Data.self)`. The parameters are the same as in `json`.
   public func data(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
@@ -41,30 +39,12 @@ extension Network {
     }
   }
 
-  /// Requests any content and emits the response of any status. Check it with `validated()`, `common()` or
-  /// `map(_:at:)`. The parameters are the same as in `json`.
+  /// Requests any content and emits the response of any status: `response(_:)` of a ``Call``. The parameters are the same
+  /// as in `json`.
   public func response(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<Response> {
     responses(CallContent(method, url, parameters: parameters, encoding: encoding, headers: headers))
-  }
-
-  /// Unavailable: use a ``Call`` such as `.get(url)`.
-  @available(*, unavailable, message: "use request(.get(url, query: …), as: Model.self), or .post(url, json: …)")
-  public func request<Result>(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:], as type: Result.Type = Result.self
-  ) -> Single<Result> {
-    fatalError("unavailable")
-  }
-
-  /// Unavailable: use a ``Call`` such as `.get(url)`.
-  @available(*, unavailable, message: "use request(.get(url, query: …)), or fetch(.delete(url)) with await")
-  public func request(
-    _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
-    encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
-  ) -> Single<Response> {
-    fatalError("unavailable")
   }
 }

@@ -1,6 +1,6 @@
 import Streams
 
-/// A client of one endpoint type.
+/// A client of one endpoint type, for streams: `network.request` of its cases.
 ///
 /// ```swift
 /// let service = Service<MovieAPI>(network)
