@@ -2,11 +2,15 @@ import PortableFoundation
 import Streams
 
 extension Response {
-  /// Parses the body as JSON after checking the HTTP status, then checks the code in its envelope.
+  /// Parses the body as JSON after checking the HTTP status, then checks the code in the backend's envelope.
   ///
-  /// - Parameter envelope: The envelope to use instead of the backend's.
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
-  public func common(_ envelope: Envelope? = nil) throws -> JSON {
+  public func common() throws -> JSON { try checked(by: nil) }
+
+  /// The same with `envelope` instead of the backend's.
+  public func common(_ envelope: Envelope) throws -> JSON { try checked(by: envelope) }
+
+  func checked(by envelope: Envelope?) throws -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
     let rules = context.envelope
     try validate(by: rules)
@@ -18,12 +22,16 @@ extension Response {
 }
 
 extension ObservableType where Element == Response {
-  /// Parses the response after checking its HTTP status, then checks the code in its envelope.
+  /// Parses the response after checking its HTTP status, then checks the code in the backend's envelope.
   ///
-  /// - Parameter envelope: The envelope to use instead of the backend's.
   /// - Returns: The whole JSON, including the envelope. Fails with a `NetworkError`: `status` with the server's
   ///   message, `business` with the server's code and message, or `parse`.
-  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+  public func common() -> Observable<JSON> {
+    compactMap { try $0.reporting { try $0.common() } }
+  }
+
+  /// The same with `envelope` instead of the backend's.
+  public func common(_ envelope: Envelope) -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.common(envelope) } }
   }
 
@@ -48,11 +56,14 @@ extension ObservableType where Element == Response {
 }
 
 extension ObservableType where Element == Data {
-  /// Parses the bytes and checks the code in their envelope: the given one, else the envelope of `Network.default`.
+  /// Parses the bytes and checks the code in the envelope of `Network.default`.
   ///
   /// The work runs on the thread where the source emits. The streams of a network emit on the backend's `mapping`
   /// scheduler. For other streams, use `observeOn` to keep the work off the main thread.
-  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+  public func common() -> Observable<JSON> { map { try JSON(received: $0).accepted() } }
+
+  /// The same with `envelope` instead of the default network's.
+  public func common(_ envelope: Envelope) -> Observable<JSON> {
     map { try JSON(received: $0).accepted(by: envelope) }
   }
 
@@ -63,12 +74,13 @@ extension ObservableType where Element == Data {
 }
 
 extension ObservableType where Element == String {
-  /// Parses the text and checks the code in its envelope: the given one, else the envelope of `Network.default`.
+  /// Parses the text and checks the code in the envelope of `Network.default`.
   ///
   /// The work runs on the thread where the source emits, as for bytes.
-  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
-    map { Data($0.utf8) }.common(envelope)
-  }
+  public func common() -> Observable<JSON> { map { Data($0.utf8) }.common() }
+
+  /// The same with `envelope` instead of the default network's.
+  public func common(_ envelope: Envelope) -> Observable<JSON> { map { Data($0.utf8) }.common(envelope) }
 
   /// Decodes a model from the value at `path`, or from the whole JSON, with the decoder of `Network.default`.
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
@@ -77,9 +89,14 @@ extension ObservableType where Element == String {
 }
 
 extension ObservableType where Element == JSON {
-  /// Checks the code in the JSON's envelope: the given one, else the JSON's own, else the envelope of
-  /// `Network.default`. JSON that has already been accepted passes unchanged.
-  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> {
+  /// Checks the code in the JSON's own envelope, else in the envelope of `Network.default`. JSON that has already been
+  /// accepted passes unchanged.
+  public func common() -> Observable<JSON> {
+    compactMap { try $0.reporting { try $0.accepted() } }
+  }
+
+  /// Checks the code in `envelope`. JSON that has already been accepted passes unchanged.
+  public func common(_ envelope: Envelope) -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.accepted(by: envelope) } }
   }
 
@@ -93,8 +110,11 @@ extension ObservableType where Element == JSON {
 }
 
 extension Single where Element == Response {
-  /// Parses the response after checking its HTTP status, then checks the code in its envelope.
-  public func common(_ envelope: Envelope? = nil) -> Observable<JSON> { asObservable().common(envelope) }
+  /// Parses the response after checking its HTTP status, then checks the code in the backend's envelope.
+  public func common() -> Observable<JSON> { asObservable().common() }
+
+  /// The same with `envelope` instead of the backend's.
+  public func common(_ envelope: Envelope) -> Observable<JSON> { asObservable().common(envelope) }
 
   /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is a success. The
   /// parameters are the same as for streams.

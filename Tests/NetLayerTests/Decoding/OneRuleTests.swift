@@ -210,4 +210,15 @@ final class OneRuleTests: XCTestCase {
     let other = await reason(network(#"{"name":"n"}"#, .none))
     XCTAssertFalse(other.contains("envelope"), other)
   }
+
+  func test_anEnvelopeInPlaceOfTheBackendsIsTheOneThatWasNamed() async throws {
+    let wrapped = network(#"{"id":7}"#)
+    let plain = try await wrapped.response(.get, "/user").common(.none).data(User.self).asSingle().value
+    XCTAssertEqual(plain, User(id: 7))
+    let kind = await kind { try await wrapped.response(.get, "/user").common().asSingle().value }
+    XCTAssertEqual(kind, .parse)
+    let response = try await network(#"{"code":1}"#, .none).response(.get("/user"))
+    XCTAssertNoThrow(try response.common())
+    XCTAssertThrowsError(try response.common(.standard))
+  }
 }

@@ -13,7 +13,7 @@ public struct NetworkLogger: Interceptor {
   /// A level of detail.
   public enum Level: Int, Sendable, Comparable {
     /// Nothing.
-    case none
+    case off
     /// The method, URL, status, time and sizes.
     case basic
     /// The same as `basic`, and the header fields.
@@ -60,7 +60,7 @@ public struct NetworkLogger: Interceptor {
 
   /// Logs `request` and its result.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    guard level > .none else { return next(request) }
+    guard level > .off else { return next(request) }
     let logger = self
     return Observable.deferred {
       let start = logger.clock.now
@@ -134,7 +134,7 @@ extension NetworkLogger {
 
   private func content(_ body: Request.Body, _ headers: HTTPHeaders) -> [String] {
     switch body {
-    case .none: []
+    case .off: []
     case .data(let data): content(data, headers)
     case .file(let file): ["", "<the file \(file.path)>"]
     case .stream(let stream): ["", "<a stream of \(stream.count.map(String.init) ?? "unknown") bytes>"]

@@ -29,7 +29,7 @@ final class LoggerTests: XCTestCase {
 
   func test_row_2_19_eachLevel_logsMore_andNeverASecret() {
     let call: (Network) -> Observable<Response> = { $0.response(.get, "/a", parameters: ["q": "x"]) }
-    XCTAssertEqual(log(.none, call), [])
+    XCTAssertEqual(log(.off, call), [])
     XCTAssertEqual(
       log(.basic, call),
       ["--> GET http://h/a?q=x&token=***", "<-- 200 GET http://h/a?q=x&token=*** (12 ms, 21 bytes)"])
