@@ -11,13 +11,9 @@ let package = Package(
   name: "NetLayer",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Streams", targets: ["Streams"]),
-    .library(name: "JSONText", targets: ["JSONText"]),
-    .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
-    .library(name: "StreamsTesting", targets: ["StreamsTesting"]),
     .library(name: "NetLayer", targets: ["NetLayer"]),
-    .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
-    .executable(name: "Demo", targets: ["Demo"]),
+    .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "NetLayerTesting", targets: ["StreamsTesting", "LoopbackServer"]),
   ],
   traits: [
     .trait(name: "URLSession", description: "URLSessionTransport on Linux, which links FoundationNetworking"),
@@ -28,10 +24,12 @@ let package = Package(
     .target(name: "Streams", dependencies: ["PortableFoundation"]),
     .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"]),
     .target(name: "JSONText", dependencies: ["PortableFoundation"]),
-    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CLibcurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "HTTPTransport",
-      dependencies: ["PortableFoundation", "Streams", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+      dependencies: [
+        "PortableFoundation", "Streams", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: urlSession),
     .target(name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),

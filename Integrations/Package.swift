@@ -22,7 +22,7 @@ let package = Package(
     .target(
       name: "NetLayerHTTPTypes",
       dependencies: [
-        .product(name: "HTTPTransport", package: "NetLayer"), .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NetLayer", package: "NetLayer"), .product(name: "HTTPTypes", package: "swift-http-types"),
       ]),
     .target(
       name: "NetLayerLogging",
@@ -44,7 +44,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "NetLayerHTTPTypes", "NetLayerLogging", "NetLayerMetrics", "NetLayerTracing",
-        .product(name: "LoopbackServer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
       ]),

@@ -9,7 +9,7 @@ let package = Package(
     .executableTarget(
       name: "GuardBenchmarks",
       dependencies: [
-        .product(name: "LoopbackServer", package: "NetLayer"), .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"), .product(name: "NetLayer", package: "NetLayer"),
         .product(name: "Streams", package: "NetLayer"),
       ])
   ]

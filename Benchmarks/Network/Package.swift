@@ -20,7 +20,7 @@ let package = Package(
         "CurlLoop",
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
-        .product(name: "LoopbackServer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
       ] + (peers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : [])
     ),
     .executableTarget(
@@ -28,7 +28,7 @@ let package = Package(
       dependencies: [
         "SocketLoop",
         .product(name: "NetLayer", package: "NetLayer"),
-        .product(name: "LoopbackServer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
       ],
       exclude: ["sockets.py"]
     ),
@@ -37,7 +37,7 @@ let package = Package(
       dependencies: [
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
-        .product(name: "LoopbackServer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
       ]
     ),
   ],

@@ -30,7 +30,7 @@ let package = Package(
       name: "NetLayerOpenAPITests",
       dependencies: [
         "NetLayerOpenAPI",
-        .product(name: "LoopbackServer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
       ]),
   ]
     + (usesStandIn

@@ -11,7 +11,7 @@ let package = Package(
       name: "Chat",
       dependencies: [
         .product(name: "NetLayer", package: "NetLayer"),
-        .product(name: "LoopbackServer", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
       ])
   ],
   swiftLanguageModes: [.v6]

@@ -21,7 +21,7 @@ let package = Package(
       swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(
       name: "WeatherTests",
-      dependencies: ["Weather", .product(name: "StreamsTesting", package: "NetLayer")]),
+      dependencies: ["Weather", .product(name: "NetLayerTesting", package: "NetLayer")]),
     .target(
       name: "MainActorApp", dependencies: [.product(name: "NetLayer", package: "NetLayer")], swiftSettings: strict),
     .testTarget(

@@ -17,7 +17,7 @@ enum Command {
 
   /// The version of the package: the newest release in the changelog, or the next one.
   private static let version: String = {
-    var version = "NetLayer 0.2.0"
+    var version = "NetLayer 0.1.0"
     #if os(Linux)
       if let curl = CurlTransport.capabilities {
         version += " libcurl/\(curl.version)" + (curl.tls.map { " \($0)" } ?? "")

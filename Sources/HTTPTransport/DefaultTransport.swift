@@ -10,7 +10,7 @@ public enum DefaultTransport {
   /// built without the trait `URLSession` does not contain it on Linux. Each request then fails with `connection` and a
   /// reason that names libcurl.
   public static func make() -> any Transport {
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       make(notice: fallbackNotice) { try CurlTransport() }
     #else
       URLSessionTransport()

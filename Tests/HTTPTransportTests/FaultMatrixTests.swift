@@ -23,7 +23,7 @@ class FaultMatrixTests: XCTestCase {
 
   /// The expected outcome of a POST on a lost kept connection, and the time limits.
   var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       // Before 7.80, libcurl always sends the request again over a new connection, which works.
       if !CurlLibrary.asksBeforeSending { return (.answer("ok"), Request.Timeouts()) }
     #endif
@@ -31,7 +31,7 @@ class FaultMatrixTests: XCTestCase {
   }
 
   func shutDown(_ transport: any Transport) {
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       (transport as? CurlTransport)?.shutdown()
     #endif
     #if HAS_URLSESSION

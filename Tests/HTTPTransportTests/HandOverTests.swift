@@ -112,7 +112,7 @@ final class HandOverTests: XCTestCase {
   }
 }
 
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   extension HandOverTests {
     /// An inbox, its loop, and the transfers that pass through it.
     private final class Post: @unchecked Sendable {  // safe: the two threads of a round use different properties

@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The callbacks that libcurl calls on the loop's thread, within `ccurl_multi_wait` and `ccurl_multi_work`. The

@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The information that errors contain about a request: of a transfer, or of a socket that is opening.

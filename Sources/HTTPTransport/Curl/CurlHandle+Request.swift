@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The settings of a request, and the transfer of its body to libcurl.

@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The processing of received data.

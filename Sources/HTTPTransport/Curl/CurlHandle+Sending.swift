@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The certain knowledge about a request that libcurl has ended. libcurl does not report whether a server has processed a

@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The use of a handle for a socket: opening the connection, reading and writing.

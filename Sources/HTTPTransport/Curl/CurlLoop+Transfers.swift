@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The states of a transfer: accepted, waiting, passed to libcurl, finished. Used only on the loop's thread.

@@ -1,4 +1,4 @@
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   import PortableFoundation
 
   /// The head, body and trailers of one response, collected from libcurl's callbacks.

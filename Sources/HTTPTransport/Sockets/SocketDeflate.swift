@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-  import CCurl
+#if canImport(CLibcurl)
+  import CLibcurl
   import PortableFoundation
 
   /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. Used only on the

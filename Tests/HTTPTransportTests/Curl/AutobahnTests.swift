@@ -1,4 +1,4 @@
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   import Foundation
   import NetLayer
   import XCTest

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   /// Tests of the outcome of a WebSocket whose server ends the connection abruptly.
   final class CurlSocketEndingTests: XCTestCase {
     private typealias Script = LoopbackServer.SocketScript

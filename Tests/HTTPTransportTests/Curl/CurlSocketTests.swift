@@ -6,7 +6,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   /// Tests of WebSockets over libcurl's connections, against a scripted server.
   final class CurlSocketTests: XCTestCase {
     private typealias Script = LoopbackServer.SocketScript

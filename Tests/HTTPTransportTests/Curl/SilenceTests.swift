@@ -1,4 +1,4 @@
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   import TestSupport
   import Foundation
   import LoopbackServer

@@ -152,7 +152,7 @@ final class RedactionTests: XCTestCase {
     var values: [Any] = [
       Token(access: "secret", refresh: "secret"), MemoryTokenStore(Token(access: "secret", refresh: "secret")),
     ]
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       let file = URL(filePath: "/key.pem")
       for text in ["http://u:secret@h:1", "u:secret@h:1"] {
         let proxy = CurlTransport.Proxy.url(try XCTUnwrap(URL(string: text)))

@@ -28,7 +28,7 @@ final class LeakCheck {
     self.servers = servers
     self.keptConnections = keptConnections
     self.url = url
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       if let transport = transport as? CurlTransport {
         // The transport's thread may be about to start.
         _ = try transport.held(test, asking: url)
@@ -42,7 +42,7 @@ final class LeakCheck {
 
   /// Asserts that `what` has leaked nothing. Only kept connections may remain.
   func check(_ what: String) throws {
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       if let transport = transport as? CurlTransport {
         let held = try transport.held(test, asking: url)
         XCTAssertEqual(held.live, 0, "transfers, after \(what)")
@@ -55,7 +55,7 @@ final class LeakCheck {
     guard Resources.now.ifKnown != nil else { return }
     // Both ends of a kept connection are in this process.
     func spare() -> Int { base.descriptors + 2 * kept.reduce(0, +) - Resources.now.descriptors }
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       // libcurl closes kept connections that have ended with a later request, from 8.22 on at most once per second.
       for _ in 0..<40 where spare() < 0 {
         guard let transport = transport as? CurlTransport else { break }
@@ -85,7 +85,7 @@ final class LeakCheck {
   }
 }
 
-#if canImport(CCurl)
+#if canImport(CLibcurl)
   extension CurlTransport {
     /// Returns the counts of the loop at the end of a request to `url`, read on the loop's thread.
     fileprivate func held(

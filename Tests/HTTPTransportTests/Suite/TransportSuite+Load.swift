@@ -28,7 +28,7 @@ extension TransportSuite {
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
     // The defaults of the transports.
     var limit = 6
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       if transport is CurlTransport { limit = 64 }
     #endif
     XCTAssertLessThanOrEqual(server.connectionCount, limit)

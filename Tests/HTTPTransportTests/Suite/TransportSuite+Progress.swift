@@ -21,7 +21,7 @@ extension TransportSuite {
     let transport: any Transport = self.transport
     let progress: ProgressHandler = { report in
       var time: UInt64?
-      #if canImport(CCurl)
+      #if canImport(CLibcurl)
         // The handler is called on the loop's thread.
         time = (transport as? CurlTransport)?.loop.now
       #endif

@@ -18,7 +18,7 @@ class TransportSuite: XCTestCase {
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
 
   func shutDown(_ transport: any Transport) {
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       (transport as? CurlTransport)?.shutdown()
     #endif
     #if HAS_URLSESSION
@@ -109,7 +109,7 @@ extension XCTestCase {
     return try pending.outcome()
   }
 
-  #if canImport(CCurl)
+  #if canImport(CLibcurl)
     /// Returns the transports that lack a feature of libcurl: URLSession's, and libcurl's unless `isAvailable`.
     func transportsThatLack(_ isAvailable: Bool) throws -> [any Transport] {
       var transports: [any Transport] = isAvailable ? [] : [try CurlTransport()]

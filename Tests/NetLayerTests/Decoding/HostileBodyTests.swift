@@ -1,4 +1,4 @@
-#if canImport(Glibc) && canImport(CCurl)
+#if canImport(Glibc) && canImport(CLibcurl)
   import Foundation
   import JSONText
   import LoopbackServer

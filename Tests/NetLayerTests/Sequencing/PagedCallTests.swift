@@ -103,7 +103,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(all.error?.kind, .sequence, "the second page links to itself")
   }
 
-  #if canImport(CCurl)
+  #if canImport(CLibcurl)
     func test_linkFromAnotherOrigin_doesNotReachAUnixSocket() throws {
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
       for link in ["http://docker/x", "//DOCKER./x", "http://u:p@docker:80/x"] {

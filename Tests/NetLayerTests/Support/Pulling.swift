@@ -38,7 +38,7 @@ enum Bomb {
 
   /// Returns whether the default transport decodes `coding` on this machine.
   static func isKnown(_ coding: String) -> Bool {
-    #if canImport(CCurl)
+    #if canImport(CLibcurl)
       guard let found = CurlTransport.capabilities else { return coding == "gzip" }
       return [("gzip", found.gzip), ("br", found.brotli), ("zstd", found.zstd)].contains { $0 == (coding, true) }
     #else

@@ -134,7 +134,7 @@ extension NetworkLogger {
 
   private func content(_ body: Request.Body, _ headers: HTTPHeaders) -> [String] {
     switch body {
-    case .off: []
+    case .none: []
     case .data(let data): content(data, headers)
     case .file(let file): ["", "<the file \(file.path)>"]
     case .stream(let stream): ["", "<a stream of \(stream.count.map(String.init) ?? "unknown") bytes>"]

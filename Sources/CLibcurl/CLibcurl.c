@@ -3,7 +3,7 @@
 // For secure_getenv.
 #define _GNU_SOURCE 1
 
-#include "CCurl.h"
+#include "CLibcurl.h"
 
 #include <errno.h>
 #include <netinet/in.h>
