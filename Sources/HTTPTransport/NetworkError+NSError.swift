@@ -3,7 +3,7 @@
 
   extension NetworkError: CustomNSError {
     /// The domain of the articles' `NSError`s.
-    public static var errorDomain: String { "com.example.networkerror" }
+    public static var errorDomain: String { "NetLayer.NetworkError" }
     /// The same as `code`.
     public var errorCode: Int { code }
     /// The localized description, the failure reason, and the underlying error.

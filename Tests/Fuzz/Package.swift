@@ -10,7 +10,7 @@ let package = Package(
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "NetLayer", package: "NetLayer")
       ]
     )
   ],

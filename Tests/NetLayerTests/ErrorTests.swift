@@ -40,7 +40,7 @@ final class ErrorTests: XCTestCase {
         XCTAssertEqual(error.shortDescription, item.kind.rawValue, line: line)
         #if HAS_URLSESSION
           let bridged = error as NSError
-          XCTAssertEqual(bridged.domain, "com.example.networkerror", line: line)
+          XCTAssertEqual(bridged.domain, "NetLayer.NetworkError", line: line)
           XCTAssertEqual(bridged.code, item.code, line: line)
           XCTAssertEqual(bridged.userInfo[NSUnderlyingErrorKey] != nil, item.hasCause, line: line)
         #endif

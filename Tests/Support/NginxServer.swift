@@ -108,7 +108,7 @@ package final class NginxServer {
   }
 
   private static func freePort() throws -> UInt16 {
-    try withSocket { file, address in
+    try withWebSocket { file, address in
       address.sin_port = 0
       guard onAddress(&address, { bind(file, $0, $1) }) == 0 else { throw POSIXError(.EADDRINUSE) }
       var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -121,7 +121,7 @@ package final class NginxServer {
   }
 
   private static func connect(_ port: UInt16) -> Bool {
-    (try? withSocket { file, address in
+    (try? withWebSocket { file, address in
       address.sin_port = port.bigEndian
       return onAddress(&address) { Foundation.connect(file, $0, $1) } == 0
     }) ?? false
@@ -135,7 +135,7 @@ package final class NginxServer {
     }
   }
 
-  private static func withSocket<Result>(_ body: (Int32, inout sockaddr_in) throws -> Result) throws -> Result {
+  private static func withWebSocket<Result>(_ body: (Int32, inout sockaddr_in) throws -> Result) throws -> Result {
     #if canImport(Darwin)
       let file = socket(AF_INET, SOCK_STREAM, 0)
     #else

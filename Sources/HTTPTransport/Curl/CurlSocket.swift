@@ -25,7 +25,7 @@
     let request: Request
     private(set) var currentRequest: Request
     private(set) var currentURL: String
-    let options: SocketOptions
+    let options: WebSocketOptions
     let loop: CurlSocketLoop
     let gate = FlowGate()
     var receiver: SocketReceiver?
@@ -61,7 +61,7 @@
     /// Whether the loop flushes this socket after the commands of the turn.
     var isUnflushed = false
 
-    init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
+    init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
       (self.request, currentRequest, currentURL) = (request, request, request.url.absoluteString)
       (self.options, self.receiver, self.loop) = (options, receiver, loop)
     }
@@ -234,14 +234,14 @@
       case .closed(let close): finish(.success(close), lingers: true)
       case .failed(let violation):
         let kind: NetworkError.Kind = violation.code == .tooLarge ? .tooLarge : .closed
-        let remedy = kind == .tooLarge ? "; raise SocketOptions.maxMessageSize" : "; check the server"
+        let remedy = kind == .tooLarge ? "; raise WebSocketOptions.maxMessageSize" : "; check the server"
         finish(
           .failure(error(kind, "\(hostAndPort) sent an invalid message: \(violation.reason)\(remedy)", violation.code)),
           lingers: true)
       case .unresponsive:
         fail(
           .timeout,
-          "\(hostAndPort) did not respond to a ping within \(options.pongTimeout) s (SocketOptions.pongTimeout)")
+          "\(hostAndPort) did not respond to a ping within \(options.pongTimeout) s (WebSocketOptions.pongTimeout)")
       }
     }
 

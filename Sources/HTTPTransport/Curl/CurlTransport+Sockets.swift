@@ -13,7 +13,7 @@
     /// Redirects of the opening request follow `Request.Options.redirects`. The transport requests a tunnel from a
     /// proxy (CONNECT), even if the URL is `http`.
     public func connect(
-      _ request: Request, options: SocketOptions, receiver: SocketReceiver
+      _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
       sockets.open(request, options, receiver)
     }
@@ -36,7 +36,7 @@
 
     init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
-    func open(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver) -> any SocketControl {
+    func open(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver) -> any SocketControl {
       let found = loop(for: request)
       switch found {
       case .success(let loop):

@@ -10,23 +10,23 @@ struct SocketHandshake {
   ]
 
   let key: String
-  private let options: SocketOptions
+  private let options: WebSocketOptions
   private let offersCompression: Bool
 
-  init(_ options: SocketOptions, offersCompression: Bool) {
+  init(_ options: WebSocketOptions, offersCompression: Bool) {
     var random = SystemRandomNumberGenerator()
     key = Data((0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }).base64EncodedString()
     (self.options, self.offersCompression) = (options, offersCompression)
   }
 
   /// Returns the error for a `request` that can't open a WebSocket; `nil` if it can.
-  static func problem(of request: Request, _ options: SocketOptions) -> NetworkError? {
+  static func problem(of request: Request, _ options: WebSocketOptions) -> NetworkError? {
     if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { return failure }
     var reason = options.problem
     if request.method != .get || !request.body.isEmpty {
       reason = "a WebSocket requires a GET request without a body (RFC 6455 §4.1); change the \(request.method) request"
     } else if let name = ownFields.first(where: { request.headers[$0] != nil }) {
-      reason = "the header \(name) is set by the handshake; remove it, and pass subprotocols in SocketOptions"
+      reason = "the header \(name) is set by the handshake; remove it, and pass subprotocols in WebSocketOptions"
     }
     return reason.map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
   }

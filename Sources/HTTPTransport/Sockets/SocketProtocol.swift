@@ -27,7 +27,7 @@ struct SocketProtocol {
 
   private enum State { case open, closing, closed }
 
-  private let options: SocketOptions
+  private let options: WebSocketOptions
   private let compressor: (any SocketCompressor)?
   private var state = State.open
   private var random = SystemRandomNumberGenerator()
@@ -49,7 +49,7 @@ struct SocketProtocol {
   private var pingSentAt: UInt64?
   private var closeSentAt: UInt64 = 0
 
-  init(_ options: SocketOptions, compressor: (any SocketCompressor)? = nil, at now: UInt64) {
+  init(_ options: WebSocketOptions, compressor: (any SocketCompressor)? = nil, at now: UInt64) {
     (self.options, self.compressor, lastInput) = (options, compressor, now)
   }
 

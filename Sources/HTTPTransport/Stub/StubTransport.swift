@@ -100,7 +100,7 @@ public final class StubTransport: SocketTransport {
   /// Opens the stubbed socket for `request`; see `SocketTransport.connect`. A stubbed response without a socket rejects
   /// it.
   public func connect(
-    _ request: Request, options: SocketOptions, receiver: SocketReceiver
+    _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
   ) -> any SocketControl {
     let socket = StubSocket(request, on: scheduler, receiver)
     socket.beginning.setDisposable(find(request) { socket.play($0) })

@@ -10,7 +10,7 @@
     /// The implementation uses `URLSessionWebSocketTask`, which does not offer compression, and does not deliver the
     /// body of a response that rejects the socket. Redirects follow `Request.Options.redirects`.
     public func connect(
-      _ request: Request, options: SocketOptions, receiver: SocketReceiver
+      _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
       let socket = URLSessionSocket(request, options, receiver)
       socket.begin()
@@ -27,7 +27,7 @@
     private var currentRequest: Request
     private var trail = RedirectTrail()
     private var cookiesSent: String?
-    private let options: SocketOptions
+    private let options: WebSocketOptions
     private let gate = FlowGate()
     private let queue = DispatchQueue(label: "NetLayer.URLSession.socket")
     private var receiver: SocketReceiver?
@@ -41,7 +41,7 @@
     private var pingSentAt: UInt64?
     private var isWatching = false
 
-    init(_ request: Request, _ options: SocketOptions, _ receiver: SocketReceiver) {
+    init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver) {
       (self.request, currentRequest, self.options, self.receiver) = (request, request, options, receiver)
     }
 
@@ -160,7 +160,8 @@
       finish(
         .failure(
           error(
-            .tooLarge, "a message is larger than \(options.maxMessageSize) bytes; raise SocketOptions.maxMessageSize",
+            .tooLarge,
+            "a message is larger than \(options.maxMessageSize) bytes; raise WebSocketOptions.maxMessageSize",
             code: 1009)), lingers: true)
     }
 
@@ -203,7 +204,7 @@
       // While the client is paused, missing data from the server is not an error.
       if gate.isPaused { return touch() }
       finish(
-        .failure(error(.timeout, "no pong arrived within \(options.pongTimeout) s (SocketOptions.pongTimeout)")))
+        .failure(error(.timeout, "no pong arrived within \(options.pongTimeout) s (WebSocketOptions.pongTimeout)")))
     }
 
     private func after(_ seconds: Double, _ action: @escaping @Sendable (URLSessionSocket) -> Void) {

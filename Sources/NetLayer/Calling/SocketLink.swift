@@ -18,7 +18,7 @@ final class SocketLink: Sendable {
 
   /// The options of a request that opens a socket; `nil` for all other requests.
   enum Opening: ContextKey {
-    static var defaultValue: SocketOptions? { nil }
+    static var defaultValue: WebSocketOptions? { nil }
   }
 
   typealias Messages = FlowBuffer<SocketMessage, Result<SocketClose, NetworkError>, any SocketControl>

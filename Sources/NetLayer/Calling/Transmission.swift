@@ -120,7 +120,7 @@ final class Transmission: Disposable {
     buffer.attach(control)
   }
 
-  private func connect(_ request: Request, _ options: SocketOptions) {
+  private func connect(_ request: Request, _ options: WebSocketOptions) {
     guard let transport = pipeline.transport as? any SocketTransport else {
       countOut()
       let name = type(of: pipeline.transport)

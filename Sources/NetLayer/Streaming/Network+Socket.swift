@@ -5,7 +5,7 @@ extension Network {
   /// Opens a WebSocket at `endpoint`, calls `body` with it, and closes it when `body` returns.
   ///
   /// ```swift
-  /// try await network.withSocket(.get("/chat")) { socket in
+  /// try await network.withWebSocket(.get("/chat")) { socket in
   ///   try await socket.send("hello")
   ///   for try await message in socket.messages { print(message) }
   /// }
@@ -17,9 +17,10 @@ extension Network {
   ///
   /// - Throws: The call's `NetworkError`: of kind `status` if the server did not open a socket, `cancelled` if the task
   ///   is cancelled. Errors that `body` throws are rethrown.
-  public func withSocket<Result: Sendable>(
-    _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), isolation: isolated (any Actor)? = #isolation,
-    _ body: (Socket) async throws -> Result
+  public func withWebSocket<Result: Sendable>(
+    _ endpoint: some Endpoint, options: WebSocketOptions = WebSocketOptions(),
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (WebSocket) async throws -> Result
   ) async throws -> Result {
     let socket = try await awaited(openSocket(CallContent(endpoint), options))
     do {
@@ -37,14 +38,15 @@ extension Network {
   }
 
   /// Emits the socket that `call` opens at each subscription.
-  func openSocket(_ call: CallContent, _ options: SocketOptions) -> Single<Socket> {
+  func openSocket(_ call: CallContent, _ options: WebSocketOptions) -> Single<WebSocket> {
     pipeline.openedSocket(options) { [builder] in try builder.request(for: call.overHTTP) }
   }
 }
 
 extension CallPipeline {
   /// Emits the socket that the request of `build` opens.
-  func openedSocket(_ options: SocketOptions, _ build: @escaping @Sendable () throws -> Request) -> Single<Socket> {
+  func openedSocket(_ options: WebSocketOptions, _ build: @escaping @Sendable () throws -> Request) -> Single<WebSocket>
+  {
     response {
       var request = try build()
       request.context[SocketLink.Opening.self] = options
@@ -57,7 +59,7 @@ extension CallPipeline {
       }
       var head = response
       head.context[SocketLink.Owner.self] = nil
-      return Socket(head, owner)
+      return WebSocket(head, owner)
     }
   }
 

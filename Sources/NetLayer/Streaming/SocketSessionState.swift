@@ -8,7 +8,7 @@ import Streams
 final class SocketSessionState: Sendable {
   enum Step: Sendable {
     case waiting
-    case open(Socket)
+    case open(WebSocket)
     case ended(NetworkError)
   }
 
@@ -60,7 +60,7 @@ final class SocketSessionState: Sendable {
     }
   }
 
-  func open(_ socket: Socket, _ connection: Int?) {
+  func open(_ socket: WebSocket, _ connection: Int?) {
     change { state in if state.connection == connection { state.step = .open(socket) } }
   }
 

@@ -13,7 +13,7 @@ final class LiveConnectionsSamples: XCTestCase {
     let stub = StubTransport([.init(.get, "/room", .socket(echo))])
     let chat = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
 
-    try await chat.withSocket(.get("/room")) { socket in
+    try await chat.withWebSocket(.get("/room")) { socket in
       try await socket.send("hello")
       for try await message in socket.messages {
         print(message.text ?? "\(message.byteCount) bytes")
@@ -36,7 +36,7 @@ final class LiveConnectionsSamples: XCTestCase {
     let stub = StubTransport([.init(.get, "/board", .socket(script))])
     let game = Network(Backend(baseURL: URL(string: "https://game.example"), transport: stub))
 
-    try await game.withSocket(.get("/board")) { socket in
+    try await game.withWebSocket(.get("/board")) { socket in
       try await socket.send(json: Move(player: "white", to: "e4"))
       for try await move in socket.messages(as: Move.self) {
         print("\(move.player) plays \(move.to)")
@@ -53,7 +53,7 @@ final class LiveConnectionsSamples: XCTestCase {
     let stub = StubTransport([.init(.get, "/prices", .socket(script))])
     let market = Network(Backend(baseURL: URL(string: "https://market.example"), transport: stub))
 
-    let session = market.socket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
+    let session = market.webSocket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
       socket.send(#"{"subscribe":"AAPL"}"#)
     }
     session.messages
@@ -69,8 +69,9 @@ final class LiveConnectionsSamples: XCTestCase {
 
   func test_options() {
     let chat = Network()
-    let options = SocketOptions(subprotocols: ["chat.v2"], maxMessageSize: 4 << 20, pingInterval: 20, compression: true)
-    let session = chat.socket(.get("wss://chat.example/room"), options: options)
+    let options = WebSocketOptions(
+      subprotocols: ["chat.v2"], maxMessageSize: 4 << 20, pingInterval: 20, compression: true)
+    let session = chat.webSocket(.get("wss://chat.example/room"), options: options)
     withExtendedLifetime(session) {}
   }
 
@@ -84,7 +85,7 @@ final class LiveConnectionsSamples: XCTestCase {
     let echo = StubTransport.SocketScript { _ in [.close(.normal)] }
     let stub = StubTransport([.init(.get, "/chat", .socket(echo))])
     let network = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
-    try await network.withSocket(.get("/chat")) { socket in
+    try await network.withWebSocket(.get("/chat")) { socket in
       try await socket.send("hello")
       for try await message in socket.messages { print(message) }
     }

@@ -11,7 +11,7 @@
 
     /// Not implemented are the cases that need a smaller window for compression, which the client does not offer.
     private static let good = ["OK", "NON-STRICT", "INFORMATIONAL", "UNIMPLEMENTED"]
-    private let options = SocketOptions(maxMessageSize: 32 << 20, compression: true)
+    private let options = WebSocketOptions(maxMessageSize: 32 << 20, compression: true)
 
     func testEveryCase() async throws {
       guard let server = ProcessInfo.processInfo.environment["AUTOBAHN"] else {
@@ -22,7 +22,7 @@
       XCTAssertGreaterThan(count, 0)
       for number in 1...max(count, 1) {
         do {
-          try await network.withSocket(.get("\(server)/runCase?case=\(number)&agent=NetLayer"), options: options) {
+          try await network.withWebSocket(.get("\(server)/runCase?case=\(number)&agent=NetLayer"), options: options) {
             for try await message in $0.messages { try await $0.send(message) }
           }
         } catch {
@@ -31,14 +31,14 @@
         let verdict: Verdict = try await first(network, "\(server)/getCaseStatus?case=\(number)&agent=NetLayer")
         XCTAssert(Self.good.contains(verdict.behavior), "case \(number): \(verdict.behavior)")
       }
-      try await network.withSocket(.get("\(server)/updateReports?agent=NetLayer")) {
+      try await network.withWebSocket(.get("\(server)/updateReports?agent=NetLayer")) {
         for try await _ in $0.messages {}
       }
     }
 
     /// The first message at `url`, as JSON.
     private func first<Model: Decodable & Sendable>(_ network: Network, _ url: String) async throws -> Model {
-      let model = try await network.withSocket(.get(url)) { socket -> Model? in
+      let model = try await network.withWebSocket(.get(url)) { socket -> Model? in
         for try await model in socket.messages(as: Model.self) { return model }
         return nil
       }

@@ -38,7 +38,7 @@ import XCTest
         },
         closed: { result in end.value = result })
       return transport.connect(
-        Request(url: server.url("/"), timeouts: timeouts), options: SocketOptions(), receiver: receiver)
+        Request(url: server.url("/"), timeouts: timeouts), options: WebSocketOptions(), receiver: receiver)
     }
 
     private var error: NetworkError? { if case .failure(let error)? = end.value { error } else { nil } }
@@ -131,7 +131,7 @@ import XCTest
       let loop = try XCTUnwrap(CurlSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
       let receiver = SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
-      let socket = CurlSocket(Request(url: url), SocketOptions(), receiver, loop: loop)
+      let socket = CurlSocket(Request(url: url), WebSocketOptions(), receiver, loop: loop)
       loop.comeBack(to: socket)
       loop.comeBack(to: socket)
       XCTAssertEqual(loop.eager.count, 1)

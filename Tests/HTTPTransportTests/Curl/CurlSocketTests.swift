@@ -39,7 +39,7 @@ import XCTest
     }
 
     private func connect(
-      _ transport: CurlTransport, _ server: LoopbackServer, _ listener: Listener, _ options: SocketOptions = .init(),
+      _ transport: CurlTransport, _ server: LoopbackServer, _ listener: Listener, _ options: WebSocketOptions = .init(),
       path: String = "/", timeouts: Request.Timeouts = .init(), configure: (inout Request) -> Void = { _ in }
     ) -> any SocketControl {
       var request = Request(url: server.url(path), timeouts: timeouts)
@@ -49,7 +49,8 @@ import XCTest
 
     /// Opens a socket against `script` and waits until it has ended.
     private func end(
-      _ script: LoopbackServer.SocketScript, _ options: SocketOptions = .init(), timeouts: Request.Timeouts = .init(),
+      _ script: LoopbackServer.SocketScript, _ options: WebSocketOptions = .init(),
+      timeouts: Request.Timeouts = .init(),
       file: StaticString = #filePath, line: UInt = #line
     ) throws -> Listener {
       let transport = try CurlTransport()
@@ -163,7 +164,7 @@ import XCTest
       }
       let jar = CookieJar()
       let listener = Listener()
-      let control = connect(transport, server, listener, SocketOptions(subprotocols: ["v1", "v2"]), path: "/old") {
+      let control = connect(transport, server, listener, WebSocketOptions(subprotocols: ["v1", "v2"]), path: "/old") {
         $0.options.cookies = jar
         $0.headers["Authorization"] = "Bearer x"
       }
@@ -302,7 +303,7 @@ import XCTest
         if opcode == 9 { pings.next() }
         return []
       })
-      let listener = try end(script, SocketOptions(pingInterval: 0.05, pongTimeout: 0.1))
+      let listener = try end(script, WebSocketOptions(pingInterval: 0.05, pongTimeout: 0.1))
       XCTAssertEqual(listener.error?.kind, .timeout)
       XCTAssertEqual(pings.value, 1)
     }
@@ -319,13 +320,13 @@ import XCTest
               return nil
             }))
       }
-      let options = SocketOptions(pingInterval: 0.05, pongTimeout: 0.05)
+      let options = WebSocketOptions(pingInterval: 0.05, pongTimeout: 0.05)
       let paused = Listener { $0 == 1 ? .pause : .continue }
       let control = connect(transport, server, paused, options, path: "/paused")
       until { paused.count.value == 1 }
       // The deadlines of another socket, which pass later, show that those of the paused socket have passed.
       let other = Listener()
-      let otherControl = connect(transport, server, other, SocketOptions(pingInterval: 0.2, pongTimeout: 5))
+      let otherControl = connect(transport, server, other, WebSocketOptions(pingInterval: 0.2, pongTimeout: 5))
       until { pings.value >= 2 }
       XCTAssertNil(paused.end.value)
       XCTAssertEqual(paused.notes.all, ["a"])
@@ -360,7 +361,7 @@ import XCTest
           }))
       }
       let listener = Listener()
-      let control = connect(transport, server, listener, SocketOptions(pingInterval: 0.02, pongTimeout: 5))
+      let control = connect(transport, server, listener, WebSocketOptions(pingInterval: 0.02, pongTimeout: 5))
       until { pings.value >= 5 }
       XCTAssertNil(listener.end.value)
       control.dispose()

@@ -87,7 +87,8 @@
 
     private func events(_ bytes: [UInt8]) throws -> [String] {
       var socket = SocketProtocol(
-        SocketOptions(maxMessageSize: 1000, compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)),
+        WebSocketOptions(maxMessageSize: 1000, compression: true),
+        compressor: try XCTUnwrap(SocketDeflate(resets: false)),
         at: 0)
       bytes.withUnsafeBytes { socket.feed($0, at: 0) }
       var events: [String] = []
@@ -121,7 +122,7 @@
 
     func testMessagesOfAtLeast64BytesAreCompressed() throws {
       var socket = SocketProtocol(
-        SocketOptions(compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)), at: 0)
+        WebSocketOptions(compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)), at: 0)
       socket.send(.text(String(repeating: "a", count: 63)))
       socket.send(.text(String(repeating: "a", count: 64)))
       socket.close(.normal, reason: String(repeating: "b", count: 100), at: 0)

@@ -22,7 +22,7 @@
       Network(Backend(transport: try CurlTransport(configuration)))
     }
 
-    private func echo(_ messages: [SocketMessage], _ socket: Socket) async throws -> [SocketMessage] {
+    private func echo(_ messages: [SocketMessage], _ socket: WebSocket) async throws -> [SocketMessage] {
       var received: [SocketMessage] = []
       var iterator = socket.messages.makeAsyncIterator()
       for message in messages {
@@ -42,9 +42,9 @@
       let secure = CurlTransport.Configuration(tls: .init(trust: .file(server.file("ca.pem"))))
       for (name, scheme) in [("ws", "ws"), ("deflate", "ws"), ("wss", "wss")] {
         for compression in [false, true] {
-          let options = SocketOptions(subprotocols: ["other", "chat"], compression: compression)
+          let options = WebSocketOptions(subprotocols: ["other", "chat"], compression: compression)
           let url = "\(scheme)://127.0.0.1:\(try server.port(name))/path?x=1"
-          try await network(secure).withSocket(.get(url), options: options) { socket in
+          try await network(secure).withWebSocket(.get(url), options: options) { socket in
             XCTAssertEqual(socket.subprotocol, "chat")
             let isCompressed = socket.response.headers["Sec-WebSocket-Extensions"] != nil
             XCTAssertEqual(isCompressed, compression && name != "ws", "\(name) \(compression)")
@@ -58,14 +58,15 @@
     func testADecompressionBombFailsAtTheLimit_andAllowedZerosArrive() async throws {
       let server = try server()
       let url = "ws://127.0.0.1:\(try server.port("deflate"))/"
-      try await network().withSocket(.get(url), options: SocketOptions(subprotocols: ["chat"], compression: true)) {
+      try await network().withWebSocket(.get(url), options: WebSocketOptions(subprotocols: ["chat"], compression: true))
+      {
         socket in
         let zeros = try await echo([.text("zeros")], socket)
         XCTAssertEqual(zeros.first?.byteCount, 900_000)
       }
       do {
-        let options = SocketOptions(subprotocols: ["chat"], maxMessageSize: 100_000, compression: true)
-        try await network().withSocket(.get(url), options: options) { socket in
+        let options = WebSocketOptions(subprotocols: ["chat"], maxMessageSize: 100_000, compression: true)
+        try await network().withWebSocket(.get(url), options: options) { socket in
           _ = try await echo([.text("zeros")], socket)
         }
         XCTFail("the bomb was accepted")
@@ -78,8 +79,8 @@
     func testTheServersCodeAndReasonArrive() async throws {
       let server = try server()
       do {
-        try await network().withSocket(
-          .get("ws://127.0.0.1:\(try server.port("ws"))/"), options: SocketOptions(subprotocols: ["chat"])
+        try await network().withWebSocket(
+          .get("ws://127.0.0.1:\(try server.port("ws"))/"), options: WebSocketOptions(subprotocols: ["chat"])
         ) { socket in
           try await socket.send("close")
           for try await _ in socket.messages {}
@@ -99,7 +100,7 @@
       let pin = "sha256//" + Data(repeating: 0, count: 32).base64EncodedString()
       for tls in [CurlTransport.TLS(), .init(trust: trust, pins: ["127.0.0.1": [pin]])] {
         do {
-          try await network(.init(tls: tls)).withSocket(.get(url)) { _ in }
+          try await network(.init(tls: tls)).withWebSocket(.get(url)) { _ in }
           XCTFail("the certificate was accepted")
         } catch let error as NetworkError {
           XCTAssertEqual(error.kind, .tls)
@@ -111,7 +112,7 @@
       let server = try LoopbackServer { _ in .socket(.echo) }
       let proxy = try LoopbackProxy(credentials: "user:pass")
       let through = CurlTransport.Configuration(proxy: .url(try proxy.url(user: "user:pass")))
-      try await network(through).withSocket(.get("ws://127.0.0.1:\(server.port)/")) { socket in
+      try await network(through).withWebSocket(.get("ws://127.0.0.1:\(server.port)/")) { socket in
         let received = try await echo([.text("hi")], socket)
         XCTAssertEqual(received, [.text("hi")])
       }
@@ -119,7 +120,7 @@
       XCTAssertNil(server.requests.first?.header("Proxy-Authorization"))
       let refused = CurlTransport.Configuration(proxy: .url(try proxy.url()))
       do {
-        try await network(refused).withSocket(.get("ws://127.0.0.1:\(server.port)/")) { _ in }
+        try await network(refused).withWebSocket(.get("ws://127.0.0.1:\(server.port)/")) { _ in }
         XCTFail("the proxy was passed by")
       } catch let error as NetworkError {
         XCTAssertEqual(error.kind, .connection)
@@ -136,7 +137,7 @@
           """, files: [:])
       defer { nginx.stop() }
       let network = try network()
-      try await network.withSocket(.get(nginx.url.absoluteString)) { socket in
+      try await network.withWebSocket(.get(nginx.url.absoluteString)) { socket in
         let received = try await echo(Self.messages, socket)
         XCTAssertEqual(received, Self.messages)
       }

@@ -15,7 +15,8 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertEqual(hex(String(repeating: "a", count: 1000)), "291e9a6c66994949b57ba5e650361e98fc36b1ba")
   }
 
-  private func head(_ url: String, _ headers: HTTPHeaders = [:], _ options: SocketOptions = .init()) throws -> [String]
+  private func head(_ url: String, _ headers: HTTPHeaders = [:], _ options: WebSocketOptions = .init()) throws
+    -> [String]
   {
     let request = Request(url: try XCTUnwrap(URL(string: url)), headers: headers)
     let bytes = SocketHandshake(options, offersCompression: options.compression).head(of: request, cookies: "a=1")
@@ -24,7 +25,7 @@ final class SocketHandshakeTests: XCTestCase {
 
   func testTheRequestHasHostTargetAndOffers() throws {
     let lines = try head(
-      "http://h:8080/a%20b?x=1#f", ["X-A": "1"], SocketOptions(subprotocols: ["chat", "v2"], compression: true))
+      "http://h:8080/a%20b?x=1#f", ["X-A": "1"], WebSocketOptions(subprotocols: ["chat", "v2"], compression: true))
     XCTAssertEqual(lines[0], "GET /a%20b?x=1 HTTP/1.1")
     for line in [
       "Host: h:8080", "X-A: 1", "Cookie: a=1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
@@ -42,7 +43,7 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertTrue(try head("http://[fe80::1%25eth0]:81/").contains("Host: [fe80::1]:81"))
     for zone in ["%0d%0aX%3a1", "%0d%0a%0d%0a", "%00", "%09", "a%0a", "%2561", ""] {
       let url = try XCTUnwrap(URL(string: "http://[::1%25\(zone)]:81/"))
-      let problem = try XCTUnwrap(SocketHandshake.problem(of: Request(url: url), SocketOptions()), zone)
+      let problem = try XCTUnwrap(SocketHandshake.problem(of: Request(url: url), WebSocketOptions()), zone)
       XCTAssertEqual(problem.kind, .invalidRequest)
       XCTAssertFalse(problem.reason.utf8.contains { $0 < 0x20 }, problem.reason.debugDescription)
       XCTAssertFalse(url.hostAndPort.utf8.contains { $0 < 0x20 }, url.hostAndPort.debugDescription)
@@ -50,13 +51,13 @@ final class SocketHandshakeTests: XCTestCase {
   }
 
   func testEachKeyIsUniqueAndHas16Bytes() {
-    let keys = Set((0..<100).map { _ in SocketHandshake(SocketOptions(), offersCompression: false).key })
+    let keys = Set((0..<100).map { _ in SocketHandshake(WebSocketOptions(), offersCompression: false).key })
     XCTAssertEqual(keys.count, 100)
     XCTAssertEqual(Data(base64Encoded: keys.first ?? "")?.count, 16)
   }
 
   private func agreement(
-    _ fields: [(String, String)], _ options: SocketOptions = .init(), accept: String? = nil
+    _ fields: [(String, String)], _ options: WebSocketOptions = .init(), accept: String? = nil
   ) -> Result<SocketHandshake.Agreement, SocketFrame.Violation> {
     let handshake = SocketHandshake(options, offersCompression: options.compression)
     var headers = HTTPHeaders()
@@ -85,7 +86,7 @@ final class SocketHandshakeTests: XCTestCase {
 
   func testTheServerMayChooseOnlyFromTheOffers() {
     let good = [("Upgrade", "websocket"), ("Connection", "Upgrade")]
-    let options = SocketOptions(subprotocols: ["a", "b"], compression: true)
+    let options = WebSocketOptions(subprotocols: ["a", "b"], compression: true)
     XCTAssertNoThrow(try agreement(good + [("Sec-WebSocket-Protocol", "b")], options).get())
     XCTAssertThrowsError(try agreement(good + [("Sec-WebSocket-Protocol", "c")], options).get())
     XCTAssertThrowsError(try agreement(good + [("Sec-WebSocket-Protocol", "a, b")], options).get())
@@ -105,7 +106,7 @@ final class SocketHandshakeTests: XCTestCase {
 
   func testFieldsOfTheHandshakeAndOtherMethodsThanGETAreRejected() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
-    func problem(_ request: Request, _ options: SocketOptions = .init()) -> String? {
+    func problem(_ request: Request, _ options: WebSocketOptions = .init()) -> String? {
       let problem = SocketHandshake.problem(of: request, options)
       if let problem { XCTAssertEqual(problem.kind, .invalidRequest) }
       return problem?.reason
@@ -116,10 +117,10 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertNotNil(problem(Request(url: url, headers: ["Sec-WebSocket-Protocol": "chat"])))
     XCTAssertNotNil(problem(Request(url: url, headers: ["Upgrade": "h2c"])))
     XCTAssertNotNil(problem(Request(url: url, headers: ["X": "a\r\nb"])))
-    XCTAssertNotNil(problem(Request(url: url), SocketOptions(subprotocols: ["a b"])))
-    XCTAssertNotNil(problem(Request(url: url), SocketOptions(subprotocols: ["a", "a"])))
-    XCTAssertNotNil(problem(Request(url: url), SocketOptions(maxMessageSize: -1)))
-    XCTAssertNotNil(problem(Request(url: url), SocketOptions(pongTimeout: .nan)))
+    XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(subprotocols: ["a b"])))
+    XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(subprotocols: ["a", "a"])))
+    XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(maxMessageSize: -1)))
+    XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(pongTimeout: .nan)))
   }
 
   // MARK: The response

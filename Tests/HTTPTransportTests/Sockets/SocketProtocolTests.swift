@@ -7,7 +7,8 @@ import XCTest
 final class SocketProtocolTests: XCTestCase {
   /// Feeds the bytes whole, and then one at a time, and asserts that the events are the same.
   private func events(
-    _ bytes: [UInt8], _ options: SocketOptions = SocketOptions(), file: StaticString = #filePath, line: UInt = #line
+    _ bytes: [UInt8], _ options: WebSocketOptions = WebSocketOptions(), file: StaticString = #filePath,
+    line: UInt = #line
   ) -> (events: [String], sent: [String]) {
     let whole = run([bytes], options)
     let pieces = run(bytes.map { [$0] }, options)
@@ -16,7 +17,7 @@ final class SocketProtocolTests: XCTestCase {
     return whole
   }
 
-  private func run(_ pieces: [[UInt8]], _ options: SocketOptions) -> (events: [String], sent: [String]) {
+  private func run(_ pieces: [[UInt8]], _ options: WebSocketOptions) -> (events: [String], sent: [String]) {
     var socket = SocketProtocol(options, at: 0)
     var events: [String] = []
     var sent: [UInt8] = []
@@ -39,7 +40,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   private func check(
-    _ name: String, _ bytes: [UInt8], _ expected: [String], sends: [String] = [], _ options: SocketOptions = .init(),
+    _ name: String, _ bytes: [UInt8], _ expected: [String], sends: [String] = [], _ options: WebSocketOptions = .init(),
     file: StaticString = #filePath, line: UInt = #line
   ) {
     let (events, sent) = events(bytes, options, file: file, line: line)
@@ -146,7 +147,7 @@ final class SocketProtocolTests: XCTestCase {
   // MARK: Limits
 
   func testATooLargeMessageFailsBeforeItsBytesArrive() {
-    let options = SocketOptions(maxMessageSize: 10)
+    let options = WebSocketOptions(maxMessageSize: 10)
     check("at the limit", frame(2, [UInt8](repeating: 0, count: 10)), ["binary 10"], options)
     check(
       "by its head", Array(frame(2, [UInt8](repeating: 0, count: 11)).prefix(2)), ["failed 1009"],
@@ -165,7 +166,7 @@ final class SocketProtocolTests: XCTestCase {
   func testAnEndlessContinuationFailsAtTheLimit() {
     var bytes = frame(1, [0x61], isFinal: false)
     for _ in 0..<2000 { bytes += frame(0, [UInt8](repeating: 0x61, count: 10), isFinal: false) }
-    check("endless", bytes, ["failed 1009"], sends: ["close 1009"], SocketOptions(maxMessageSize: 10_000))
+    check("endless", bytes, ["failed 1009"], sends: ["close 1009"], WebSocketOptions(maxMessageSize: 10_000))
   }
 
   func testAMaskedFrameOfTheServerFailsTheSocket() {
@@ -178,7 +179,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAFloodOfPingsQueuesAtMostOnePong() {
-    var socket = SocketProtocol(SocketOptions(), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(), at: 0)
     let ping = frame(9, [UInt8](repeating: 0x61, count: 125))
     for _ in 0..<5000 {
       ping.withUnsafeBytes { socket.feed($0, at: 0) }
@@ -194,7 +195,7 @@ final class SocketProtocolTests: XCTestCase {
   // MARK: Sending
 
   func testEveryClientFrameIsMaskedWithAnotherKey() {
-    var socket = SocketProtocol(SocketOptions(), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(), at: 0)
     for count in [0, 1, 7, 8, 9, 63, 125, 126, 300, 65535, 65536, 100_001] {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
       socket.send(.binary(data))
@@ -207,7 +208,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testClosingSendsOneFrame_andDropsMessagesUntilTheServerCloses() {
-    var socket = SocketProtocol(SocketOptions(), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(), at: 0)
     socket.send(.text("a"))
     socket.close(.goingAway, reason: "later", at: 0)
     socket.close(.normal, at: 0)
@@ -221,10 +222,10 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAReasonIsTruncatedBetweenCharacters_andAReservedCodeIsOmitted() {
-    var socket = SocketProtocol(SocketOptions(), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.normal, reason: String(repeating: "é", count: 100), at: 0)
     XCTAssertEqual(ClientFrames.texts(socket.takeOutput()), ["close 1000 \(String(repeating: "é", count: 61))"])
-    socket = SocketProtocol(SocketOptions(), at: 0)
+    socket = SocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.abnormal, reason: "x", at: 0)
     XCTAssertEqual(ClientFrames.texts(socket.takeOutput()), ["close "])
   }
@@ -234,7 +235,7 @@ final class SocketProtocolTests: XCTestCase {
   private let second: UInt64 = 1_000_000_000
 
   func testSilenceCausesAPing_andFurtherSilenceATimeout() {
-    var socket = SocketProtocol(SocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
     XCTAssertEqual(socket.deadline, 30 * second)
     XCTAssertNil(socket.expire(at: 29 * second))
     XCTAssertEqual(socket.takeOutput(), [])
@@ -250,7 +251,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAPauseByTheClientIsNotSilence() {
-    var socket = SocketProtocol(SocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
     XCTAssertNil(socket.expire(at: 30 * second, isPaused: true))
     XCTAssertNil(socket.expire(at: 45 * second, isPaused: true))
     XCTAssertTrue(socket.isOpen)
@@ -258,15 +259,15 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testZeroDisablesPingsAndTheirTimeLimit() {
-    var socket = SocketProtocol(SocketOptions(pingInterval: 0), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: 0), at: 0)
     XCTAssertEqual(socket.deadline, .max)
-    socket = SocketProtocol(SocketOptions(pingInterval: 1, pongTimeout: 0), at: 0)
+    socket = SocketProtocol(WebSocketOptions(pingInterval: 1, pongTimeout: 0), at: 0)
     XCTAssertNil(socket.expire(at: second))
     XCTAssertEqual(socket.deadline, .max)
   }
 
   func testClosingWaitsAtMostFiveSecondsForTheServer() {
-    var socket = SocketProtocol(SocketOptions(), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.normal, at: second)
     XCTAssertEqual(socket.deadline, 6 * second)
     XCTAssertEqual(socket.expire(at: 6 * second).map(Self.text), "closed 1006 ")

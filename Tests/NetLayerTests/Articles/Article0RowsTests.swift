@@ -122,7 +122,7 @@ final class Article0RowsTests: XCTestCase {
       XCTAssertEqual(error.localizedDescription, message)
       #if HAS_URLSESSION
         let bridged = error as NSError
-        XCTAssertEqual(bridged.domain, "com.example.networkerror")
+        XCTAssertEqual(bridged.domain, "NetLayer.NetworkError")
         XCTAssertEqual(bridged.code, code)
         XCTAssertEqual(bridged.localizedDescription, message)
         XCTAssertNotNil(bridged.localizedFailureReason)

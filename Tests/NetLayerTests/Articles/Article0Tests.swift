@@ -64,7 +64,7 @@ final class Article0Tests: XCTestCase {
     let error = try failure(of: Network.default.json(.get, "/refused").bool())
     XCTAssertEqual(error.localizedDescription, "请先登录")
     #if HAS_URLSESSION
-      XCTAssertEqual((error as NSError).domain, "com.example.networkerror")
+      XCTAssertEqual((error as NSError).domain, "NetLayer.NetworkError")
       XCTAssertEqual((error as NSError).code, 40301)
     #endif
   }

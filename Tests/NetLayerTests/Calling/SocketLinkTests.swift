@@ -71,7 +71,7 @@ final class SocketLinkTests: XCTestCase {
       _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable { Disposables.create() }
 
-    func connect(_ request: Request, options: SocketOptions, receiver: SocketReceiver) -> any SocketControl {
+    func connect(_ request: Request, options: WebSocketOptions, receiver: SocketReceiver) -> any SocketControl {
       receiver.response(Response(request: request, status: 101))
       _ = receiver.message(.text("first"))
       if let end { receiver.closed(end) }
@@ -86,8 +86,8 @@ final class SocketLinkTests: XCTestCase {
         baseURL: URL(string: "http://h"), transport: EarlyTransport(control: control, end: nil),
         mapping: ImmediateScheduler.instance))
     let failures = Notes()
-    let sockets = Box<[Socket]>([])
-    _ = network.openSocket(CallContent(.get, "/"), SocketOptions()).subscribe(onSuccess: { socket in
+    let sockets = Box<[WebSocket]>([])
+    _ = network.openSocket(CallContent(.get, "/"), WebSocketOptions()).subscribe(onSuccess: { socket in
       sockets.update { $0.append(socket) }
       socket.link.send(.text("hello")) { if let error = $0 { failures.add("\(error)") } }
     })
@@ -104,7 +104,7 @@ final class SocketLinkTests: XCTestCase {
           mapping: ImmediateScheduler.instance))
       let notes = Notes()
       do {
-        try await network.withSocket(.get("/")) { socket in
+        try await network.withWebSocket(.get("/")) { socket in
           for try await message in socket.messages { notes.add("\(message)") }
           notes.add("end")
         }

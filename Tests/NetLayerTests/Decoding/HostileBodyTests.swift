@@ -60,7 +60,6 @@
       Shape("empty objects, as an array of a model of 48 bytes", "{},", to: "{}]", factor: 60, as: [Loose].self) {
         $0.count
       },
-      Shape("digits, as `LossyArray`", "1,", factor: 10, as: LossyArray<Model>.self, count: \.failureCount),
       Shape(
         "one key again and again, as a dictionary", #""a":1,"#, from: "{", to: #""a":1}"#, .count(1), factor: 10,
         as: [String: Int].self,

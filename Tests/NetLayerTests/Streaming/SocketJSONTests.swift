@@ -28,7 +28,7 @@ final class SocketJSONTests: XCTestCase {
       sent.add(message.text ?? "binary")
       return [.message(message), .message(.binary(message.data)), .close(.normal)]
     }
-    let moves = try await network(echo).withSocket(.get("/game")) { socket in
+    let moves = try await network(echo).withWebSocket(.get("/game")) { socket in
       try await socket.send(json: Move(playerName: "white"))
       var moves: [Move] = []
       for try await move in socket.messages(as: Move.self) { moves.append(move) }
@@ -43,7 +43,7 @@ final class SocketJSONTests: XCTestCase {
       let errors = Notes()
       let network = network(.init([.message(.text(text))]), onError: errors)
       do {
-        try await network.withSocket(.get("/game")) { socket in
+        try await network.withWebSocket(.get("/game")) { socket in
           for try await _ in socket.messages(as: Move.self) { XCTFail("decoded \(text)") }
         }
         XCTFail("no error")
@@ -58,7 +58,7 @@ final class SocketJSONTests: XCTestCase {
       sent.add(message.text ?? "")
       return [.close(.normal)]
     }
-    try await network(script).withSocket(.get("/game")) { socket in
+    try await network(script).withWebSocket(.get("/game")) { socket in
       do {
         try await socket.send(json: Double.infinity)
         XCTFail("no error")
@@ -78,7 +78,7 @@ final class SocketJSONTests: XCTestCase {
     let script = StubTransport.SocketScript { message in
       [.message(message.text == Self.text ? message : .text("1"))]
     }
-    let session = network(script, onError: errors).socket(.get("/game"), reconnect: RetryPolicy(attempts: 10)) {
+    let session = network(script, onError: errors).webSocket(.get("/game"), reconnect: RetryPolicy(attempts: 10)) {
       $0.send(json: Move(playerName: "white"))
     }
     var moves: [Move] = []

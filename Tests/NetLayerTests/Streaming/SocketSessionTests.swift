@@ -18,7 +18,7 @@ final class SocketSessionTests: XCTestCase {
   }
 
   /// Records messages, events and terminations with their times.
-  private func note(_ session: SocketSession, _ virtual: VirtualNetwork) -> any Disposable {
+  private func note(_ session: WebSocketSession, _ virtual: VirtualNetwork) -> any Disposable {
     let (notes, scheduler) = (virtual.notes, virtual.scheduler)
     let events = session.events.subscribe(onNext: { event in
       switch event {
@@ -42,7 +42,7 @@ final class SocketSessionTests: XCTestCase {
       .socket(
         Script([.message(.text("a"), after: 1), .message(.text("b"), after: 1), .close(.normal, after: 1)]), after: 0.5)
     )
-    let session = virtual.network().socket(.get("/chat"))
+    let session = virtual.network().webSocket(.get("/chat"))
     XCTAssertEqual(virtual.paths, [], "nothing before the subscription")
     _ = note(session, virtual)
     virtual.scheduler.advanceBy(10000)
@@ -54,7 +54,7 @@ final class SocketSessionTests: XCTestCase {
       .socket(Script([.message(.text("a")), .failure(.connection, after: 1)]) { [.message($0)] }),
       .failure(.connection), .failure(.timeout),
       .socket(Script([.close(.goingAway, after: 1)]) { [.message($0)] }), .socket(Script([]) { [.message($0)] }))
-    let session = virtual.network().socket(.get("/chat"), reconnect: policy(virtual)) { $0.send("topic") }
+    let session = virtual.network().webSocket(.get("/chat"), reconnect: policy(virtual)) { $0.send("topic") }
     let subscription = note(session, virtual)
     virtual.scheduler.advanceBy(60000)
     XCTAssertEqual(
@@ -76,7 +76,7 @@ final class SocketSessionTests: XCTestCase {
     ] {
       let virtual = sequence(answer)
       let isTransient = end.hasPrefix("connection")
-      _ = note(virtual.network().socket(.get("/"), reconnect: isTransient ? nil : policy(virtual)), virtual)
+      _ = note(virtual.network().webSocket(.get("/"), reconnect: isTransient ? nil : policy(virtual)), virtual)
       virtual.scheduler.advanceBy(100000)
       XCTAssertEqual(virtual.notes.all.last, end)
       XCTAssertEqual(virtual.paths.count, 1)
@@ -87,7 +87,7 @@ final class SocketSessionTests: XCTestCase {
     let virtual = sequence(
       .socket(Script([.close(.serviceRestart)])),
       .response(status: 503, headers: ["Retry-After": "20"]), .socket(Script([.close(.normal)])))
-    _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual)), virtual)
+    _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual)), virtual)
     virtual.scheduler.advanceBy(100000)
     XCTAssertEqual(
       virtual.notes.all,
@@ -101,7 +101,7 @@ final class SocketSessionTests: XCTestCase {
     let short = Script([.failure(.connection, after: 1)])
     let long = Script([.failure(.connection, after: 30)])
     let virtual = sequence(.socket(short), .socket(long), .socket(short), .socket(short), .socket(short))
-    _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual, attempts: 3)), virtual)
+    _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual, attempts: 3)), virtual)
     virtual.scheduler.advanceBy(1000000)
     XCTAssertEqual(virtual.paths.count, 4)
     XCTAssertEqual(virtual.notes.all.last, "connection -1212 @37000")
@@ -118,7 +118,7 @@ final class SocketSessionTests: XCTestCase {
         Script([]) {
           received.add($0.text ?? ""); return []
         }))
-    let session = virtual.network().socket(.get("/"), reconnect: policy(virtual)) { $0.send("topic") }
+    let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual)) { $0.send("topic") }
     let sent = Notes()
     func send(_ text: String) -> any Disposable {
       session.send(text).subscribe(onCompleted: { sent.add(text) }, onError: { _ in sent.add("not \(text)") })
@@ -146,7 +146,7 @@ final class SocketSessionTests: XCTestCase {
   func testSubscriptionDisposedDuringOpeningStaysDisposed() {
     let virtual = sequence(.socket(Script([]), after: 1))
     let subscription = SerialDisposable()
-    let session = virtual.network().socket(.get("/")) { _ in
+    let session = virtual.network().webSocket(.get("/")) { _ in
       subscription.dispose()
       return .empty()
     }
@@ -160,8 +160,10 @@ final class SocketSessionTests: XCTestCase {
 
   func testEventsOfFormerConnectionsAndSubscriptionsAreIgnored() throws {
     let virtual = sequence(.socket(Script([])))
-    let opened = Box<Socket?>(nil)
-    _ = virtual.network().openSocket(CallContent(.get, "/"), SocketOptions()).subscribe(onSuccess: { opened.value = $0 }
+    let opened = Box<WebSocket?>(nil)
+    _ = virtual.network().openSocket(CallContent(.get, "/"), WebSocketOptions()).subscribe(onSuccess: {
+      opened.value = $0
+    }
     )
     virtual.scheduler.advanceBy(1000)
     let socket = try XCTUnwrap(opened.value)
@@ -197,7 +199,7 @@ final class SocketSessionTests: XCTestCase {
 
   func testWaitingSendsFailWithTheSession() {
     let virtual = sequence(.failure(.tls, after: 1))
-    let session = virtual.network().socket(.get("/"), reconnect: policy(virtual))
+    let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual))
     let kinds = Notes()
     _ = session.send("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
     _ = note(session, virtual)
@@ -207,7 +209,7 @@ final class SocketSessionTests: XCTestCase {
 
   func testSubscribersShareAConnectionAndTheLastClosesIt() {
     let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
-    let session = virtual.network().socket(.get("/"))
+    let session = virtual.network().webSocket(.get("/"))
     let first = note(session, virtual)
     let second = note(session, virtual)
     virtual.scheduler.advanceBy(2000)
@@ -224,7 +226,7 @@ final class SocketSessionTests: XCTestCase {
   func testErrorOfTheSubscriptionHookClosesTheConnection() {
     struct Refused: Error {}
     let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
-    _ = note(virtual.network().socket(.get("/"), reconnect: policy(virtual)) { _ in .error(Refused()) }, virtual)
+    _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual)) { _ in .error(Refused()) }, virtual)
     virtual.scheduler.advanceBy(10000)
     XCTAssertEqual(virtual.notes.all, ["opened @0", "other -1212 @0"])
   }
@@ -238,7 +240,7 @@ final class SocketSessionTests: XCTestCase {
       for: [URL(string: "http://h/") ?? URL(filePath: "/")], store: MemoryTokenStore(Token(access: "old")),
       scheduler: virtual.scheduler
     ) { (_: Token?) -> Single<Token> in .just(Token(access: "new")) }
-    _ = note(virtual.network(authentication).socket(.get("ws://h/chat")), virtual)
+    _ = note(virtual.network(authentication).webSocket(.get("ws://h/chat")), virtual)
     virtual.scheduler.advanceBy(1000)
     XCTAssertEqual(virtual.notes.all, ["opened @0", "in @0", "completed @0"])
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] ?? "" }, ["Bearer old", "Bearer new"])
@@ -248,7 +250,7 @@ final class SocketSessionTests: XCTestCase {
     let stub = StubTransport { _ in .json("{}") }
     let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: PlainTransport(stub)))
     let ended = expectation(description: "ended")
-    _ = network.socket(.get("/")).messages.subscribe(onError: { error in
+    _ = network.webSocket(.get("/")).messages.subscribe(onError: { error in
       XCTAssertEqual(NetworkError.wrapping(error).kind, .invalidRequest)
       XCTAssertTrue("\(error)".contains("PlainTransport does not open WebSockets"), "\(error)")
       ended.fulfill()

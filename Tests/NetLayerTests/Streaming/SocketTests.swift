@@ -16,7 +16,7 @@ final class SocketTests: XCTestCase {
 
   func testEchoServerReturnsMessagesInOrder() async throws {
     let server = try LoopbackServer { _ in .socket(.echo) }
-    let received = try await network(server).withSocket(.get("/chat")) { socket in
+    let received = try await network(server).withWebSocket(.get("/chat")) { socket in
       var received: [SocketMessage] = []
       try await socket.send("hello")
       try await socket.send(.binary(Data([0, 255, 1])))
@@ -44,7 +44,7 @@ final class SocketTests: XCTestCase {
       return []
     })
     let server = try LoopbackServer { _ in .socket(script) }
-    try await network(server).withSocket(.get("/")) { socket in
+    try await network(server).withWebSocket(.get("/")) { socket in
       for size in sizes { try await socket.send(.binary(Data(count: size))) }
     }
     XCTAssertEqual(received.value, sizes)
@@ -57,12 +57,12 @@ final class SocketTests: XCTestCase {
       return nil
     })
     let server = try LoopbackServer { _ in .socket(script) }
-    let answer = try await network(server).withSocket(.get("/")) { _ in 42 }
+    let answer = try await network(server).withWebSocket(.get("/")) { _ in 42 }
     XCTAssertEqual(answer, 42)
     XCTAssertEqual(codes.value, [[3, 0xE8]], "closed before the call returns")
     struct Own: Error {}
     do {
-      try await network(server).withSocket(.get("/")) { _ in throw Own() }
+      try await network(server).withWebSocket(.get("/")) { _ in throw Own() }
       XCTFail("no error")
     } catch is Own {}
   }
@@ -70,7 +70,7 @@ final class SocketTests: XCTestCase {
   func testSendingAfterACloseFails_withTheServersCodeOrWithoutOne() async throws {
     let server = try LoopbackServer { _ in .socket(.init(onOpen: [.close(4003, "enough")])) }
     do {
-      try await network(server).withSocket(.get("/")) { socket in
+      try await network(server).withWebSocket(.get("/")) { socket in
         while true {
           try await socket.send("x")
           await Task.yield()
@@ -81,7 +81,7 @@ final class SocketTests: XCTestCase {
       XCTAssertEqual(error.code, 4003)
     }
     let echo = try LoopbackServer { _ in .socket(.echo) }
-    try await network(echo).withSocket(.get("/")) { socket in
+    try await network(echo).withWebSocket(.get("/")) { socket in
       socket.close()
       do {
         try await socket.send("lost")
@@ -93,7 +93,7 @@ final class SocketTests: XCTestCase {
   func testTheServersCloseIsKnown_andIsAbnormalIfItDidNotRespond() async throws {
     func close(_ script: LoopbackServer.SocketScript) async throws -> SocketClose? {
       let server = try LoopbackServer { _ in .socket(script) }
-      return try await network(server).withSocket(.get("/")) { socket in
+      return try await network(server).withWebSocket(.get("/")) { socket in
         XCTAssertNil(socket.serverClose)
         socket.close()
         for try await _ in socket.messages {}
@@ -112,7 +112,7 @@ final class SocketTests: XCTestCase {
     for path in ["/", "/never"] {
       let isReady = Notes()
       let task = Task {
-        try await network.withSocket(.get(path)) { socket in
+        try await network.withWebSocket(.get(path)) { socket in
           isReady.add("open")
           for try await _ in socket.messages {}
         }
@@ -131,7 +131,7 @@ final class SocketTests: XCTestCase {
     let network = network(server)
     let sent = Counter()
     let task = Task {
-      try await network.withSocket(.get("/")) { socket in
+      try await network.withWebSocket(.get("/")) { socket in
         for try await _ in socket.messages { break }
         while true {
           try await socket.send(.binary(Data(repeating: 1, count: 1 << 14)))
@@ -154,7 +154,7 @@ final class SocketTests: XCTestCase {
 
   func testCancelledTaskSendsNothingAndKeepsTheSocketOpen() async throws {
     let server = try LoopbackServer { _ in .socket(.echo) }
-    try await network(server).withSocket(.get("/")) { socket in
+    try await network(server).withWebSocket(.get("/")) { socket in
       let task = Task {
         while !Task.isCancelled { await Task.yield() }
         try await socket.send("withdrawn")
@@ -180,7 +180,7 @@ final class SocketTests: XCTestCase {
     let network = network(server).with { $0.onError = { errors.add("\($0.kind) \($0.code) \($0.message)") } }
     for path in ["/no", "/lost"] {
       do {
-        try await network.withSocket(.get(path)) { for try await _ in $0.messages {} }
+        try await network.withWebSocket(.get(path)) { for try await _ in $0.messages {} }
         XCTFail("no error")
       } catch {}
     }
@@ -202,7 +202,7 @@ final class SocketTests: XCTestCase {
       $0.headers = ["X-App": "chat"]
       $0.commonParameters = { ["v": 2] }
     }
-    try await network.withSocket(.get("ws://127.0.0.1:\(server.port)/room?id=1")) { _ in }
+    try await network.withWebSocket(.get("ws://127.0.0.1:\(server.port)/room?id=1")) { _ in }
     let request = try XCTUnwrap(server.requests.first)
     XCTAssertEqual(request.path, "/room")
     XCTAssertEqual(request.query("id"), "1")
@@ -216,7 +216,7 @@ final class SocketTests: XCTestCase {
     let server = try LoopbackServer { _ in
       .socket(.init(onOpen: Array(repeating: message, count: 2000) + [.close(1000, "")]))
     }
-    try await network(server).withSocket(.get("/")) { socket in
+    try await network(server).withWebSocket(.get("/")) { socket in
       var iterator = socket.messages.makeAsyncIterator()
       _ = try await iterator.next()
       var before = -1
@@ -234,7 +234,7 @@ final class SocketTests: XCTestCase {
   func testReleasingASocketClosesIt() async throws {
     let server = try LoopbackServer { _ in .socket(.echo) }
     let network = network(server)
-    let subscription = network.socket(.get("/")).messages.subscribe(onNext: { _ in })
+    let subscription = network.webSocket(.get("/")).messages.subscribe(onNext: { _ in })
     while server.openConnectionCount == 0 { await Task.yield() }
     subscription.dispose()
     while server.openConnectionCount > 0 { await Task.yield() }
@@ -242,7 +242,7 @@ final class SocketTests: XCTestCase {
 
   func testMessagesCanBeReadOnce() async throws {
     let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("a")])) }
-    try await network(server).withSocket(.get("/")) { socket in
+    try await network(server).withWebSocket(.get("/")) { socket in
       var first = socket.messages.makeAsyncIterator()
       var second = socket.messages.makeAsyncIterator()
       let message = try await first.next()

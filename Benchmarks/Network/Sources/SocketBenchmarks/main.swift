@@ -40,7 +40,7 @@ typealias Taken = (seconds: Double, cpu: Double)
 /// Sends messages one at a time: each after the echo of the previous one.
 func roundTrips(_ bytes: Int, _ count: Int) async throws -> Taken {
   if isC { return try loop(isText: true, bytes, count, inFlight: 1) }
-  return try await network.withSocket(.get(url)) { socket in
+  return try await network.withWebSocket(.get(url)) { socket in
     let text = String(repeating: "x", count: bytes)
     var iterator = socket.messages.makeAsyncIterator()
     let (start, cpu) = (DispatchTime.now().uptimeNanoseconds, cpuSeconds())
@@ -55,7 +55,7 @@ func roundTrips(_ bytes: Int, _ count: Int) async throws -> Taken {
 /// Sends as fast as the socket accepts messages, and reads the echoes concurrently.
 func throughput(_ bytes: Int, _ count: Int) async throws -> Taken {
   if isC { return try loop(isText: false, bytes, count, inFlight: 0) }
-  return try await network.withSocket(.get(url)) { socket in
+  return try await network.withWebSocket(.get(url)) { socket in
     let data = Data(repeating: 120, count: bytes)
     let (start, cpu) = (DispatchTime.now().uptimeNanoseconds, cpuSeconds())
     let sending = Task { for _ in 0..<count { try await socket.send(.binary(data)) } }

@@ -8,7 +8,7 @@ import Foundation
 func fuzzSockets(_ data: Data) {
   guard data.count > 2 else { return }
   let bytes = [UInt8](data.dropFirst(2))
-  let options = SocketOptions(maxMessageSize: Int(data[data.startIndex + 1]) * 16, compression: true)
+  let options = WebSocketOptions(maxMessageSize: Int(data[data.startIndex + 1]) * 16, compression: true)
   let whole = events([bytes[...]], options)
   let size = Swift.max(1, Int(data[data.startIndex]))
   let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<Swift.min($0 + size, bytes.count)] }
@@ -16,7 +16,7 @@ func fuzzSockets(_ data: Data) {
   fuzzOpening(bytes, size)
 }
 
-private func events(_ pieces: [ArraySlice<UInt8>], _ options: SocketOptions) -> [String] {
+private func events(_ pieces: [ArraySlice<UInt8>], _ options: WebSocketOptions) -> [String] {
   var socket = SocketProtocol(options, at: 0)
   var events: [String] = []
   var (read, received) = (0, 0)
@@ -50,7 +50,7 @@ private func fuzzOpening(_ bytes: [UInt8], _ size: Int) {
     case .needsInput: continue
     case .open(let headers, let rest):
       check(rest.count <= bytes.count, "more follows the head than came in")
-      let agreement = try? SocketHandshake(SocketOptions(), offersCompression: false).check(headers)
+      let agreement = try? SocketHandshake(WebSocketOptions(), offersCompression: false).check(headers)
       return check(agreement == nil, "a key was guessed")
     case .response(let status, _, let body):
       return check((200...999).contains(status) && body.count <= bytes.count, "the response is not what came in")

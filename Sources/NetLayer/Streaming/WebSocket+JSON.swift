@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-extension Socket {
+extension WebSocket {
   /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
   ///
   /// - Throws: `NetworkError`, of kind `encoding` if `value` can't be encoded.
@@ -29,7 +29,7 @@ extension Socket {
   }
 }
 
-extension SocketSession {
+extension WebSocketSession {
   /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
   ///
   /// It fails with an error of kind `encoding` if `value` can't be encoded.

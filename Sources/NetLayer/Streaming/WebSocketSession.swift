@@ -4,12 +4,12 @@ import Streams
 /// A WebSocket session that connects when its messages are subscribed, and reconnects after the connection is lost.
 ///
 /// ```swift
-/// let session = network.socket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
+/// let session = network.webSocket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
 ///   socket.send(#"{"subscribe":"AAPL"}"#)
 /// }
 /// session.messages.subscribe(onNext: { print($0) }).disposed(by: bag)
 /// ```
-public final class SocketSession: Sendable {
+public final class WebSocketSession: Sendable {
   /// An event of the connection.
   public enum Event: Sendable {
     /// The socket is open; `onOpen` is called next.
@@ -34,8 +34,8 @@ public final class SocketSession: Sendable {
   let reading: ResponseContext
 
   init(
-    _ socket: Single<Socket>, _ reading: ResponseContext, _ reconnect: RetryPolicy?,
-    _ onOpen: (@Sendable (Socket) -> Completable)?
+    _ socket: Single<WebSocket>, _ reading: ResponseContext, _ reconnect: RetryPolicy?,
+    _ onOpen: (@Sendable (WebSocket) -> Completable)?
   ) {
     let happenings = PublishSubject<Event>()
     let state = SocketSessionState()
@@ -63,7 +63,7 @@ public final class SocketSession: Sendable {
   /// It fails when the messages end or are disposed. A message that was being sent when the connection was lost fails
   /// with `connection` if it has not completed. It is never sent again, because the server may have received it.
   public func send(_ message: SocketMessage) -> Completable {
-    state.steps.flatMap { step -> Observable<Socket> in
+    state.steps.flatMap { step -> Observable<WebSocket> in
       switch step {
       case .waiting: .empty()
       case .open(let socket): .just(socket)
@@ -92,7 +92,8 @@ public final class SocketSession: Sendable {
   }
 
   private static func messages(
-    of socket: Socket, _ state: SocketSessionState, _ subscription: Int, _ onOpen: (@Sendable (Socket) -> Completable)?
+    of socket: WebSocket, _ state: SocketSessionState, _ subscription: Int,
+    _ onOpen: (@Sendable (WebSocket) -> Completable)?
   ) -> Observable<SocketMessage> {
     Observable.create { observer in
       let connection = state.connect(subscription)
@@ -126,13 +127,13 @@ extension Network {
   ///   - options: The options of each socket.
   ///   - reconnect: The reconnection policy; `nil`, the default, never reconnects.
   ///   - onOpen: A closure that is called for each connection, for example to subscribe to topics. Its error ends the
-  ///     connection. Messages that `SocketSession.send` holds back are sent after it completes.
-  public func socket(
-    _ endpoint: some Endpoint, options: SocketOptions = SocketOptions(), reconnect: RetryPolicy? = nil,
-    onOpen: (@Sendable (Socket) -> Completable)? = nil
-  ) -> SocketSession {
+  ///     connection. Messages that `WebSocketSession.send` holds back are sent after it completes.
+  public func webSocket(
+    _ endpoint: some Endpoint, options: WebSocketOptions = WebSocketOptions(), reconnect: RetryPolicy? = nil,
+    onOpen: (@Sendable (WebSocket) -> Completable)? = nil
+  ) -> WebSocketSession {
     let call = CallContent(endpoint)
-    return SocketSession(openSocket(call, options), reading, reconnect, onOpen)
+    return WebSocketSession(openSocket(call, options), reading, reconnect, onOpen)
   }
 }
 

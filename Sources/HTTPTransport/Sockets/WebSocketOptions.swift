@@ -1,5 +1,5 @@
 /// The options of one WebSocket.
-public struct SocketOptions: Sendable, Hashable {
+public struct WebSocketOptions: Sendable, Hashable {
   /// The subprotocols that the client offers, in order of preference (RFC 6455 §1.9). The server selects at most one.
   public var subprotocols: [String]
   /// The maximum number of bytes in a message after decompression. A larger message closes the socket with 1009 and
@@ -38,9 +38,9 @@ public struct SocketOptions: Sendable, Hashable {
       }
       if subprotocols[..<index].contains(name) { return "the subprotocol \(name) is offered twice; remove one" }
     }
-    if maxMessageSize < 0 { return "SocketOptions.maxMessageSize is \(maxMessageSize); set 0 or more bytes" }
+    if maxMessageSize < 0 { return "WebSocketOptions.maxMessageSize is \(maxMessageSize); set 0 or more bytes" }
     for (name, value) in [("pingInterval", pingInterval), ("pongTimeout", pongTimeout)] where !(value >= 0) {
-      return "SocketOptions.\(name) is \(value); set a positive number of seconds, or 0 to disable it"
+      return "WebSocketOptions.\(name) is \(value); set a positive number of seconds, or 0 to disable it"
     }
     return nil
   }

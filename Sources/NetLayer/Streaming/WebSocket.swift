@@ -5,7 +5,7 @@ import Streams
 ///
 /// Only one loop can read the messages. A slow loop applies backpressure to the server: at most 256 KB of messages are
 /// buffered. You can send and close on any thread. Releasing the socket ends it.
-public final class Socket: Sendable {
+public final class WebSocket: Sendable {
   /// The response that opened the socket, with status 101.
   public let response: Response
   private let owner: SocketLink.Owner
@@ -83,7 +83,7 @@ public final class Socket: Sendable {
 
   /// The messages of a socket as an async sequence.
   public struct Messages: AsyncSequence, Sendable {
-    let socket: Socket
+    let socket: WebSocket
 
     /// Starts reading. The first step of a second iterator throws, because messages can only be read once.
     public func makeAsyncIterator() -> AsyncIterator {
@@ -92,7 +92,7 @@ public final class Socket: Sendable {
 
     /// An iterator that reads the messages one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
-      let socket: Socket
+      let socket: WebSocket
       let isOwner: Bool
 
       /// Returns the next message, or `nil` at the end.
