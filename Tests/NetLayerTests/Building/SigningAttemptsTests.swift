@@ -49,6 +49,25 @@ final class SigningAttemptsTests: XCTestCase {
     }
   }
 
+  func test_contextOfAFormerRequest_bringsNoSignature() throws {
+    for inParameters in [true, false] {
+      let virtual = VirtualNetwork(.json("ok"))
+      let signer = NonceSigner(inParameters: inParameters)
+      let network = network(virtual, signer, retry(virtual))
+      virtual.note("", network.response(.get, "/x", parameters: ["a": 1]))
+      virtual.scheduler.start()
+      var again = Call(.get, "/x", task: .parameters(["a": 1]))
+      again.context = try XCTUnwrap(virtual.stub.requests.first).context
+      virtual.note("", network.response(again))
+      virtual.scheduler.start()
+      let signs = virtual.stub.requests.map { request in
+        inParameters ? request.url.query() : request.headers["X-Sign"]
+      }
+      XCTAssertEqual(signs, inParameters ? ["a=1&sign=1", "a=1&sign=2"] : ["1", "2"])
+      XCTAssertEqual(signer.seen.all, ["a=1 none - a=1", "a=1 none - a=1"])
+    }
+  }
+
   func test_eachAttempt_hasItsOwnNonce() {
     for inParameters in [true, false] {
       let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .failure(.timeout), .json("ok")]))

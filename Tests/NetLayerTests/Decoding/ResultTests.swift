@@ -58,6 +58,20 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(json).elements, [["id": 1]])
   }
 
+  func test_errorOfABaseResponse_hasTheRequestAndTheResponse() throws {
+    struct Refusing: BaseResponse {
+      var code: Int
+      var data: Item?
+      func makeCustomError() -> (any Error)? {
+        NetworkError(kind: .business, code: code, reason: "refused by the model")
+      }
+    }
+    let error = try failure(of: network(#"{"code":7}"#).request(Get(), as: Refusing.self))
+    XCTAssertEqual(error.code, 7)
+    XCTAssertEqual(error.request?.url.path, "/a")
+    XCTAssertEqual(error.response?.status, 200)
+  }
+
   func test_errorOfAReader_becomesANetworkError() throws {
     struct Picky: ResponseReadable {
       struct No: Error {}

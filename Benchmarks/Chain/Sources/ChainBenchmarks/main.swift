@@ -126,7 +126,6 @@ report("none, decoded", decoded[rounds / 2].nanoseconds, mallocs: decoded[rounds
 
 // The same call as a single whose value is awaited, and with `fetch`. They alternate, because both vary with the
 // machine.
-struct Payload: Decodable, Sendable { var data: User }
 let plain = networks[0]
 var awaited: [[Double]] = [[], []]
 for _ in 0..<rounds {
@@ -134,9 +133,9 @@ for _ in 0..<rounds {
     let start = DispatchTime.now().uptimeNanoseconds
     for _ in 0..<count {
       if form == 0 {
-        _ = try await plain.request(.get("/x"), as: Payload.self).value
+        _ = try await plain.request(.get("/x"), as: User.self).value
       } else {
-        _ = try await plain.fetch(.get("/x"), as: Payload.self)
+        _ = try await plain.fetch(.get("/x"), as: User.self)
       }
     }
     awaited[form].append(Double(DispatchTime.now().uptimeNanoseconds - start) / Double(count))

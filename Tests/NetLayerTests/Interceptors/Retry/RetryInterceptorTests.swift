@@ -165,6 +165,13 @@ final class RetryInterceptorTests: XCTestCase {
     }
   }
 
+  func test_budgetsOfManyOrigins_areIndependent() throws {
+    let budget = RetryBudget(capacity: 1)
+    let origins = try (0..<100).map { Origin(try XCTUnwrap(URL(string: "http://h\($0)/"))) }
+    XCTAssertEqual(origins.filter { budget.spend($0) }.count, 100)
+    XCTAssertEqual(origins.filter { budget.spend($0) }.count, 0)
+  }
+
   func test_retryAfterAboveTheLimit_endsTheRetries() {
     let virtual = sequence(.response(status: 503, headers: ["Retry-After": "61"]), .json("ok"))
     virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
