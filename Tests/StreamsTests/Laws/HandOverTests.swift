@@ -71,6 +71,23 @@ final class HandOverTests: StreamsTestCase {
     round.end()
   }
 
+  func test_law27_trampoline() {
+    /// A trampoline, and the steps that it has run.
+    final class Steps: Sendable {
+      let trampoline = Trampoline()
+      let count = Atomic<Int>(0)
+
+      func bounce() { trampoline.bounce { count.add(1, ordering: .relaxed) } }
+    }
+    let steps = Held<Steps>()
+    let failures = failures(
+      inRounds: 4000, prepare: { steps.value = Steps() },
+      { steps.value.map { steps in for _ in 0..<200 { steps.bounce() } } },
+      { steps.value.map { steps in for _ in 0..<200 { steps.bounce() } } },
+      check: { steps.value?.count.load(ordering: .relaxed) == 400 })
+    XCTAssertEqual(failures, 0)
+  }
+
   func test_law02_subjectWithTwoSenders() {
     for makeSubject in [
       { PublishSubject<Int>() }, { BehaviorSubject(value: 0) }, { ReplaySubject<Int>.create(bufferSize: 2) },
@@ -198,7 +215,7 @@ final class HandOverTests: StreamsTestCase {
 
   func test_law30_loopOverAPausingSource() async throws {
     let count = 100_000
-    let last = try await withTimeLimit {
+    let last = try await withTimeLimit(.seconds(20)) {
       var last = 0
       for try await number in Producer().elements(count).values {
         guard number == last + 1 else { return last }
