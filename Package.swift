@@ -38,7 +38,7 @@ let package = Package(
     .target(name: "Races", path: "Tests/Races"),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
-    .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
+    .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "Races"]),
     .target(name: "TestSupport", dependencies: ["HTTPTransport", "Streams", "StreamsTesting"], path: "Tests/Support"),
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(

@@ -35,7 +35,7 @@ final class HandOverTests: XCTestCase {
       if buffer.push(Data(count: size)) == .pause { paused.store(true, ordering: .sequentiallyConsistent) }
     }
 
-    /// Takes elements until there are none, and asks to be called for the next one.
+    /// Takes elements until there are none, and registers `ready` for the next one.
     func drain(orCall ready: @escaping @Sendable () -> Void = {}) {
       while true {
         guard case .element = buffer.take(isTask: true, orCall: ready) else { return }
@@ -44,17 +44,8 @@ final class HandOverTests: XCTestCase {
     }
   }
 
-  private final class Current<Value: Sendable>: Sendable {
-    private let stored = Locked<Value?>(nil)
-
-    var value: Value? {
-      get { stored.withLock { $0 } }
-      set { stored.withLock { $0 = newValue } }
-    }
-  }
-
   func test_flowBuffer_deliversAllToAWaitingConsumer() {
-    let flow = Current<Flow>()
+    let flow = Held<Flow>()
     let failures = failures(
       inRounds: 40_000,
       prepare: {
@@ -69,7 +60,7 @@ final class HandOverTests: XCTestCase {
   }
 
   func test_flowBuffer_resumesWhatItHasPaused() {
-    let flow = Current<Flow>()
+    let flow = Held<Flow>()
     let failures = failures(
       inRounds: 40_000,
       prepare: {
@@ -88,7 +79,7 @@ final class HandOverTests: XCTestCase {
   }
 
   func test_flowBuffer_passesTheEndToAControlThatIsAttachedMeanwhile() {
-    let flow = Current<Flow>()
+    let flow = Held<Flow>()
     let over = Atomic<Int>(0)
     let failures = failures(
       inRounds: 40_000,
@@ -152,7 +143,7 @@ final class HandOverTests: XCTestCase {
 
     func test_inbox_losesNoTransferOfTwoSenders() throws {
       let make = try post()
-      let post = Current<Post>()
+      let post = Held<Post>()
       let failures = failures(
         inRounds: 40_000, prepare: { post.value = make() },
         { if let post = post.value { post.send(post.transfers[0]) } },
@@ -167,7 +158,7 @@ final class HandOverTests: XCTestCase {
     func test_inbox_doesNotSleepOverATransfer() throws {
       for kind in ["submit", "resume", "ask", "close"] {
         let make = try post()
-        let post = Current<Post>()
+        let post = Held<Post>()
         let failures = failures(
           inRounds: 30_000, prepare: { post.value = make() },
           {
@@ -201,7 +192,7 @@ final class HandOverTests: XCTestCase {
 
     func test_inbox_takesAResumptionThatArrivesWhileAnotherIsTaken() throws {
       let make = try post()
-      let post = Current<Post>()
+      let post = Held<Post>()
       let failures = failures(
         inRounds: 40_000,
         prepare: {
@@ -223,7 +214,7 @@ final class HandOverTests: XCTestCase {
 
     func test_inbox_acceptsATransferOrRejectsIt_whenTheLoopEnds() throws {
       let make = try post()
-      let post = Current<Post>()
+      let post = Held<Post>()
       let failures = failures(
         inRounds: 40_000, prepare: { post.value = make() },
         { if let post = post.value { post.inbox.end(post.count) } },

@@ -10,7 +10,7 @@ extension Response {
   /// The same with `envelope` instead of the backend's.
   public func common(_ envelope: Envelope) throws -> JSON { try checked(by: envelope) }
 
-  func checked(by envelope: Envelope?) throws -> JSON {
+  private func checked(by envelope: Envelope?) throws -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
     let rules = context.envelope
     try validate(by: rules)

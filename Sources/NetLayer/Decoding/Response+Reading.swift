@@ -79,9 +79,9 @@ extension Response {
     if isEmpty, Model.self is any ExpressibleByNilLiteral.Type {
       return try JSON(Data("null".utf8), carrying: reading.with(response: self)).model(type, at: nil)
     }
-    if JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
-    // Without an envelope, too, so that the error of an empty body names it.
-    return try body.isEmpty ? json().model(type, at: nil) : common().payload(type)
+    // The error of an empty body names it, with or without an envelope.
+    if body.isEmpty || JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
+    return try common().payload(type)
   }
 
   /// Decodes a model from the value at `path` of the whole body, or from the payload without a path.

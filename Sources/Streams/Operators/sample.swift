@@ -1,9 +1,8 @@
 extension ObservableType {
   /// Emits the latest element each time `sampler` emits, if there is a new element.
   ///
-  /// When the source completes, the stream completes after the next sample, which emits the pending element, or
-  /// immediately if there is none. When the sampler completes, the stream emits the pending element and completes
-  /// (contract, law 16).
+  /// The stream completes when the sampler does, after the pending element (contract, law 16). It also completes when
+  /// the source does: immediately, or with the next sample if an element is pending.
   ///
   ///     source:  -a-b---c-|
   ///     sampler: ----x-x-x--x

@@ -1,5 +1,6 @@
 import Foundation
 import NetLayer
+import Races
 import Streams
 
 @testable import HTTPTransport
@@ -57,7 +58,7 @@ struct OnceCall: CustomStringConvertible {
 
   init(_ id: Int, seed: UInt64) {
     self.id = id
-    var random = Splitter(state: seed &+ UInt64(id) &* 0x9E37_79B9_7F4A_7C15)
+    var random = SplitMix64(seed: seed &+ UInt64(id) &* 0x9E37_79B9_7F4A_7C15)
     func below(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
     method =
       switch below(100) {
@@ -133,19 +134,6 @@ struct OnceCall: CustomStringConvertible {
         defer { rest = rest.dropFirst(700) }
         return Data(rest.prefix(700))
       }
-    }
-  }
-
-  /// The SplitMix64 generator: the same seed produces the same numbers in the client and in the server.
-  private struct Splitter: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
     }
   }
 }

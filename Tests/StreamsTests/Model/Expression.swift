@@ -1,3 +1,5 @@
+import Races
+
 /// A chain of operators on integers: it can be evaluated by the model, and built with the real operators.
 indirect enum Expression: Sendable {
   case source(Source)
@@ -199,20 +201,5 @@ extension Expression.Several {
       .skipUntil, .sample, .catchError, .ifEmpty, .timeoutOther(.random(in: 1...60, using: &generator)),
     ]
     return all.randomElement(using: &generator) ?? .merge
-  }
-}
-
-/// The SplitMix64 generator: the same seed produces the same numbers on every machine.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

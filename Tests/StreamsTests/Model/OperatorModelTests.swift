@@ -1,4 +1,5 @@
 import Foundation
+import Races
 import Streams
 import StreamsTesting
 import XCTest
