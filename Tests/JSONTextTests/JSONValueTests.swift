@@ -94,6 +94,12 @@ final class JSONValueTests: XCTestCase {
     }
   }
 
+  func test_otherDecodersKeepTheDigitsOfFractions() throws {
+    // A Double has fewer digits.
+    let text = "[0.1234567890123456789012,-12345678901234567890.5]"
+    XCTAssertEqual(try JSONDecoder().decode(JSON.self, from: Data(text.utf8)).description, text)
+  }
+
   func test_fractionsPassThroughEncodersThatKnowNoDecimal() throws {
     let json: JSON = ["a": [1.5, -0.1, 1e300, 3]]
     let list = try PropertyListEncoder().encode(json)

@@ -65,6 +65,46 @@
       XCTAssertEqual(found, CurlTransport.Gauges())
     }
 
+    func testACancelledRequestDoesNotRaiseTheLimitOfConnections() async throws {
+      let mayRespond = DispatchSemaphore(value: 0)
+      let server = try RawServer { client, _ in
+        while client.receiveHead() != nil {
+          guard mayRespond.wait(timeout: .now() + 60) == .success else { return }
+          client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+      let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
+      let pendingCalls = (0..<4).map { _ in PendingCall(self) }
+      let controls = pendingCalls.map { $0.send(Request(url: server.url), on: transport) }
+      var expected = counts(connections: 1, idle: 0, running: 1, waiting: 3)
+      var counted = await settled(expected, of: server.url, in: transport)
+      XCTAssertEqual(counted, expected)
+      controls[0].dispose()
+      expected = counts(connections: 1, idle: 0, running: 1, waiting: 2)
+      counted = await settled(expected, of: server.url, in: transport)
+      XCTAssertEqual(counted, expected)
+      XCTAssertEqual(TransportSuite.kind(try pendingCalls[0].outcome()), .cancelled)
+      for _ in pendingCalls { mayRespond.signal() }
+      for pending in pendingCalls.dropFirst() { XCTAssertEqual(try pending.outcome().get().status, 200) }
+    }
+
+    /// TLS libraries write without MSG_NOSIGNAL, so a server that closes a connection could end the process.
+    func testTheThreadBlocksTheSignalOfABrokenPipe() async throws {
+      let transport = try CurlTransport()
+      // The thread has begun.
+      _ = await transport.gauges()
+      let tasks = "/proc/self/task"
+      let masks = try FileManager.default.contentsOfDirectory(atPath: tasks).compactMap { task -> UInt64? in
+        guard let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8),
+          status.hasPrefix("Name:\tNetLayer.curl"), let mask = status.split(separator: "SigBlk:\t").last?.prefix(16)
+        else { return nil }
+        return UInt64(mask, radix: 16)
+      }
+      XCTAssertFalse(masks.isEmpty)
+      for mask in masks { XCTAssertEqual(mask >> (UInt64(SIGPIPE) - 1) & 1, 1) }
+      transport.shutdown()
+    }
+
     func testOriginsAreCountedSeparately_alsoOnAUnixSocket() async throws {
       let folder = try makeSocketFolder()
       let serve: @Sendable (RawClient, Int) -> Void = { client, _ in

@@ -202,6 +202,10 @@ final class SocketHandshakeTests: XCTestCase {
   func testAnOverlongChunkSizeIsRejected() {
     XCTAssertEqual(
       read("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n1;\(String(repeating: "x", count: 2000))"), "failure")
+    for (length, expected) in [(1021, "500 no!"), (1022, "failure")] {
+      let size = "3;\(String(repeating: "x", count: length))\n"
+      XCTAssertEqual(read("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n\(size)no!\r\n0\r\n\r\n"), expected)
+    }
   }
 
   func testAnEndlessHeadAndAnEndlessBodyFailAtTheirLimits() throws {

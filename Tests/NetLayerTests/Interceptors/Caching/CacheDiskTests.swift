@@ -36,6 +36,21 @@ final class CacheDiskTests: XCTestCase {
 
   private var files: Int { ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).count - 1 }
 
+  func test_smallerLimitAtTheNextStart_removesTheFilesOfTheOldestEntries() {
+    do {
+      let cache = open()
+      for key in ["a", "b", "c"] {
+        cache.store(entry(key), for: key, headers: [:])
+        _ = cache.settle()
+      }
+    }
+    XCTAssertEqual(files, 3)
+    let smaller = open(disk: 2 * 4096)
+    XCTAssertEqual(smaller.settle().count, 2)
+    XCTAssertEqual(files, 2)
+    XCTAssertEqual(["a", "b", "c"].map { body(smaller, $0) }, [nil, "b", "c"])
+  }
+
   func test_lookup_doesNotWaitForWrites() {
     let cache = open()
     cache.store(entry("1"), for: "a", headers: [:])
