@@ -31,9 +31,6 @@ public struct Context: Sendable {
     set { first = EntryOf<Key>(newValue, before: without(ObjectIdentifier(key))) }
   }
 
-  /// Returns whether the context is an unchanged copy of `other`, or the reverse.
-  package func isCopy(of other: Context) -> Bool { first === other.first }
-
   /// The entries without that of `key`.
   @usableFromInline
   func without(_ key: ObjectIdentifier) -> Entry? { first?.without(key) }

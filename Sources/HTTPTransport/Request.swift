@@ -95,12 +95,6 @@ public struct Request: Sendable {
     get { fields.value.chosenOptions }
     set { fields.value.chosenOptions = newValue }
   }
-  /// The initial context of a response to this request, so that a network need not change its responses.
-  var responseContext: Context { fields.value.responseContext }
-  /// Sets the initial context of a response.
-  package mutating func setResponseContext(_ context: Context) {
-    if !fields.value.responseContext.isCopy(of: context) { fields.value.responseContext = context }
-  }
 
   // `_modify` allocates, so it is only for values whose parts are changed in place, and not for assignments.
   private struct Fields {
@@ -112,7 +106,6 @@ public struct Request: Sendable {
     var destination: URL?
     var context: Context = Context()
     var chosenOptions: OptionsBox?
-    var responseContext: Context = Context()
   }
 
   /// Copies share the fields, because a call copies its request many times.

@@ -58,8 +58,6 @@ public struct Response: Sendable {
     get { fields.value.context }
     set { fields.value.context = newValue }
   }
-  /// Returns whether the response has exactly the values of `context`.
-  package func hasUnchanged(_ context: Context) -> Bool { fields.value.context.isCopy(of: context) }
 
   // `_modify` allocates, so it is only for values whose parts are changed in place, and not for assignments.
   private struct Fields {
@@ -85,7 +83,7 @@ public struct Response: Sendable {
     fields = CopyOnWrite(
       Fields(
         request: request, url: url ?? request.url, status: status, headers: headers, body: body, redirects: redirects,
-        metrics: metrics, context: request.responseContext))
+        metrics: metrics, context: Context()))
   }
 
   /// Creates a response with the values of `context`.

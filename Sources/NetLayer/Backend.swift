@@ -36,7 +36,9 @@ public struct Backend: Sendable {
   /// The messages for users when the server sends none.
   public var messages: Messages
   /// The signer, which runs last; `nil` for no signature.
-  public var signer: (any Signer)?
+  public var signer: (any Signer)? { didSet { signerAccount = signer.map { _ in UUID().uuidString } } }
+  /// A random account for a signer that states none, which no other user has.
+  private(set) var signerAccount: String?
   /// The interceptors between the calls and the transport, outermost first.
   public var interceptors: [any Interceptor]
   /// A closure that receives every error of a call once, before the caller, on the thread where the error occurred.
@@ -97,6 +99,7 @@ public struct Backend: Sendable {
     self.mapping = mapping
     self.delivery = delivery
     self.signer = signer
+    signerAccount = signer.map { _ in UUID().uuidString }
     self.interceptors = interceptors
     self.onError = onError
     self.mapError = mapError

@@ -176,8 +176,8 @@ extension CallContent {
       request.context[OriginBoundFields.self] = bound.merging(request.context[OriginBoundFields.self])
     }
     // Don't adopt the signature from another request's context.
+    if request.context[Signing.self] != nil { request.context[Signing.self] = nil }
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
-    if request.context[Signing.AwaitedSignature.self] != nil { request.context[Signing.AwaitedSignature.self] = nil }
     if request.context[Attempt.self] > 1 { request.context[Attempt.self] = 1 }
     request.context[HasNotes.self] = true
   }

@@ -18,8 +18,15 @@ import Streams
 public final class Network: Sendable {
   /// The backend to call.
   public let backend: Backend
-  let pipeline: CallPipeline
+  /// The settings for reading responses.
+  let reading: ResponseContext
   let builder: RequestBuilder
+  /// The backend's interceptors, then those that sign and send.
+  let interceptors: [any Interceptor]
+  let activity: Activity
+  let transportIdentity: TransportIdentity
+  /// A function that runs work on the backend's `mapping` scheduler.
+  let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
   /// The number of the transport with which the network was created, before any `with`.
   private let ownTransport: UInt64
 
@@ -31,13 +38,21 @@ public final class Network: Sendable {
   private init(_ backend: Backend, activity: Activity, own: UInt64) {
     self.backend = backend
     ownTransport = own
-    pipeline = CallPipeline(backend, activity, own: own)
+    self.activity = activity
+    reading = ResponseContext(backend)
+    runOnMappingQueue = backend.mapping.submit
+    let account = backend.transport?.account
+    transportIdentity = TransportIdentity(
+      number: backend.transportNumber, account: account, isLasting: account != nil || backend.transportNumber == own)
+    interceptors =
+      backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
+      + [TransportInterceptor()]
     var options = backend.options
     if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
       timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer,
-      conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding))
+      conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding), reading: reading)
   }
 
   /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.
@@ -51,61 +66,19 @@ public final class Network: Sendable {
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)
-    return Network(backend, activity: pipeline.activity, own: ownTransport)
+    return Network(backend, activity: activity, own: ownTransport)
   }
 
   /// The number of requests in flight, emitted immediately and after each change.
   ///
   /// Counts are delivered one at a time, in order, on the threads where requests start and end. Switch to the main
   /// thread with `observeOn` before you update a view.
-  public var requestsInFlight: Observable<Int> { pipeline.activity.count }
+  public var requestsInFlight: Observable<Int> { activity.count }
 
-  /// Builds and sends the request of `call` at each subscription. Emits the response of any status; if interceptors
-  /// emit several responses, only the last one.
-  @usableFromInline
-  func send(_ call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil) -> Single<Response> {
-    pipeline.response(progress) { [builder] in try builder.request(for: call, accept: accept) }
-  }
-
-  /// Builds and sends the request of `call` at each subscription. Emits every response of the interceptors.
-  func responses(_ call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil) -> Observable<Response> {
-    pipeline.responses(progress) { [builder] in try builder.request(for: call, accept: accept) }
-  }
-
-  /// The same, with every response read as JSON whose envelope has been checked.
-  func checkedJSON(_ call: CallContent, progress: ProgressHandler? = nil) -> Observable<JSON> {
-    Observable(CheckedJSON(pipeline: pipeline, builder: builder, call: call, progress: progress))
-  }
-
-  /// The stream of `checkedJSON`, as one object.
-  private final class CheckedJSON: StreamSource {
-    private let pipeline: CallPipeline
-    private let builder: RequestBuilder
-    private let call: CallContent
-    private let progress: ProgressHandler?
-
-    init(pipeline: CallPipeline, builder: RequestBuilder, call: CallContent, progress: ProgressHandler?) {
-      (self.pipeline, self.builder, self.call, self.progress) = (pipeline, builder, call, progress)
-    }
-
-    func start(_ sink: Sink<JSON>) {
-      pipeline.start(sink, progress, read: { try $0.reporting { try $0.common() } }) {
-        try builder.request(for: call, accept: "application/json")
-      }
-    }
-  }
-
-  /// Sends `request` unchanged through the interceptors and emits the response of any status.
-  ///
-  /// The backend adds nothing: no headers, common parameters or signature.
-  public func response(
-    _ request: Request, progress: (@Sendable (TransferProgress) -> Void)? = nil
-  ) -> Single<Response> {
-    pipeline.response(progress) { request }
-  }
-
-  /// The context for reading responses.
-  var reading: ResponseContext { pipeline.reading }
+  /// The transport that sends the requests.
+  var transport: any Transport { backend.transport ?? Self.platformTransport }
+  /// The transport of all backends without their own; they share it because it keeps connections open.
+  private static let platformTransport = DefaultTransport.make()
 
   /// Guards the default network, which any thread may set or read; only the reference is held under the lock.
   private static let chosen = Locked<Network?>(nil)

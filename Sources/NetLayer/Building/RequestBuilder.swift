@@ -19,7 +19,7 @@ final class RequestBuilder: Sendable {
   init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil,
-    conventions: BodyConventions = BodyConventions()
+    conventions: BodyConventions = BodyConventions(), reading: ResponseContext? = nil
   ) {
     self.baseURL = baseURL
     self.headers = headers
@@ -30,6 +30,7 @@ final class RequestBuilder: Sendable {
     self.conventions = conventions
     base = baseURL.flatMap(BaseURL.init)
     var context = Context()
+    context[ResponseContext.self] = reading
     if !headers.isEmpty { context[OriginBoundFields.self] = headers }
     ownContext = context
     jsonHeaders = Self.accepting(Self.json, headers)
@@ -99,6 +100,8 @@ final class RequestBuilder: Sendable {
     }
     let encoder = TaskEncoder(task: task, common: common, conventions: conventions)
     guard let signer, isOwn else { return try encoder.encode(into: &request) }
-    request = try Signing(signer, encoder, bare: request).begun()
+    let signing = try Signing(signer, encoder, bare: request)
+    request = signing.encoded
+    request.context[Signing.self] = signing
   }
 }

@@ -1,5 +1,4 @@
 import PortableFoundation
-import Synchronization
 
 /// A type that computes signatures of requests from their sorted final parameters, for each attempt.
 ///
@@ -10,39 +9,27 @@ import Synchronization
 ///   }
 /// }
 /// ```
+/// A signer may use `await`, for keys that are fetched over the network or stored in hardware.
 public protocol Signer: Sendable {
   /// Returns the signature of the request that has `content`.
   ///
-  /// It is called on the subscribing thread when the request is built. It is
-  /// called again on the sending thread if interceptors have changed the request (such as a token), or if the request is
-  /// sent again. Each attempt can thus have its own nonce.
+  /// It is called for each attempt immediately before sending, after all interceptors, so that each attempt can have its
+  /// own nonce. It runs in a task that is cancelled with the call. With Swift 6.2 on Linux and on Apple's systems of 2025,
+  /// the task begins on the sending thread, so a signer that waits for nothing takes no detour.
   ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
-  func sign(_ content: SignedContent) throws -> Signature
+  func sign(_ content: SignedContent) async throws -> Signature
+  /// An identifier of the user whose key signs; it is not sent.
+  ///
+  /// Requests of two accounts never share a response of a cache or of a `CoalescingInterceptor`. `nil`, the default, stands
+  /// for one user whom no other signer has, nor the same signer after a new launch. A signer whose user changes must
+  /// state the present one. Called on the subscribing and the sending thread.
+  var account: String? { get }
 }
 
-/// A signer that uses `await`, for keys that are fetched over the network or stored in hardware.
-///
-/// ```swift
-/// Backend(baseURL: url, signer: AsyncSigner { content in
-///   Signature(headers: ["X-Signature": try await vault.sign(content.text)])
-/// })
-/// ```
-/// It runs for every attempt immediately before sending, in a task that is cancelled with the call. Interceptors see
-/// the request without a signature.
-public struct AsyncSigner: Signer {
-  let signature: @Sendable (SignedContent) async throws -> Signature
-
-  /// Creates a signer that adds the result of `signature`.
-  public init(_ signature: @escaping @Sendable (SignedContent) async throws -> Signature) { self.signature = signature }
-
-  /// Always throws, because this signer is asynchronous.
-  ///
-  /// - Throws: `NetworkError` of kind `invalidRequest`.
-  public func sign(_ content: SignedContent) throws -> Signature {
-    throw NetworkError(
-      kind: .invalidRequest, reason: "an AsyncSigner cannot sign synchronously; set it as Backend.signer")
-  }
+extension Signer {
+  /// An account of its own.
+  public var account: String? { nil }
 }
 
 /// The input of a signer: the final request without its signature.
@@ -75,16 +62,18 @@ public struct Signature: Sendable {
   fileprivate var names: [String] { get throws { try URLParameterEncoder().pairs(of: parameters).map(\.name) } }
 }
 
-/// The signing of a request, which happens when the request is built, and again after a change or for another attempt.
-struct Signing: Sendable {
+/// The signing of a request: its signer, and the forms of the request that a signature is added to.
+final class Signing: Sendable, ContextKey {
+  static var defaultValue: Signing? { nil }
+
   let signer: any Signer
-  let task: TaskEncoder
+  private let task: TaskEncoder
   /// The request without its parameters.
-  let bare: Request
+  private let bare: Request
   /// The request with its parameters, without a signature.
   let encoded: Request
   /// The parameters that the signer receives.
-  let parameters: [(name: String, value: String)]
+  private let parameters: [(name: String, value: String)]
 
   /// Encodes the parameters into `bare`.
   ///
@@ -99,13 +88,22 @@ struct Signing: Sendable {
     }
   }
 
-  /// Returns `unsigned` with a new signature. `unsigned` is `encoded` with the changes made by interceptors.
-  func sign(_ unsigned: Request) throws -> Request {
-    let signature = try signer.sign(SignedContent(request: unsigned, parameters: parameters))
-    return try adding(signature, to: unsigned)
+  /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature of `account`.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding`, or the signer's own `NetworkError`.
+  func sign(_ request: Request, for account: String) async throws(NetworkError) -> Request {
+    do {
+      let unsigned = try unsigned(request, account)
+      let signature = try await signer.sign(SignedContent(request: unsigned, parameters: parameters))
+      return try adding(signature, to: unsigned, account)
+    } catch {
+      if error is NetworkError || error is CancellationError { throw NetworkError.wrapping(error).about(request) }
+      throw NetworkError(
+        kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
+    }
   }
 
-  private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
+  private func adding(_ signature: Signature, to unsigned: Request, _ account: String) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
       // A URL from the server, such as the next page's, may contain the former signature.
@@ -116,43 +114,9 @@ struct Signing: Sendable {
     }
     request.headers = request.headers.merging(signature.headers)
     request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
-    request.context[Signed.self] = Signed(self, signature, request)
+    request.context[Authentication.self].append(Authentication(account: account, fields: signature.headers))
+    request.context[Signed.self] = Signed(signature: signature, url: request.url, type: request.headers["Content-Type"])
     return request
-  }
-
-  /// Returns `encoded` with a signature, or prepared for an asynchronous signature when it is sent.
-  func begun() throws -> Request {
-    guard signer is AsyncSigner else { return try sign(encoded) }
-    var request = encoded
-    request.context[AwaitedSignature.self] = AwaitedSignature(signing: self)
-    return request
-  }
-
-  /// The signing of a request with an asynchronous signer.
-  final class AwaitedSignature: Sendable, ContextKey {
-    static var defaultValue: AwaitedSignature? { nil }
-    private let signing: Signing
-
-    init(signing: Signing) { self.signing = signing }
-
-    /// Returns `request` with a new signature.
-    func sign(_ request: Request) async throws -> Request {
-      guard let signer = signing.signer as? AsyncSigner else { return request }
-      do {
-        // A request that is sent again already has a signature.
-        let bare = try request.context[Signed.self]?.unsigned(request) ?? request
-        let signature = try await signer.signature(SignedContent(request: bare, parameters: signing.parameters))
-        return try signing.adding(signature, to: bare)
-      } catch {
-        throw Signing.failure(error, request)
-      }
-    }
-  }
-
-  static func failure(_ error: any Error, _ request: Request) -> NetworkError {
-    if error is NetworkError || error is CancellationError { return NetworkError.wrapping(error).about(request) }
-    return NetworkError(
-      kind: .encoding, reason: "the request cannot be signed: \(error)", request: request, underlying: error)
   }
 
   /// Encodes the parameters of the call again, with `extra` among them.
@@ -172,57 +136,35 @@ struct Signing: Sendable {
       try URLParameterEncoder(destination: .query).encode(extra, into: &request)
     }
   }
-}
 
-/// The signature of a request.
-final class Signed: Sendable, ContextKey {
-  static var defaultValue: Signed? { nil }
-
-  private let signing: Signing
-  private let signature: Signature
-  private let url: URL
-  private let headers: HTTPHeaders
-  /// Guards the first use of the signature, which the first attempt claims on any thread.
-  private let isSent = Atomic<Bool>(false)
-
-  init(_ signing: Signing, _ signature: Signature, _ request: Request) {
-    (self.signing, self.signature) = (signing, signature)
-    (url, headers) = (request.url, request.headers)
-  }
-
-  /// Returns `request` for sending: unchanged if the signature belongs to exactly this request and is unused, else
-  /// signed again.
-  func renewed(_ request: Request) throws(NetworkError) -> Request {
-    if !isSent.exchange(true, ordering: .relaxed), request.url == url, request.headers == headers { return request }
-    do {
-      return try signing.sign(unsigned(request))
-    } catch {
-      throw Signing.failure(error, request)
-    }
-  }
-
-  /// Returns `request` without the signature.
-  fileprivate func unsigned(_ request: Request) throws -> Request {
+  /// Returns `request` without its signature, which it has if an interceptor sends it again as it was sent.
+  private func unsigned(_ request: Request, _ account: String) throws -> Request {
+    guard let signed = request.context[Signed.self] else { return request }
     var request = request
     request.context[Signed.self] = nil
-    for field in signature.headers where request.headers[field.name] == field.value {
-      request.headers[field.name] = signing.encoded.headers[field.name]
+    request.context[Authentication.self].removeAll { $0.account == account }
+    for field in signed.signature.headers where request.headers[field.name] == field.value {
+      request.headers[field.name] = encoded.headers[field.name]
     }
-    guard !signature.parameters.isEmpty else { return request }
-    request.body = signing.encoded.body
-    if request.headers["Content-Type"] == headers["Content-Type"] {
-      request.headers["Content-Type"] = signing.encoded.headers["Content-Type"]
+    guard !signed.signature.parameters.isEmpty else { return request }
+    request.body = encoded.body
+    if request.headers["Content-Type"] == signed.type {
+      request.headers["Content-Type"] = encoded.headers["Content-Type"]
     }
-    if request.url == url {
-      request.url = signing.encoded.url
-    } else if url != signing.encoded.url {
-      request.url = request.url.withoutQueryPairs(of: try signature.names)
+    if request.url == signed.url {
+      request.url = encoded.url
+    } else if signed.url != encoded.url {
+      request.url = request.url.withoutQueryPairs(of: try signed.signature.names)
     }
     return request
   }
 }
 
-extension Request {
-  /// Returns the request for sending.
-  func readyToSend() throws(NetworkError) -> Request { try context[Signed.self]?.renewed(self) ?? self }
+/// The signature that a request has, and what was signed.
+struct Signed: Sendable, ContextKey {
+  static var defaultValue: Signed? { nil }
+
+  let signature: Signature
+  let url: URL
+  let type: String?
 }

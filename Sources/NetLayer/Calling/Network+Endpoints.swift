@@ -8,14 +8,14 @@ extension Network {
   /// status, use `response(_:)`.
   @inlinable
   public func request<E: Endpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Output> {
-    send(CallContent(endpoint), accept: endpoint.accept, progress: progress)
+    response(to: CallContent(endpoint), accept: endpoint.accept, progress: progress)
       .delivering { try endpoint.read(try $0.validated()) }
   }
 
   /// The same for a response, which is delivered on the `mapping` scheduler, because mapping usually follows.
   public func request<E: Endpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<Response>
   where E.Output == Response {
-    send(CallContent(endpoint), accept: endpoint.accept, progress: progress).read { try endpoint.read($0) }
+    response(to: CallContent(endpoint), accept: endpoint.accept, progress: progress).read { try endpoint.read($0) }
   }
 
   /// Calls `endpoint` and emits the response of any status; several, if an interceptor emits them, such as a cache that
@@ -48,7 +48,7 @@ extension Network {
   /// The same as `request` of an endpoint. `CallContent.init` would need a cast to find the content.
   @inlinable
   func request<Result>(typed: Call<Result>, progress: ProgressHandler?) -> Single<Result> {
-    send(typed.content, accept: typed.accept, progress: progress)
+    response(to: typed.content, accept: typed.accept, progress: progress)
       .delivering { [reader = typed.reader] in try reader(try $0.validated()) }
   }
 
@@ -65,6 +65,6 @@ extension Network {
 
   /// Calls `endpoint` and emits its JSON in an envelope if status and code mean success.
   public func json(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<JSON> {
-    checkedJSON(CallContent(endpoint), progress: progress)
+    responses(CallContent(endpoint), accept: "application/json", progress: progress).common()
   }
 }

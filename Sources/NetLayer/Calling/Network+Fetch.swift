@@ -72,7 +72,7 @@ extension Network {
   private func answer(
     to call: CallContent, _ accept: String?, _ progress: ProgressHandler?
   ) async throws(NetworkError) -> Response {
-    try await awaited(send(call, accept: accept, progress: progress))
+    try await awaited(response(to: call, accept: accept, progress: progress))
   }
 
   /// Returns the element of `single`, or throws the error that an awaiting task expects.

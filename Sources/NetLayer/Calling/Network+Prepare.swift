@@ -15,19 +15,15 @@ extension Network {
   /// - Returns: Work that completes when the server has responded, with any status. It fails with a `NetworkError` if
   ///   there is no connection, or, with the kind `invalidRequest`, if `url` and the base URL are `nil`.
   public func prepare(_ url: URL? = nil) -> Completable {
-    let backend = backend
-    let bare = with { $0.interceptors = [] }
-    return bare.pipeline.response {
-      guard let url = url ?? backend.currentURL, let root = URL(string: "/", relativeTo: url)?.absoluteURL else {
-        throw NetworkError(
-          kind: .invalidRequest, reason: "there is no server to connect to; pass a URL, or set Backend.baseURL")
-      }
-      var request = Request(method: .head, url: root, timeouts: backend.timeouts)
-      request.options = backend.options
-      request.options.cookies = nil
-      request.options.redirects = .none
-      return request
+    guard let url = url ?? backend.currentURL, let root = URL(string: "/", relativeTo: url)?.absoluteURL else {
+      return .error(
+        reading.report(
+          reading.error(.invalidRequest, "there is no server to connect to; pass a URL, or set Backend.baseURL")))
     }
-    .asCompletable()
+    var request = Request(method: .head, url: root, timeouts: backend.timeouts)
+    request.options = backend.options
+    request.options.cookies = nil
+    request.options.redirects = .none
+    return with { $0.interceptors = [] }.response(request).asCompletable()
   }
 }

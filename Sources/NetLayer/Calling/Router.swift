@@ -30,7 +30,7 @@ public final class Router<E: Endpoint>: Sendable {
   public func response(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    start(network.send(CallContent(endpoint)).delivering { $0 }, completion)
+    start(network.response(to: CallContent(endpoint)).delivering { $0 }, completion)
   }
 
   /// Calls `endpoint` and passes a model of the payload, or the error, to `completion`.

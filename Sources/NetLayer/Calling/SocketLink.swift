@@ -16,11 +16,6 @@ final class SocketLink: Sendable {
     deinit { link.cancel() }
   }
 
-  /// The options of a request that opens a socket; `nil` for all other requests.
-  enum Opening: ContextKey {
-    static var defaultValue: WebSocketOptions? { nil }
-  }
-
   typealias Messages = FlowBuffer<SocketMessage, Result<SocketClose, NetworkError>, any SocketControl>
 
   /// The number of unwritten bytes up to which a sender does not wait. The transport can then write many small messages

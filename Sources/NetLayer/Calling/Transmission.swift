@@ -1,8 +1,16 @@
 import PortableFoundation
 import Streams
 
+/// The last interceptor, which sends a request to the transport at each subscription.
+struct TransportInterceptor: Interceptor {
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    let (network, progress) = (next.network, next.progress)
+    return Observable(push: { Transmission(request, network, progress, Sink($0, $1)).start() })
+  }
+}
+
 /// One request in the transport. This class cancels it, and moves its events from the transport's thread, which must not
-/// be blocked, to the mapping queue (`Transmission+MappingQueue.swift`).
+/// be blocked, to the mapping queue.
 ///
 /// The subscription that it serves owns it. It releases that subscription when the request has ended. For a streamed
 /// response, it does so when the head is delivered, regardless of how long the body takes.
@@ -28,38 +36,31 @@ final class Transmission: Disposable {
   }
 
   private let request: Request
-  let pipeline: CallPipeline
+  let network: Network
   let progress: ProgressHandler?
   /// Guards the state, which the subscriber, the transport and the mapping queue access. Events are delivered and
   /// requests cancelled outside the lock.
   let state: Locked<State>
 
   init(
-    _ request: Request, _ pipeline: CallPipeline, _ progress: ProgressHandler?, _ sink: consuming Sink<Response>
+    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ sink: consuming Sink<Response>
   ) {
-    (self.request, self.pipeline, self.progress) = (request, pipeline, progress)
+    (self.request, self.network, self.progress) = (request, network, progress)
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
   }
 
-  /// Signs the request and passes it to the transport.
+  /// Passes the request to the transport.
   func start() {
-    do {
-      let request = try request.readyToSend()
-      // Before the mark, so that a disposal on another thread does not count the request out first. The completion
-      // always follows, and counts out.
-      pipeline.activity.begin()
-      state.withLock { $0.isCounted = true }
-      if let options = request.context[SocketLink.Opening.self] {
-        connect(request, options)
-      } else if request.isStreamed {
-        stream(request)
-      } else {
-        send(request)
-      }
-    } catch {
-      add(.failure(error))
+    // Before the mark, so that a disposal on another thread does not count the request out first. The completion
+    // always follows, and counts out.
+    network.activity.begin()
+    state.withLock { $0.isCounted = true }
+    switch request.context[ResponseReception.self] {
+    case .whole: send()
+    case .streamed: stream()
+    case .webSocket(let options): connect(options)
     }
   }
 
@@ -75,17 +76,17 @@ final class Transmission: Disposable {
 
   // MARK: The transport's thread
 
-  private func send(_ request: Request) {
+  private func send() {
     // Captures only this object, so that the closure is not allocated.
     let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
       countOut()
-      if let measured = self.request.context[MetricsHandler.self] { result.metrics.map(measured) }
+      if let measured = request.context[MetricsHandler.self] { result.metrics.map(measured) }
       switch result {
       case .success(let response): add(.response(response))
       case .failure(let error): add(.failure(error))
       }
     }
-    let transport = pipeline.transport
+    let transport = network.transport
     let progress: ProgressHandler? = progress == nil ? nil : { @Sendable [self] in add(.progress($0)) }
     if let destination = request.destination {
       hold(transport.download(request, to: destination, progress: progress, completion: completion))
@@ -96,10 +97,10 @@ final class Transmission: Disposable {
     }
   }
 
-  private func stream(_ request: Request) {
-    let buffer = BodyBuffer(pipeline.mapping)
+  private func stream() {
+    let buffer = BodyBuffer(network.backend.mapping)
     hold(Disposables.create { buffer.cancel() })
-    let control = pipeline.transport.stream(
+    let control = network.transport.stream(
       request, progress: nil,
       head: { [self] response in
         var response = response
@@ -120,10 +121,10 @@ final class Transmission: Disposable {
     buffer.attach(control)
   }
 
-  private func connect(_ request: Request, _ options: WebSocketOptions) {
-    guard let transport = pipeline.transport as? any SocketTransport else {
+  private func connect(_ options: WebSocketOptions) {
+    guard let transport = network.transport as? any SocketTransport else {
       countOut()
-      let name = type(of: pipeline.transport)
+      let name = type(of: network.transport)
       return add(
         .failure(
           NetworkError(
@@ -131,7 +132,7 @@ final class Transmission: Disposable {
             reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
             request: request)))
     }
-    let link = SocketLink(pipeline.mapping)
+    let link = SocketLink(network.backend.mapping)
     hold(Disposables.create { link.cancel() })
     // The transport may respond before it has returned the control that sends and closes.
     let control = transport.connect(
@@ -171,6 +172,50 @@ final class Transmission: Disposable {
       defer { state.isCounted = false }
       return state.isCounted
     }
-    if isCounted { pipeline.activity.end() }
+    if isCounted { network.activity.end() }
+  }
+}
+
+/// The switch from the transport's thread to the mapping queue, `Backend.mapping`.
+extension Transmission {
+  /// Queues an event and starts the delivery on the mapping queue, unless it is running. Called on the transport's thread.
+  ///
+  /// - Parameter handsOver: Whether the receiver of the response, not this object, cancels the rest of the request.
+  func add(_ event: Event, handsOver: Bool = false) {
+    let starts = state.withLock { state in
+      guard state.receiver != nil else { return false }
+      if handsOver { state.sent = nil }
+      if state.event == nil { state.event = event } else { state.laterEvents.append(event) }
+      defer { state.isDelivering = true }
+      return !state.isDelivering
+    }
+    if starts { network.runOnMappingQueue { [self] in deliver() } }
+  }
+
+  /// Delivers the queued events. Called on the mapping queue.
+  private func deliver() {
+    while let (event, receiver) = takeEvent() {
+      switch event {
+      case .progress(let progress): self.progress?(progress)
+      case .response(let response):
+        receiver.deliver(response)
+        receiver.subscription.complete()
+      case .failure(let error): receiver.subscription.fail(network.reading.translated(error))
+      }
+    }
+  }
+
+  /// Takes the oldest event. A call that finds no event ends the delivery.
+  private func takeEvent() -> (Event, Sink<Response>)? {
+    state.withLock { state in
+      guard state.receiver != nil, let event = state.event.take() else {
+        state.isDelivering = false
+        return nil
+      }
+      if !state.laterEvents.isEmpty { state.event = state.laterEvents.removeFirst() }
+      // Moved if it is the last event.
+      let receiver = if case .progress = event { state.receiver } else { state.receiver.take() }
+      return receiver.map { (event, $0) }
+    }
   }
 }

@@ -1,26 +1,6 @@
 import PortableFoundation
 import Streams
 
-extension Response {
-  /// Parses the body as JSON after checking the HTTP status, then checks the code in the backend's envelope.
-  ///
-  /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
-  public func common() throws -> JSON { try checked(by: nil) }
-
-  /// The same with `envelope` instead of the backend's.
-  public func common(_ envelope: Envelope) throws -> JSON { try checked(by: envelope) }
-
-  private func checked(by envelope: Envelope?) throws -> JSON {
-    let context = reading.with(response: self, isAccepted: true, by: envelope)
-    let rules = context.envelope
-    try validate(by: rules)
-    if body.isEmpty, rules.value.isNone { return try JSON(Data("null".utf8), carrying: context) }
-    let json = try json(carrying: context)
-    try json.judge(by: rules)
-    return json
-  }
-}
-
 extension ObservableType where Element == Response {
   /// Parses the response after checking its HTTP status, then checks the code in the backend's envelope.
   ///

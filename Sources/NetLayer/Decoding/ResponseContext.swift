@@ -1,9 +1,8 @@
 import Streams
 
-/// The settings for reading a response, and the envelope that accepted it. Responses, their JSON and their errors carry
-/// it.
+/// The settings for reading a response, and the envelope that accepted it. Requests, JSON and errors carry it.
 ///
-/// A network has one context for all its responses; JSON has its own, with the response that it was parsed from.
+/// A network has one context for all its requests; JSON has its own, with the response that it was parsed from.
 @usableFromInline
 final class ResponseContext: Sendable, ContextKey {
   @usableFromInline static var defaultValue: ResponseContext? { nil }
@@ -140,8 +139,10 @@ protocol Contextual: Sendable {
 }
 
 extension Response: Contextual {
-  /// The context that the network has set, or the default network's for a response that was created manually.
-  @usableFromInline var reading: ResponseContext { context[ResponseContext.self] ?? Network.default.reading }
+  /// The settings of its request's network, or the default network's for a response that was created manually.
+  @usableFromInline var reading: ResponseContext {
+    context[ResponseContext.self] ?? request.context[ResponseContext.self] ?? Network.default.reading
+  }
 }
 
 extension JSON: Contextual {

@@ -23,7 +23,7 @@ extension Network {
     return Observable.deferred {
       let walk = PagedCall<Item>(first, paging, path)
       return Observable.pages(startingAt: nil) { place in
-        try self.send(walk.call(at: place), accept: "application/json").asObservable().delivering {
+        try self.response(to: walk.call(at: place), accept: "application/json").asObservable().delivering {
           try walk.page(of: $0, at: place)
         }
       }

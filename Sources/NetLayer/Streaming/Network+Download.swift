@@ -58,7 +58,7 @@ extension Network {
     call.headers["Accept-Encoding"] = "identity"
     avoidHTTP2(&call)
     for (name, value) in writer.conditions { call.headers[name] = value }
-    return open(call).asObservable().flatMap { streamed -> Observable<Transfer<URL>> in
+    return streamed(call).asObservable().flatMap { streamed -> Observable<Transfer<URL>> in
       switch try writer.begin(streamed.response) {
       case .read:
         return Observable.create { observer in

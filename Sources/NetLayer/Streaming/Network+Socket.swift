@@ -39,21 +39,7 @@ extension Network {
 
   /// Emits the socket that `call` opens at each subscription.
   func openSocket(_ call: CallContent, _ options: WebSocketOptions) -> Single<WebSocket> {
-    pipeline.openedSocket(options) { [builder] in try builder.request(for: call.overHTTP) }
-  }
-}
-
-extension CallPipeline {
-  /// Emits the socket that the request of `build` opens.
-  func openedSocket(_ options: WebSocketOptions, _ build: @escaping @Sendable () throws -> Request) -> Single<WebSocket>
-  {
-    response {
-      var request = try build()
-      request.context[SocketLink.Opening.self] = options
-      request.markStreamed()
-      return request
-    }
-    .map { [reading] response in
+    response(to: call.overHTTP, as: .webSocket(options)).map { [reading] response in
       guard let owner = response.context[SocketLink.Owner.self] else {
         throw reading.report(Self.handshakeFailure(of: response))
       }

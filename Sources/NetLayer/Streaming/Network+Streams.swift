@@ -8,14 +8,16 @@ extension Network {
   /// The backend's `timeouts.total` does not apply, because a stream may last indefinitely. `timeouts.idle` ends a
   /// stream that sends no data, but not while the reader pauses. Interceptors see the head; retries and token refreshes
   /// happen before it is emitted.
-  public func open(_ endpoint: some Endpoint) -> Single<StreamedResponse> { open(CallContent(endpoint)) }
+  public func response(streaming endpoint: some Endpoint) -> Single<StreamedResponse> {
+    streamed(CallContent(endpoint))
+  }
 
-  /// Calls `endpoint` and, if the status is a success, calls `body` with the head and the chunks of the body. The
-  /// request ends when `body` returns or throws.
+  /// Calls `endpoint` and, if the status is a success, calls `body` with the response while its body arrives.
+  /// The request ends when `body` returns or throws.
   ///
   /// ```swift
-  /// try await network.withStream(.get("/export")) { response, chunks in
-  ///   for try await chunk in chunks { try file.write(contentsOf: chunk) }
+  /// try await network.withStream(.get("/export")) { streamed in
+  ///   for try await chunk in streamed.chunks { try file.write(contentsOf: chunk) }
   /// }
   /// ```
   /// Each chunk is read when the loop requests it, which applies backpressure to the server. `body` runs on the
@@ -24,12 +26,12 @@ extension Network {
   /// - Throws: The call's `NetworkError`, of kind `cancelled` if the task is cancelled, or an error that `body` throws.
   public func withStream<Result: Sendable>(
     _ endpoint: some Endpoint, isolation: isolated (any Actor)? = #isolation,
-    _ body: (Response, StreamedResponse.Chunks) async throws -> Result
+    _ body: (StreamedResponse) async throws -> Result
   ) async throws -> Result {
     let streamed = try await awaited(bodies(CallContent(endpoint)).asSingle())
     defer { streamed.cancel() }
     do {
-      return try await body(streamed.response, streamed.chunks)
+      return try await body(streamed)
     } catch let error as NetworkError
       where error.kind != .cancelled && error.request?.url == streamed.response.request.url
     {
@@ -63,15 +65,19 @@ extension Network {
     }
   }
 
-  func open(_ call: CallContent, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
-    pipeline.opened { [builder] in
-      var request = try builder.request(for: call, accept: accept)
-      if let idle {
-        request.timeouts.idle = idle
-        // Without an idle limit, a server that never responds would not be noticed.
-        if request.timeouts.call <= 0 { request.timeouts.call = request.timeouts.total }
+  func streamed(_ call: CallContent, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
+    response(to: call, accept: accept, as: .streamed(idle: idle)).map { [mapping = backend.mapping] response in
+      var head = response
+      head.context[BodyReader.self] = nil
+      guard let reader = response.context[BodyReader.self] else {
+        // An interceptor's own response, which is complete.
+        head.body = Data()
+        let buffer = BodyBuffer(mapping)
+        _ = buffer.push(response.body)
+        buffer.finish(nil)
+        return StreamedResponse(head, BodyReader(buffer))
       }
-      return request
+      return StreamedResponse(head, reader)
     }
   }
 
@@ -86,7 +92,7 @@ extension Network {
   func bodies(
     _ call: CallContent, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
-    open(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
+    streamed(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
       guard !streamed.response.isSuccess else { return .just(streamed) }
       return self.explained(streamed, patience).map { _ in streamed }
     }

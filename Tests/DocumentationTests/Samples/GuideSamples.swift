@@ -98,9 +98,9 @@ final class GuideSamples: XCTestCase {
     }
     try assertPrinted(asIn: "PlainAPIs", 2)
 
-    let size = try await todos.withStream(.get("/export")) { response, chunks in
+    let size = try await todos.withStream(.get("/export")) { streamed in
       var size = 0
-      for try await chunk in chunks { size += chunk.count }
+      for try await chunk in streamed.chunks { size += chunk.count }
       return size
     }
     print(size)

@@ -154,7 +154,7 @@
           ]))
       }
       let network = Network(Backend(baseURL: server.url("/"), transport: try CurlTransport()))
-      let streamed = try await withTimeLimit { try await network.open(Root()).value }
+      let streamed = try await withTimeLimit { try await network.response(streaming: Root()).value }
       let body = try await withTimeLimit { try await streamed.chunks.reduce(Data(), +) }
       XCTAssertEqual(body, Data("ok".utf8))
       XCTAssertEqual(streamed.trailers["X-Checksum"], "7")

@@ -115,18 +115,18 @@
     }
 
     func testAStreamIsMeasuredAtItsEndOnItsResponseAndAsAnEvent() throws {
-      let answer = try network.open(Body(path: "/ok")).toBlocking().single()
+      let answer = try network.response(streaming: Body(path: "/ok")).toBlocking().single()
       XCTAssertEqual(try answer.body.toBlocking().toArray().reduce(Data(), +), Data("hello".utf8))
       XCTAssertEqual(answer.metrics?.bytesReceived, 5)
       XCTAssertEqual(try measured("/ok").bytesReceived, 5)
-      let cut = try network.open(Body(path: "/cut")).toBlocking().single()
+      let cut = try network.response(streaming: Body(path: "/cut")).toBlocking().single()
       XCTAssertThrowsError(try cut.body.toBlocking().toArray())
       XCTAssertEqual(cut.metrics?.bytesReceived, 100)
       XCTAssertEqual(try measured("/cut").bytesReceived, 100)
     }
 
     func testADisposedStreamIsMeasured() throws {
-      let subscription = network.open(Body(path: "/stalled")).asObservable().flatMap { $0.body }.subscribe()
+      let subscription = network.response(streaming: Body(path: "/stalled")).asObservable().flatMap { $0.body }.subscribe()
       let server: LoopbackServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
       subscription.dispose()

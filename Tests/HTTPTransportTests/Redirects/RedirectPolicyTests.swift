@@ -248,14 +248,15 @@ final class RedirectPolicyTests: XCTestCase {
     _ = try followed(decide("http://h/", 302, "/x", hops: 9))
   }
 
-  func test_headersAndSignatureOfABackendAreNotSentToAnotherOrigin() throws {
+  func test_headersAndSignatureOfABackendAreNotSentToAnotherOrigin() async throws {
     struct Stamp: Signer {
       func sign(_ content: SignedContent) throws -> Signature { Signature(headers: ["X-Stamp": "s"]) }
     }
     let builder = RequestBuilder(
       baseURL: try url("https://h"), headers: ["X-Tuchong": "t", "User-Agent": "app"], signer: Stamp())
     let call = CallContent(.get, "/a", parameters: nil, encoding: .url, headers: ["X-Caller": "c"])
-    let request = try builder.request(for: call)
+    let built = try builder.request(for: call)
+    let request = try await XCTUnwrap(built.context[Signing.self]).sign(built, for: "a")
     func names(after location: String) throws -> [String] {
       try followed(
         RedirectPolicy.decide(

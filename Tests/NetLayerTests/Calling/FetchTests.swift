@@ -215,8 +215,8 @@ final class FetchTests: XCTestCase {
   func test_withStream_runsOnTheCallersActor() async throws {
     let api = network(StubTransport([.init(nil, "/v1/log", .chunks([Data("a".utf8), Data("b".utf8)]))]))
     var text = ""
-    try await api.withStream(.get("/log")) { _, chunks in
-      for try await chunk in chunks {
+    try await api.withStream(.get("/log")) { streamed in
+      for try await chunk in streamed.chunks {
         MainActor.assertIsolated()
         text += String(decoding: chunk, as: UTF8.self)
       }
@@ -230,14 +230,14 @@ final class FetchTests: XCTestCase {
       .init(nil, "/v1/gone", .json(#"{"detail":"no log"}"#, status: 404)),
     ])
     let api = network(stub)
-    let all = try await api.withStream(.get("/log")) { response, chunks in
-      XCTAssertEqual(response.status, 200)
+    let all = try await api.withStream(.get("/log")) { streamed in
+      XCTAssertEqual(streamed.response.status, 200)
       var text = ""
-      for try await chunk in chunks { text += String(decoding: chunk, as: UTF8.self) }
+      for try await chunk in streamed.chunks { text += String(decoding: chunk, as: UTF8.self) }
       return text
     }
     XCTAssertEqual(all, "ab")
-    let kept = try await api.withStream(.get("/log")) { _, chunks in chunks }
+    let kept = try await api.withStream(.get("/log")) { $0.chunks }
     var iterator = kept.makeAsyncIterator()
     do {
       _ = try await iterator.next()
@@ -246,7 +246,7 @@ final class FetchTests: XCTestCase {
       XCTAssertEqual((error as? NetworkError)?.kind, .cancelled)
     }
     do {
-      try await api.withStream(.get("/gone")) { _, _ in XCTFail("404 is no stream") }
+      try await api.withStream(.get("/gone")) { _ in XCTFail("404 is no stream") }
     } catch {
       XCTAssertEqual((error as? NetworkError)?.message, "no log")
     }
@@ -270,7 +270,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(record(api.lines(.get("/lines"), as: Int.self)).elements, [1, 2])
     XCTAssertEqual(record(api.events(.post("/events", json: ["q": 1]))).elements.map(\.data), ["hi"])
     XCTAssertEqual(record(api.stream(.get("/a"))).elements.count, 1)
-    XCTAssertEqual(record(api.open(.get("/a"))).elements.map(\.response.status), [200])
+    XCTAssertEqual(record(api.response(streaming: .get("/a"))).elements.map(\.response.status), [200])
     XCTAssertEqual(record(api.zip([.get("/a"), .get("/b")], as: User.self)).elements, [[ada, ada]])
     XCTAssertEqual(record(api.merge([Call.get("/a"), .get("/b")], as: User.self)).elements, [ada, ada])
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -365,7 +365,7 @@ final class FetchTests: XCTestCase {
     let stub = StubTransport { _ in .chunks([Data("a".utf8)], failing: .connection) }
     let api = network(stub) { $0.onError = { error in heard.withLock { $0.append(error.kind) } } }
     do {
-      try await api.withStream(.get("/a")) { _, chunks in for try await _ in chunks {} }
+      try await api.withStream(.get("/a")) { streamed in for try await _ in streamed.chunks {} }
       XCTFail("no error")
     } catch {
       XCTAssertEqual((error as? NetworkError)?.kind, .connection)

@@ -17,6 +17,23 @@ private struct Item: Codable, Equatable, Sendable {
 }
 
 final class StreamTests: XCTestCase {
+  func test_requestOfAStreamedResponse_sentAgain_isWhole() throws {
+    let virtual = VirtualNetwork(.chunks([Data("a".utf8), Data("b".utf8)]))
+    let network = virtual.network()
+    let head = Locked<Response?>(nil)
+    let subscription = network.response(streaming: Call(.get, "/x")).asObservable()
+      .subscribe(onNext: { streamed in head.withLock { $0 = streamed.response } })
+    virtual.scheduler.start()
+    subscription.dispose()
+    let request = try XCTUnwrap(head.withLock { $0 }).request
+    virtual.note("", network.response(request))
+    var call = Call(.get, "/y")
+    call.context = request.context
+    virtual.note("", network.response(call))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all.map { $0.prefix(6) }, ["200 ab", "200 ab"])
+  }
+
   private let scheduler = TestScheduler(resolution: .milliseconds(1))
   private let transport = ScriptedStream()
 
@@ -125,7 +142,7 @@ final class StreamTests: XCTestCase {
 
   func test_releasingAnUnreadResponse_cancelsTheRequest() throws {
     let head = Locked<StreamedResponse?>(nil)
-    let subscription = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
+    let subscription = network().response(streaming: Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
     let pending = try pending()
     pending.answer(206)
     scheduler.advanceBy(1)
@@ -138,7 +155,7 @@ final class StreamTests: XCTestCase {
 
   func test_body_canBeReadOnce() throws {
     let head = Locked<StreamedResponse?>(nil)
-    _ = network().open(Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
+    _ = network().response(streaming: Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
     let pending = try pending()
     pending.answer()
     scheduler.advanceBy(1)
@@ -240,10 +257,10 @@ final class StreamTests: XCTestCase {
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))
     let total = try await withTimeLimit {
-      try await network.open(Feed()).value.chunks.reduce(0) { $0 + $1.count }
+      try await network.response(streaming: Feed()).value.chunks.reduce(0) { $0 + $1.count }
     }
     XCTAssertEqual(total, 2 << 20)
-    let second = try await withTimeLimit { try await network.open(Feed()).value }
+    let second = try await withTimeLimit { try await network.response(streaming: Feed()).value }
     let task = Task {
       var iterator = second.chunks.makeAsyncIterator()
       withUnsafeCurrentTask { $0?.cancel() }

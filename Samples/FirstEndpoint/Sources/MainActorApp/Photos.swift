@@ -28,8 +28,8 @@ func readme(photosURL: URL, bag: DisposeBag) {
 /// Reads a body in chunks on the main actor, and returns its size.
 func size(of photo: Int, on photos: Network) async throws -> Int {
   var size = 0
-  try await photos.withStream(.get("/photos/\(photo)")) { _, chunks in
-    for try await chunk in chunks { size += chunk.count }
+  try await photos.withStream(.get("/photos/\(photo)")) { streamed in
+    for try await chunk in streamed.chunks { size += chunk.count }
   }
   return size
 }

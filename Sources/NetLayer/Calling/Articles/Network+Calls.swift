@@ -16,7 +16,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<JSON> {
-    checkedJSON(CallContent(method, url, parameters: parameters, encoding: encoding, headers: headers))
+    json(Call(CallContent(method, url, parameters: parameters, encoding: encoding, headers: headers)))
   }
 
   /// Requests text: `request(_:as: String.self)`. The parameters are the same as in `json`.

@@ -63,8 +63,8 @@ public struct CacheInterceptor: Interceptor {
   /// Emits the responses that the request's policy requires: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let policy = request.caching.policy ?? policy
-    let token = token(of: request, next.interceptors)
-    guard let key = key(of: request, policy: policy, token: token, transport: next.answering.transport) else {
+    let token = account == nil ? next.account(of: request) : nil
+    guard let key = key(of: request, policy: policy, token: token, transport: next.network.transportIdentity) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
         return Observable(CachedAnswer(Self.gatewayTimeout(request), next))
@@ -120,11 +120,6 @@ extension CacheInterceptor {
     // The transport adds cookies after all interceptors.
     guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
     return (credentials ?? "") + "jar:\(cookies.utf8.count):\(cookies)"
-  }
-
-  /// Returns the account that the interceptors after the cache will use for `request`, if the cache relies on it.
-  func token(of request: Request, _ inner: ArraySlice<any Interceptor>) -> String? {
-    account == nil ? inner.account(of: request) : nil
   }
 
   /// Returns the account with which `sent`, the final form of `request`, was authenticated. `isKnown` is `false` if it

@@ -145,12 +145,12 @@ final class CacheTransaction: StreamSource {
   /// Returns whether `response` has the request's own URL, which a signature added after the cache changes.
   private func isItsOwn(_ response: Response) -> Bool {
     response.url == request.url
-      || (request.context[Signing.AwaitedSignature.self] != nil && response.redirects.isEmpty)
+      || (request.context[Signing.self] != nil && response.redirects.isEmpty)
   }
 
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
     let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: cache.now)
-    var context = next.answering.context
+    var context = Context()
     context[Response.Origin.self] = .revalidated
     let answer = entry.response(to: request, context: context)
     // A response for one token must not be used for another token, even if the server has validated it.
@@ -216,7 +216,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func key(_ token: String?) -> String? {
-    interceptor.key(of: request, policy: policy, token: token, transport: next.answering.transport)
+    interceptor.key(of: request, policy: policy, token: token, transport: next.network.transportIdentity)
   }
 
   /// Returns whether RFC 9111 allows storing the entry and the cache could ever use it. An entry that is never fresh
@@ -242,8 +242,7 @@ final class CacheTransaction: StreamSource {
     let now = cache.now
     let age = found.entry.age(at: now)
     let isStale = age >= found.entry.freshness.lifetime
-    // With the context of the pipeline, which thus needn't copy the response to add it.
-    var context = next.answering.context
+    var context = Context()
     context[Response.Origin.self] = .cache(age: age, isStale: isStale)
     context[CachedResponse.self] = CachedResponse(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
@@ -254,12 +253,12 @@ final class CacheTransaction: StreamSource {
 /// Emits a response of the cache on the mapping scheduler.
 final class CachedAnswer: StreamSource {
   private let response: Response
-  private let answering: Chain.Answering
+  private let network: Network
 
-  init(_ response: Response, _ next: Chain) { (self.response, answering) = (response, next.answering) }
+  init(_ response: Response, _ next: Chain) { (self.response, network) = (response, next.network) }
 
   func start(_ sink: Sink<Response>) {
-    answering.runOnMappingQueue { [response] in
+    network.runOnMappingQueue { [response] in
       guard !sink.subscription.isStopped else { return }
       sink.deliver(response)
       sink.subscription.complete()

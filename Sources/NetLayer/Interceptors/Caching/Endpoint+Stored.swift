@@ -62,7 +62,7 @@ extension Endpoint {
     }
     var content = CallContent(self)
     content.caching.policy = .cacheOnly
-    return alone.send(content)
+    return alone.response(to: content)
   }
 
   private func place(on network: Network) throws -> (cache: Cache, key: String, request: Request) {
@@ -71,8 +71,9 @@ extension Endpoint {
     let policy = caching.policy ?? interceptor.policy
     guard
       let key = interceptor.key(
-        of: request, policy: policy, token: interceptor.token(of: request, network.behindCache),
-        transport: network.pipeline.answering.transport)
+        of: request, policy: policy,
+        token: interceptor.account == nil ? network.accountBehindCache(of: request) : nil,
+        transport: network.transportIdentity)
     else {
       throw network.reading.error(
         .invalidRequest,
@@ -90,9 +91,14 @@ extension Network {
     return nil
   }
 
-  /// The interceptors after that one.
+  /// The backend's interceptors after that one.
   var behindCache: ArraySlice<any Interceptor> {
     backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
+  }
+
+  /// Returns the account that those interceptors and the signer will use for `request`.
+  func accountBehindCache(of request: Request) -> String? {
+    interceptors.drop { !($0 is CacheInterceptor) }.dropFirst().account(of: request)
   }
 
   var hasNoCache: NetworkError {

@@ -70,8 +70,8 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func join(_ request: Request, _ next: Chain, _ sink: Sink<Response>) {
     let own = SharedRequest(
-      self, request, account: account.map { $0(request) } ?? next.interceptors.account(of: request),
-      next.answering.transport)
+      self, request, account: account.map { $0(request) } ?? next.account(of: request),
+      next.network.transportIdentity)
     let member = Member(self, sink)
     let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
       let (isNew, shared) = sharedRequests.insert(own)
@@ -112,7 +112,7 @@ public final class CoalescingInterceptor: Interceptor {
 
   /// Returns the members that receive `response`. Later requests only share it within the window, even if the response
   /// itself triggers them.
-  private func answered(_ shared: SharedRequest, _ response: Response) -> Members {
+  private func answered(_ shared: SharedRequest, _ response: Response) -> [Member] {
     // A provisional response of a cache is not the final one.
     if response.cached?.isProvisional == true { return sharedRequests.withLock { _ in shared.members } }
     let (members, former, begins) = sharedRequests.withLock { sharedRequests in
@@ -130,10 +130,10 @@ public final class CoalescingInterceptor: Interceptor {
     return members
   }
 
-  private func ended(_ shared: SharedRequest) -> Members {
+  private func ended(_ shared: SharedRequest) -> [Member] {
     sharedRequests.withLock { sharedRequests in
       if shared.answer == nil { Self.forget(shared, &sharedRequests) }
-      defer { shared.members = Members() }
+      defer { shared.members = [] }
       return shared.members
     }
   }
@@ -141,7 +141,8 @@ public final class CoalescingInterceptor: Interceptor {
   private func leave(_ member: Member) {
     let (shared, scope) = sharedRequests.withLock { sharedRequests -> (SharedRequest?, HandlerScope?) in
       guard let shared = member.shared.take() else { return (nil, nil) }
-      guard shared.members.remove(member), shared.members.isEmpty else { return (shared, nil) }
+      shared.members.removeAll { $0 === member }
+      guard shared.members.isEmpty else { return (shared, nil) }
       if shared.answer == nil { Self.forget(shared, &sharedRequests) }
       return (shared, shared.scope)
     }
@@ -189,8 +190,8 @@ extension CoalescingInterceptor {
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
-    @exclusivity(unchecked) var members = Members()
-    @exclusivity(unchecked) private var joined = 0
+    /// The waiting members, in the order of joining.
+    @exclusivity(unchecked) var members: [Member] = []
     /// The subscription to the request.
     @exclusivity(unchecked) var scope: HandlerScope?
     /// The last response, within the window.
@@ -216,10 +217,8 @@ extension CoalescingInterceptor {
     }
 
     func join(_ member: Member) {
-      joined += 1
-      member.number = joined
       member.shared = self
-      members.add(member)
+      members.append(member)
     }
 
     /// Passes a response to the members. The closures of the request capture only this object, so they are not allocated.
@@ -244,51 +243,12 @@ extension CoalescingInterceptor {
     private let interceptor: CoalescingInterceptor
     let sink: Sink<Response>
     @exclusivity(unchecked) var shared: SharedRequest?
-    @exclusivity(unchecked) var number = 0
-    /// The index among the other members.
-    @exclusivity(unchecked) var index = 0
 
     init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>) {
       (self.interceptor, self.sink) = (interceptor, sink)
     }
 
     func dispose() { interceptor.leave(self) }
-  }
-
-  /// The waiting members, usually one.
-  private struct Members {
-    private var one: Member?
-    private var others: [Member] = []
-
-    var isEmpty: Bool { one == nil && others.isEmpty }
-
-    mutating func add(_ member: Member) {
-      if one == nil { return one = member }
-      member.index = others.count
-      others.append(member)
-    }
-
-    /// Removes `member`; returns `false` if it is no longer a member.
-    mutating func remove(_ member: Member) -> Bool {
-      if one === member {
-        one = nil
-        return true
-      }
-      guard member.index < others.count, others[member.index] === member, let last = others.popLast() else {
-        return false
-      }
-      if last !== member {
-        others[member.index] = last
-        last.index = member.index
-      }
-      return true
-    }
-
-    /// Calls `body` for each member, in the order of joining.
-    func forEach(_ body: (Member) -> Void) {
-      guard !others.isEmpty else { return one.map(body) ?? () }
-      for member in (others + (one.map { [$0] } ?? [])).sorted(by: { $0.number < $1.number }) { body(member) }
-    }
   }
 }
 

@@ -207,7 +207,7 @@ final class LimitStreamTests: XCTestCase {
   func test_unreadResponse_releasesTheSlot() {
     let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
     let network = network(virtual)
-    _ = network.open(Get()).subscribe(onSuccess: { _ in })
+    _ = network.response(streaming: Get()).subscribe(onSuccess: { _ in })
     virtual.note("", network.response(.get, "/plain"))
     virtual.scheduler.advanceTo(100)
     XCTAssertEqual(virtual.notes.all, ["200 ok @0"])

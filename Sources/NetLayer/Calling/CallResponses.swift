@@ -1,0 +1,182 @@
+import Streams
+
+// Every function that starts a call is a short form of these three.
+extension Network {
+  /// Emits every response to `call`, of any status. If a cache responds before the network, there are two.
+  ///
+  /// Each subscription builds and sends its own request.
+  func responses(
+    _ call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil,
+    as reception: ResponseReception = .whole
+  ) -> Observable<Response> {
+    Observable(CallResponses(self, .call(call, accept: accept), reception, progress, onlyLast: false))
+  }
+
+  /// Emits the last response to `call`, of any status.
+  @usableFromInline
+  func response(
+    to call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil,
+    as reception: ResponseReception = .whole
+  ) -> Single<Response> {
+    Single(trusted: Observable(CallResponses(self, .call(call, accept: accept), reception, progress, onlyLast: true)))
+  }
+
+  /// Sends `request` unchanged through the interceptors and emits the response of any status.
+  ///
+  /// The backend adds nothing: no headers, common parameters or signature.
+  public func response(
+    _ request: Request, progress: ProgressHandler? = nil
+  ) -> Single<Response> {
+    Single(trusted: Observable(CallResponses(self, .request(request), .whole, progress, onlyLast: true)))
+  }
+}
+
+/// The responses to a call: it builds the request, sends it through the chain of interceptors, and reports errors once.
+final class CallResponses: StreamSource {
+  enum Content {
+    case call(CallContent, accept: String?)
+    case request(Request)
+  }
+
+  private let network: Network
+  private let content: Content
+  private let reception: ResponseReception
+  private let progress: ProgressHandler?
+  private let onlyLast: Bool
+
+  init(
+    _ network: Network, _ content: Content, _ reception: ResponseReception, _ progress: ProgressHandler?, onlyLast: Bool
+  ) {
+    (self.network, self.content, self.reception) = (network, content, reception)
+    (self.progress, self.onlyLast) = (progress, onlyLast)
+  }
+
+  func start(_ sink: Sink<Response>) {
+    let request: Request
+    do {
+      request = try makeRequest()
+    } catch {
+      return fail(sink.subscription, error)
+    }
+    // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
+    let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil)
+    let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
+    limited(Chain(network: network, progress: progress)(request), request).run(scope) { scope.receiver.receive($0) }
+  }
+
+  /// Builds the request, and replaces the notes of an earlier call with the same request.
+  private func makeRequest() throws -> Request {
+    var request =
+      switch content {
+      case .call(let call, let accept): try network.builder.request(for: call, accept: accept)
+      case .request(let request): request
+      }
+    let (reading, isPartOfRefresh) = (network.reading, AuthenticationInterceptor.isRefreshing)
+    if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
+    if request.context[ReportsProgress.self] != (progress != nil) {
+      request.context[ReportsProgress.self] = progress != nil
+    }
+    if request.context[IsPartOfRefresh.self] != isPartOfRefresh {
+      request.context[IsPartOfRefresh.self] = isPartOfRefresh
+    }
+    if !request.context[Authentication.self].isEmpty { request.context[Authentication.self] = [] }
+    reception.prepare(&request)
+    for interceptor in network.interceptors { interceptor.prepare(&request) }
+    return request
+  }
+
+  /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive.
+  private func fail(_ subscription: Subscription, _ error: any Error) {
+    subscription.ownUntilRun { leave in
+      network.backend.mapping.schedule { [reading = network.reading] in
+        leave()
+        subscription.fail(reading.report(reading.translated(NetworkError.wrapping(error))))
+      }
+    }
+  }
+
+  /// Fails `responses` when the whole call exceeds its time limit.
+  private func limited(_ responses: Observable<Response>, _ request: Request) -> Observable<Response> {
+    let limit = request.timeouts.call
+    // Ignore a limit of many years, which may exceed the range of `Duration`.
+    guard limit > 0, limit < 1e9 else { return responses }
+    let scheduler = network.backend.mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
+    let name = request.isStreamed ? "Timeouts.call, or Timeouts.total for events" : "Timeouts.call"
+    let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
+      throw NetworkError(
+        kind: .timeout,
+        reason:
+          "the call to \(request.url.hostAndPort) had no result after \(limit) s (\(name), including all attempts and "
+          + "delays); raise the limit or check the server", request: request)
+    }
+    return responses.takeUntil(end)
+  }
+
+  /// The receiver of the responses.
+  private struct Receiver: Sendable {
+    let network: Network
+    let sink: Sink<Response>
+    /// The last response until the end, if only that one is to be emitted.
+    let last: Cell<Response?>?
+
+    func receive(_ response: Response) {
+      var response = response
+      // The response may be shared with a call of another backend.
+      if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }
+      guard let last else { return sink.deliver(response) }
+      // If only the last response is used, none is provisional.
+      if let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
+      last.value = response
+    }
+
+    func finish(_ error: (any Error)?) {
+      if let error { return sink.subscription.fail(network.reading.report(error)) }
+      guard let last else { return sink.subscription.complete() }
+      guard let response = last.value.take() else {
+        let error = network.reading.error(
+          .other, "an interceptor completed without a response; it must emit a response or an error")
+        return sink.subscription.fail(network.reading.report(error))
+      }
+      sink.subscription.deliverIfActive(response, to: sink.next)
+      sink.subscription.complete()
+    }
+  }
+}
+
+/// The form in which a call receives its response.
+@usableFromInline
+enum ResponseReception: ContextKey, Sendable {
+  /// With the whole body.
+  case whole
+  /// As soon as the head has arrived. `idle` replaces the backend's limit of the time without data, in seconds.
+  case streamed(idle: Double? = nil)
+  case webSocket(WebSocketOptions)
+
+  @usableFromInline static var defaultValue: ResponseReception { .whole }
+
+  fileprivate func prepare(_ request: inout Request) {
+    switch self {
+    case .whole:
+      // The request of a streamed response may be sent again.
+      if request.isStreamed { request.context[ResponseReception.self] = .whole }
+    case .streamed(let idle):
+      request.context[ResponseReception.self] = self
+      if let idle {
+        request.timeouts.idle = idle
+        // Without an idle limit, a server that never responds would not be noticed.
+        if request.timeouts.call <= 0 { request.timeouts.call = request.timeouts.total }
+      }
+      // A stream may last forever; only the idle limit or its reader ends it.
+      request.timeouts.total = 0
+    case .webSocket:
+      request.context[ResponseReception.self] = self
+    }
+  }
+}
+
+extension Request {
+  /// Whether the body of the response is read while it arrives, so that interceptors can't store it.
+  public var isStreamed: Bool {
+    if case .whole = context[ResponseReception.self] { false } else { true }
+  }
+}

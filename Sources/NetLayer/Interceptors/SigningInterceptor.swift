@@ -1,0 +1,24 @@
+import Streams
+
+/// The interceptor that adds the backend's signature to each attempt. It follows all interceptors of the backend.
+struct SigningInterceptor: Interceptor {
+  /// The account of a signer that states none.
+  let account: String
+
+  func account(of request: Request) -> String? {
+    request.context[Signing.self].map { $0.signer.account ?? account }
+  }
+
+  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    guard let signing = request.context[Signing.self] else { return next(request) }
+    let isPartOfRefresh = request.context[IsPartOfRefresh.self]
+    return Single.starting { [account] in
+      try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
+        try await signing.sign(request, for: signing.signer.account ?? account)
+      }
+    }
+    .asObservable()
+    .mapError { [reading = next.network.reading] in reading.translated(NetworkError.wrapping($0)) }
+    .observeOn(next.mapping).flatMap { next($0) }
+  }
+}
