@@ -48,11 +48,13 @@ public final class Network: Sendable {
       backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
       + [TransportInterceptor()]
     var options = backend.options
+    var context = Context()
+    context[ResponseContext.self] = reading
     if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
       timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer,
-      conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding), reading: reading)
+      conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding), context: context)
   }
 
   /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.

@@ -10,7 +10,8 @@ final class RequestBuilder: Sendable {
   let signer: (any Signer)?
   let conventions: BodyConventions
   private let base: BaseURL?
-  /// The context of every request to the backend's own origin.
+  /// The context of every request, and of every request to the backend's own origin.
+  private let context: Context
   private let ownContext: Context
   /// The header fields of most requests: the backend's fields, and `Accept: application/json` unless the backend has an
   /// `Accept` field.
@@ -19,7 +20,7 @@ final class RequestBuilder: Sendable {
   init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil,
-    conventions: BodyConventions = BodyConventions(), reading: ResponseContext? = nil
+    conventions: BodyConventions = BodyConventions(), context: Context = Context()
   ) {
     self.baseURL = baseURL
     self.headers = headers
@@ -29,8 +30,8 @@ final class RequestBuilder: Sendable {
     self.signer = signer
     self.conventions = conventions
     base = baseURL.flatMap(BaseURL.init)
-    var context = Context()
-    context[ResponseContext.self] = reading
+    self.context = context
+    var context = context
     if !headers.isEmpty { context[OriginBoundFields.self] = headers }
     ownContext = context
     jsonHeaders = Self.accepting(Self.json, headers)
@@ -49,7 +50,7 @@ final class RequestBuilder: Sendable {
       ? jsonHeaders : Self.accepting(accept, isOwn ? headers.merging(call.headers) : call.headers)
     var request = Request(method: call.method, url: url, headers: fields, timeouts: timeouts)
     request.chosenOptions = options
-    if isOwn { request.context = ownContext }
+    request.context = isOwn ? ownContext : context
     if !call.caching.isDefault { request.caching = call.caching }
     call.adjust(&request)
     do {

@@ -88,14 +88,14 @@ final class Signing: Sendable, ContextKey {
     }
   }
 
-  /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature of `account`.
+  /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.
   ///
   /// - Throws: `NetworkError` of kind `encoding`, or the signer's own `NetworkError`.
-  func sign(_ request: Request, for account: String) async throws(NetworkError) -> Request {
+  func sign(_ request: Request) async throws(NetworkError) -> Request {
     do {
-      let unsigned = try unsigned(request, account)
+      let unsigned = try unsigned(request)
       let signature = try await signer.sign(SignedContent(request: unsigned, parameters: parameters))
-      return try adding(signature, to: unsigned, account)
+      return try adding(signature, to: unsigned)
     } catch {
       if error is NetworkError || error is CancellationError { throw NetworkError.wrapping(error).about(request) }
       throw NetworkError(
@@ -103,7 +103,7 @@ final class Signing: Sendable, ContextKey {
     }
   }
 
-  private func adding(_ signature: Signature, to unsigned: Request, _ account: String) throws -> Request {
+  private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
       // A URL from the server, such as the next page's, may contain the former signature.
@@ -114,7 +114,6 @@ final class Signing: Sendable, ContextKey {
     }
     request.headers = request.headers.merging(signature.headers)
     request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
-    request.context[Authentication.self].append(Authentication(account: account, fields: signature.headers))
     request.context[Signed.self] = Signed(signature: signature, url: request.url, type: request.headers["Content-Type"])
     return request
   }
@@ -138,11 +137,10 @@ final class Signing: Sendable, ContextKey {
   }
 
   /// Returns `request` without its signature, which it has if an interceptor sends it again as it was sent.
-  private func unsigned(_ request: Request, _ account: String) throws -> Request {
+  private func unsigned(_ request: Request) throws -> Request {
     guard let signed = request.context[Signed.self] else { return request }
     var request = request
     request.context[Signed.self] = nil
-    request.context[Authentication.self].removeAll { $0.account == account }
     for field in signed.signature.headers where request.headers[field.name] == field.value {
       request.headers[field.name] = encoded.headers[field.name]
     }

@@ -13,9 +13,15 @@ struct SigningInterceptor: Interceptor {
     guard let signing = request.context[Signing.self] else { return next(request) }
     let isPartOfRefresh = request.context[IsPartOfRefresh.self]
     return Single.starting { [account] in
-      try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
-        try await signing.sign(request, for: signing.signer.account ?? account)
+      let account = signing.signer.account ?? account
+      var signed = try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
+        try await signing.sign(request)
       }
+      let fields = signed.context[Signed.self]?.signature.headers ?? [:]
+      // The request may have a former signature, if an interceptor sends it again.
+      signed.context[Authentication.self].removeAll { $0.account == account }
+      signed.context[Authentication.self].append(Authentication(account: account, fields: fields))
+      return signed
     }
     .asObservable()
     .mapError { [reading = next.network.reading] in reading.translated(NetworkError.wrapping($0)) }

@@ -126,7 +126,8 @@
     }
 
     func testADisposedStreamIsMeasured() throws {
-      let subscription = network.response(streaming: Body(path: "/stalled")).asObservable().flatMap { $0.body }.subscribe()
+      let subscription = network.response(streaming: Body(path: "/stalled")).asObservable().flatMap { $0.body }
+        .subscribe()
       let server: LoopbackServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
       subscription.dispose()

@@ -256,7 +256,7 @@ final class RedirectPolicyTests: XCTestCase {
       baseURL: try url("https://h"), headers: ["X-Tuchong": "t", "User-Agent": "app"], signer: Stamp())
     let call = CallContent(.get, "/a", parameters: nil, encoding: .url, headers: ["X-Caller": "c"])
     let built = try builder.request(for: call)
-    let request = try await XCTUnwrap(built.context[Signing.self]).sign(built, for: "a")
+    let request = try await XCTUnwrap(built.context[Signing.self]).sign(built)
     func names(after location: String) throws -> [String] {
       try followed(
         RedirectPolicy.decide(

@@ -142,7 +142,9 @@ final class StreamTests: XCTestCase {
 
   func test_releasingAnUnreadResponse_cancelsTheRequest() throws {
     let head = Locked<StreamedResponse?>(nil)
-    let subscription = network().response(streaming: Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
+    let subscription = network().response(streaming: Feed()).subscribe(onSuccess: { answer in
+      head.withLock { $0 = answer }
+    })
     let pending = try pending()
     pending.answer(206)
     scheduler.advanceBy(1)
