@@ -37,6 +37,13 @@ extension WebSocketSession {
     .deferred { [self] in send(try reading.text(of: value)) }
   }
 
+  /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
+  ///
+  /// - Throws: `NetworkError`, of kind `encoding` if `value` can't be encoded.
+  public func send(json value: some Encodable & Sendable) async throws(NetworkError) {
+    try await sent(send(json: value))
+  }
+
   /// Decodes each of `messages` from JSON with the backend's `decoder`.
   ///
   /// A message that can't be decoded ends this subscription with an error of kind `parse`, which does not trigger a

@@ -76,6 +76,25 @@ public final class WebSocketSession: Sendable {
   /// Sends a text message at each subscription; see `send(_:)` for messages.
   public func send(_ text: String) -> Completable { send(.text(text)) }
 
+  /// Sends `message` and returns when less than 64 KB of messages wait to be written; see the stream of the same name.
+  ///
+  /// - Throws: `NetworkError`; its kind is `cancelled` if the task is cancelled, which withdraws a waiting message.
+  public func send(_ message: SocketMessage) async throws(NetworkError) { try await sent(send(message)) }
+
+  /// Sends a text message; see `send(_:)` for messages.
+  public func send(_ text: String) async throws(NetworkError) { try await sent(send(.text(text))) }
+
+  /// Waits for a message to be sent.
+  func sent(_ sending: Completable) async throws(NetworkError) {
+    do {
+      try await sending.value
+    } catch is CancellationError {
+      throw reading.error(.cancelled, "the task that sent a message was cancelled")
+    } catch {
+      throw NetworkError.wrapping(error)
+    }
+  }
+
   /// Emits the messages of `connection`, which reconnects according to `policy`.
   private static func reconnecting(
     _ connection: Observable<SocketMessage>, _ policy: RetryPolicy?, _ count: ReconnectCount,

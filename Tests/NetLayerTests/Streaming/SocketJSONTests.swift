@@ -73,6 +73,31 @@ final class SocketJSONTests: XCTestCase {
     XCTAssertEqual(sent.all, ["1"])
   }
 
+  func testAnAwaitedSendOfASessionIsSentWhenTheSocketIsOpen_andWithdrawnWhenItsTaskIsCancelled() async throws {
+    let received = Notes()
+    let script = StubTransport.SocketScript { message in
+      received.add(message.text ?? "")
+      return message.text == "last" ? [.close(.normal)] : []
+    }
+    let session = network(script, onError: Notes()).webSocket(.get("/game"))
+    let withdrawn = Task { () async -> NetworkError? in
+      do throws(NetworkError) {
+        try await session.send("withdrawn")
+        return nil
+      } catch {
+        return error
+      }
+    }
+    withdrawn.cancel()
+    let error = await withdrawn.value
+    XCTAssertEqual(error?.kind, .cancelled)
+    let listening = Task { for try await _ in session.messages.values {} }
+    try await session.send(.binary(Data([1])))
+    try await session.send("last")
+    _ = await listening.result
+    XCTAssertEqual(received.all, ["", "last"])
+  }
+
   func testASessionSendsAndReadsModels() async throws {
     let errors = Notes()
     let script = StubTransport.SocketScript { message in
@@ -85,7 +110,7 @@ final class SocketJSONTests: XCTestCase {
     do {
       for try await move in session.messages(as: Move.self).values {
         moves.append(move)
-        try await session.send(json: Move(playerName: "black")).value
+        try await session.send(json: Move(playerName: "black"))
       }
       XCTFail("no error")
     } catch { XCTAssertEqual((error as? NetworkError)?.kind, .parse) }
