@@ -96,7 +96,7 @@ final class NetLayerArticleTests: XCTestCase {
       let grant = try await accounts.fetch(call, as: Grant.self)
       return Token(access: grant.accessToken, refresh: grant.refreshToken, expiry: .now + grant.expiresIn)
     }
-    try authentication.setToken(Token(access: "old", refresh: "r1"))
+    try await authentication.setToken(Token(access: "old", refresh: "r1"))
 
     let shop = Network(
       Backend(baseURL: shopURL, transport: stub, interceptors: [RetryInterceptor(), authentication]))

@@ -16,7 +16,7 @@ final class AccountTests: XCTestCase {
   ) throws -> AuthenticationInterceptor {
     let url = try XCTUnwrap(URL(string: host))
     let interceptor = AuthenticationInterceptor(for: [url], apply: apply) { _ in throw CancellationError() }
-    try interceptor.setToken(token.map { Token(access: $0) })
+    interceptor.set(token.map { Token(access: $0) })
     return interceptor
   }
 
@@ -52,7 +52,7 @@ final class AccountTests: XCTestCase {
     let coalescing = CoalescingInterceptor(window: .seconds(5), scheduler: virtual.scheduler)
     let network = virtual.network(Alias(), coalescing, authentication)
     for user in ["ann", "bob"] {
-      try authentication.setToken(Token(access: user))
+      authentication.set(Token(access: user))
       virtual.note("", network.response(.get, "http://alias/me"))
       virtual.scheduler.advanceBy(1)
     }
@@ -65,7 +65,7 @@ final class AccountTests: XCTestCase {
     let fixture = CacheFixture(behind: [authentication], Self.echo)
     let network = fixture.network.with { $0.interceptors.insert(gate, at: 0) }
     XCTAssertEqual(fixture.get().bodies, ["Bearer ann"])
-    gate.action.value = { try? authentication.setToken(Token(access: "bob")) }
+    gate.action.value = { authentication.set(Token(access: "bob")) }
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).bodies, ["Bearer bob"])
   }
 
@@ -77,9 +77,9 @@ final class AccountTests: XCTestCase {
     }
     XCTAssertEqual(fixture.get().bodies, ["ann"])
     XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
-    try user.setToken(nil)
+    user.set(nil)
     XCTAssertEqual(fixture.get().bodies, ["guest"])
-    try app.setToken(nil)
+    app.set(nil)
     XCTAssertEqual(fixture.get().bodies, ["guest"])
     XCTAssertEqual(fixture.requests, 3)
   }

@@ -102,37 +102,54 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// The current token; `nil` if no user is signed in.
-  public var token: Token? { try? tokens.current().token }
+  ///
+  /// - Throws: The error of the store, which is read before the first request.
+  public var token: Token? { get async throws { try await tokens.current.value.token } }
 
-  /// Replaces the token after a sign-in, or with `nil` after a sign-out. An in-flight refresh is discarded.
+  /// The user whose token requests carry: ``Token/account``, or else the access token; `nil` if no user is signed in.
+  ///
+  /// It is emitted when the store has been read, and again after each change, on the thread of the change. A refresh that
+  /// keeps the account changes nothing. It fails if the store can't be read.
+  public var owner: Observable<String?> { tokens.owner }
+
+  /// Replaces the token after a sign-in, or with `nil` after a sign-out, then saves it. An in-flight refresh is discarded.
   ///
   /// Requests that were sent with the former token are not retried with the new token, because it may belong to another
-  /// user. They end with their 401 response. For a new token of the same user, pass `isSameUser: true` to retry them.
+  /// user. They end with their 401 response. If both tokens state the same ``Token/account``, they are retried.
   ///
-  /// - Parameters:
-  ///   - token: The new token.
-  ///   - isSameUser: `true` if the user is still the same.
   /// - Throws: The error of the store. The interceptor uses the new token anyway.
-  public func setToken(_ token: Token?, isSameUser: Bool = false) throws {
-    try tokens.replace(with: token, isSameUser: isSameUser)
+  public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
+
+  /// Returns the account of the current token, or else the token, if it is sent with `request`. As long as the store has
+  /// not been read, it returns a text that no other request has.
+  public func account(of request: Request) -> String? {
+    guard covers(request) else { return nil }
+    guard let known = tokens.known else { return UUID().uuidString }
+    return known.token?.owner
   }
 
-  /// Returns the current token if it is sent with `request`.
-  public func account(of request: Request) -> String? { covers(request) ? token?.access : nil }
+  /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing.
+  public func prepare(_ request: inout Request) {
+    if tokens.known == nil, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
+  }
 
   /// Sends `request` with the token, and again with a new token if the status is 401.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
-      let held = try tokens.current()
-      let now = tokens.scheduler.now
-      guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
-      let fresh = replacement(of: held, request, nil)
-      // A failed refresh is not an error as long as the old token is valid.
-      let isGood = held.token?.expiry.map { $0 > now } ?? false
-      return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
-        .flatMap { [self] in sent(request, with: $0 ?? held, next) }
+      if let held = tokens.known { return responses(to: request, held, next) }
+      return tokens.current.asObservable().flatMap { [self] in responses(to: request, $0, next) }
     }
+  }
+
+  private func responses(to request: Request, _ held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
+    let now = tokens.scheduler.now
+    guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
+    let fresh = replacement(of: held, request, nil)
+    // A failed refresh is not an error as long as the old token is valid.
+    let isGood = held.token?.expiry.map { $0 > now } ?? false
+    return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
+      .flatMap { [self] in sent(request, with: $0 ?? held, next) }
   }
 
   /// Returns whether the token is sent with `request`.
@@ -179,7 +196,7 @@ public final class AuthenticationInterceptor: Interceptor {
     apply(token, &copy)
     let former = request.headers
     let added = HTTPHeaders(copy.headers.filter { !former.contains($0) })
-    copy.context[Authentication.self].append(Authentication(account: token.access, fields: added))
+    copy.context[Authentication.self].append(Authentication(account: token.owner, fields: added))
     // Prevents redirects from sending the fields to another origin, regardless of their names.
     for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
     return copy

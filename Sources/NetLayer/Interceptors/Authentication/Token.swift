@@ -9,13 +9,25 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   public var refresh: String?
   /// The expiry date of `access`; `nil` if unknown.
   public var expiry: Date?
+  /// An identifier of the user, which is not sent; `nil` to let the access token identify the user.
+  ///
+  /// A refreshed token without an account keeps the account of the old token, so that the cache finds the responses of
+  /// the same user. A token of another account belongs to another user.
+  public var account: String?
 
   /// Creates a token.
-  public init(access: String, refresh: String? = nil, expiry: Date? = nil) {
+  public init(access: String, refresh: String? = nil, expiry: Date? = nil, account: String? = nil) {
     self.access = access
     self.refresh = refresh
     self.expiry = expiry
+    self.account = account
   }
+
+  /// The user for whom responses are stored and shared.
+  var owner: String { account ?? access }
+
+  /// Returns whether both tokens state the same account.
+  func isKnownToBelong(toOwnerOf other: Token?) -> Bool { account != nil && account == other?.account }
 
   /// A description without secrets.
   public var description: String { "Token(***\(expiry.map { ", until \($0)" } ?? ""))" }
@@ -24,23 +36,29 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
 extension Token: CustomReflectable {
   /// A mirror without secrets.
   public var customMirror: Mirror {
-    Mirror(self, children: ["access": "***", "refresh": refresh.map { _ in "***" } as Any, "expiry": expiry as Any])
+    Mirror(self, children: [
+        "access": "***", "refresh": refresh.map { _ in "***" } as Any, "expiry": expiry as Any,
+        "account": account as Any,
+      ])
   }
 }
 
 /// A store that keeps the token between runs of the program.
+///
+/// The methods may use `await`. With Swift 6.2 on Linux and on Apple's systems of 2025, they begin on the thread that
+/// needs the token, so a store that waits for nothing takes no detour.
 public protocol TokenStore: Sendable {
-  /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, on that request's
-  /// thread, and before each refresh, because another process may have saved a new token.
-  func load() throws -> Token?
+  /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, and before each refresh,
+  /// because another process may have saved a new token.
+  func load() async throws -> Token?
   /// Saves `token`; `nil` removes it. It is called after each refresh.
-  func save(_ token: Token?) throws
+  func save(_ token: Token?) async throws
   /// Locks the store against refreshes by other processes until the result is disposed. Return `nil` if another process
-  /// holds the lock; the method is then called again every 50 ms. The method must not block. If it throws, the refresh
-  /// continues without a lock.
+  /// holds the lock; the method is then called again every 50 ms. If it throws, the
+  /// refresh continues without a lock.
   ///
   /// A store of a single process doesn't need this method.
-  func lockForRefresh() throws -> (any Disposable)?
+  func lockForRefresh() async throws -> (any Disposable)?
 }
 
 extension TokenStore {

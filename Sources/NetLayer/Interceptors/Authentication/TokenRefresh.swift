@@ -14,6 +14,8 @@ final class TokenRefresh: Sendable {
   private struct State {
     var held = Held(token: nil, generation: 0)
     var isLoaded = false
+    /// The load in progress.
+    var load: ReplaySubject<Void>?
     /// The token that this process last read from the store or wrote to it.
     var stored: Token?
     /// The number of changes, so that the store ends up with the last token.
@@ -43,6 +45,8 @@ final class TokenRefresh: Sendable {
   /// Guards the state, which subscribers, the end of a refresh and `setToken` access. The store is used and waiting
   /// requests are resumed outside the lock.
   private let state = Locked(State())
+  /// Signals a change of the owner.
+  private let changed = PublishSubject<Void>()
 
   init(
     _ store: any TokenStore, leeway: Double, maxRefreshes: Int, window: Double, timeout: Duration,
@@ -57,33 +61,66 @@ final class TokenRefresh: Sendable {
     self.refresh = refresh
   }
 
-  /// Returns the current token; the first call loads it from the store.
-  func current() throws -> Held {
-    let (isLoaded, known) = state.withLock { ($0.isLoaded, $0.held) }
-    if isLoaded { return known }
-    // Outside the lock, because a store may be custom code. If two threads load concurrently, the first result is used.
-    let loaded = try store.load()
-    return state.withLock { state in
-      if !state.isLoaded {
-        state.held.token = loaded
-        state.held.renewal = renewal(ofStored: loaded)
-        state.stored = loaded
-        state.isLoaded = true
-      }
-      return state.held
+  /// The token in memory; `nil` until the store has been read.
+  var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
+
+  /// Emits the current token; the first call loads it from the store.
+  var current: Single<Held> {
+    .deferred { [self] in
+      if let known { return .just(known) }
+      return load().map { [self] in state.withLock { $0.held } }
     }
   }
 
-  func replace(with token: Token?, isSameUser: Bool) throws {
+  /// The account of the current token, or else the token; `nil` for none. Emitted when it is known, and after each change.
+  var owner: Observable<String?> {
+    .deferred { [self] in
+      changed.startWith(()).flatMap { [self] _ in current.asObservable().map { $0.token?.owner } }.distinctUntilChanged()
+    }
+  }
+
+  /// Reads the store, once for all requests that need the token.
+  func load() -> Single<Void> {
+    let (subject, begins) = state.withLock { state in
+      if let load = state.load { return (load, false) }
+      let subject = ReplaySubject<Void>.create(bufferSize: 1)
+      if state.isLoaded { subject.onNext(()) } else { state.load = subject }
+      return (subject, !state.isLoaded)
+    }
+    if begins {
+      // No cancellation ends it, because other requests may wait for it.
+      _ = Single.starting { [store] in try await store.load() }.subscribe(
+        onSuccess: { [self] loaded in
+          state.withLock { state in
+            state.load = nil
+            // A user may have signed in meanwhile.
+            guard !state.isLoaded else { return }
+            state.held.token = loaded
+            state.held.renewal = renewal(ofStored: loaded)
+            state.stored = loaded
+            state.isLoaded = true
+          }
+          subject.onNext(())
+        },
+        onError: { [self] error in
+          state.withLock { $0.load = nil }
+          subject.onError(error)
+        })
+    }
+    return subject.asObservable().take(1).asSingle()
+  }
+
+  func replace(with token: Token?) async throws {
     state.withLock { state in
+      if token?.isKnownToBelong(toOwnerOf: state.held.token) != true { state.held.generation += 1 }
       state.put(token, renewal: renewal(ofNew: token))
-      if !isSameUser { state.held.generation += 1 }
       state.isLoaded = true
       state.failures = []
       // Discard the refresh. Requests that wait for it get this token.
       state.refresh = nil
     }
-    try save()
+    changed.onNext(())
+    try await save()
   }
 
   /// Records that the server has rejected a new token.
@@ -109,10 +146,10 @@ final class TokenRefresh: Sendable {
 
   /// Saves until the saved token is the current one, because two concurrent saves must not leave the older token in the
   /// store.
-  private func save() throws {
+  private func save() async throws {
     while true {
       let (token, version) = state.withLock { ($0.held.token, $0.version) }
-      try store.save(token)
+      try await store.save(token)
       let isLast = state.withLock { state in
         state.stored = token
         return state.version == version
@@ -172,9 +209,9 @@ final class TokenRefresh: Sendable {
   /// Waits until no other process refreshes, then stores the acquired lock in `lock`.
   private func locked(_ lock: SerialDisposable) -> Single<Void> {
     let (store, scheduler) = (store, scheduler)
-    return Single.deferred {
+    return Single.starting {
       do {
-        guard let taken = try store.lockForRefresh() else { throw Busy() }
+        guard let taken = try await store.lockForRefresh() else { throw Busy() }
         lock.disposable = taken
       } catch let busy as Busy {
         throw busy
@@ -182,7 +219,6 @@ final class TokenRefresh: Sendable {
         // Without a lock, the refresh continues; only a concurrent refresh would conflict.
         Hooks.onUnhandledError(error, #fileID, #line)
       }
-      return .just(())
     }
     .retryWhen { errors in
       errors.flatMap { _ in Observable<Int>.timer(.milliseconds(50), scheduler: scheduler) }
@@ -198,16 +234,26 @@ final class TokenRefresh: Sendable {
   /// Returns the token that another process has stored meanwhile, or else the result of the refresh.
   private func renewed(_ old: Token?) -> Single<Renewed> {
     let known = state.withLock { $0.stored }
-    // An unreadable store has no new token.
-    guard let found = try? store.load(), found != known, found != old else {
-      return refresh(old).map { Renewed(token: $0) }
+    return Single.starting { [store] in
+      // An unreadable store has no new token.
+      try? await store.load()
     }
-    if found.expiry.map({ $0 > scheduler.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
-    return refresh(found).map { Renewed(token: $0) }
+    .flatMap { [self] found in
+      guard let found, found != known, found != old else { return refreshed(old) }
+      if found.expiry.map({ $0 > scheduler.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
+      return refreshed(found)
+    }
+  }
+
+  private func refreshed(_ old: Token?) -> Single<Renewed> {
+    refresh(old).map { new in
+      var new = new
+      new.account = new.account ?? old?.account
+      return Renewed(token: new)
+    }
   }
 
   private func finish(_ subject: ReplaySubject<Held>, _ result: Result<Renewed, any Error>, _ lock: SerialDisposable) {
-    defer { lock.dispose() }
     let now = scheduler.now
     let (isCurrent, held) = state.withLock { state -> (Bool, Held) in
       guard state.refresh === subject else { return (false, state.held) }
@@ -221,16 +267,24 @@ final class TokenRefresh: Sendable {
       }
       return (true, state.held)
     }
-    func emit() {
+    let emit: @Sendable () -> Void = {
+      lock.dispose()
       subject.onNext(held)
       subject.onCompleted()
     }
     switch result {
     case .success(let new) where isCurrent:
-      // A token that can't be saved is still valid for this run of the program.
-      if !new.isStored { do { try save() } catch { Hooks.onUnhandledError(error, #fileID, #line) } }
-      emit()
+      changed.onNext(())
+      guard !new.isStored else { return emit() }
+      _ = Single.starting { [self] in try await save() }.subscribe(
+        onSuccess: emit,
+        onError: { error in
+          // A token that can't be saved is still valid for this run of the program.
+          Hooks.onUnhandledError(error, #fileID, #line)
+          emit()
+        })
     case .failure(let error) where isCurrent:
+      lock.dispose()
       let reason = "the token could not be refreshed: \((error as? NetworkError)?.description ?? "\(error)")"
       subject.onError(
         NetworkError(
@@ -238,6 +292,7 @@ final class TokenRefresh: Sendable {
     // A user has signed in or out meanwhile.
     case _ where held.token != nil: emit()
     default:
+      lock.dispose()
       subject.onError(NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed"))
     }
   }

@@ -174,7 +174,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let network = virtual.network(authentication)
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
-    try authentication.setToken(Token(access: "of another user"))
+    authentication.set(Token(access: "of another user"))
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.all, ["old", "of another user"])
@@ -291,9 +291,9 @@ final class AuthenticationInterceptorTests: XCTestCase {
     }
     virtual.note("", virtual.network(authentication).response(.get, "/x"))
     virtual.scheduler.advanceTo(500)
-    try authentication.setToken(nil)
+    authentication.set(nil)
     virtual.scheduler.start()
-    XCTAssertNil(authentication.token)
+    XCTAssertNil(authentication.present)
     XCTAssertNil(store.load())
     XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
   }
@@ -302,10 +302,10 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = server { "new" }
     let store = HookedStore(Token(access: "old"))
     let authentication = try interceptor(virtual, store: store) { _ in .just(Token(access: "new")) }
-    store.hook.withLock { $0 = { token in if token != nil { try? authentication.setToken(nil) } } }
+    store.hook.withLock { $0 = { token in if token != nil { authentication.set(nil) } } }
     virtual.note("", virtual.network(authentication).response(.get, "/x"))
     virtual.scheduler.start()
-    XCTAssertNil(authentication.token)
+    XCTAssertNil(authentication.present)
     XCTAssertNil(store.load())
   }
 
@@ -314,7 +314,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let authentication = try interceptor(virtual, Token(access: "anna")) { _ in throw TestError() }
     virtual.note("", virtual.network(authentication).response(.post, "/x"))
     virtual.scheduler.advanceTo(500)
-    try authentication.setToken(Token(access: "bert"))
+    authentication.set(Token(access: "bert"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["401 who? @1000"])
     XCTAssertEqual(virtual.stub.requests.count, 1)
@@ -328,7 +328,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let network = virtual.network(authentication)
     virtual.note("anna ", network.response(.get, "/x"))
     virtual.scheduler.advanceTo(500)
-    try authentication.setToken(Token(access: "bert"))
+    authentication.set(Token(access: "bert"))
     virtual.note("bert ", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["bert 200 ok @500", "anna 401 who? @1000"])

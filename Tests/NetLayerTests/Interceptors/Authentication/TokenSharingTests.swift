@@ -66,7 +66,7 @@ final class TokenSharingTests: XCTestCase {
   func test_newTokenOfAnHour_isRefreshedOneLeewayBeforeItsExpiry() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let (network, authentication) = try network(virtual, MemoryTokenStore()) { _ in .just(Token(access: "new")) }
-    try authentication.setToken(Token(access: "hour", expiry: virtual.scheduler.now.addingTimeInterval(3600)))
+    authentication.set(Token(access: "hour", expiry: virtual.scheduler.now.addingTimeInterval(3600)))
     virtual.scheduler.advanceTo(3_569_999)
     virtual.note("", network.response(.get, "/x"))
     XCTAssertEqual(refreshes.all, [])
@@ -258,12 +258,12 @@ final class TokenSharingTests: XCTestCase {
     let virtual = VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401, after: 1)
     }
-    let (network, authentication) = try network(virtual, MemoryTokenStore(Token(access: "old"))) { _ in
+    let (network, authentication) = try network(virtual, MemoryTokenStore(Token(access: "old", account: "ann"))) { _ in
       throw TestError()
     }
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.advanceTo(500)
-    try authentication.setToken(Token(access: "new"), isSameUser: true)
+    authentication.set(Token(access: "new", account: "ann"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
     XCTAssertEqual(refreshes.all, [])

@@ -112,12 +112,12 @@ final class CacheAccountTests: XCTestCase {
     let authentication = AuthenticationInterceptor(for: [try XCTUnwrap(URL(string: "http://h"))]) {
       _ in .error(NetworkError(kind: .authentication, reason: "none"))
     }
-    for account in [nil, { _ in authentication.token?.access }] as [(@Sendable (Request) -> String?)?] {
-      try authentication.setToken(nil)
+    for account in [nil, { authentication.account(of: $0) }] as [(@Sendable (Request) -> String?)?] {
+      authentication.set(nil)
       let fixture = CacheFixture(
         account: account, behind: [authentication], CacheFixture.counting(["Cache-Control": "max-age=60"]))
       XCTAssertEqual(fixture.get().bodies, ["1"])
-      try authentication.setToken(Token(access: "ada"))
+      authentication.set(Token(access: "ada"))
       XCTAssertEqual(fixture.get().bodies, ["2"])
       XCTAssertEqual(fixture.get(path: "http://elsewhere/a").bodies, ["3"])
       XCTAssertEqual(fixture.get(path: "http://elsewhere/a").bodies, ["3"], "where no token goes all is as ever")

@@ -23,11 +23,11 @@ final class CacheAuthenticationTests: XCTestCase {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(behind: [authentication], CacheFixture.counting(["Cache-Control": "max-age=60"]))
     XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["1"], ["1"]])
-    try authentication.setToken(Token(access: "bob"))
+    authentication.set(Token(access: "bob"))
     XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["2"], ["2"]])
-    try authentication.setToken(nil)
+    authentication.set(nil)
     XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["3"], ["3"]])
-    try authentication.setToken(Token(access: "ann"))
+    authentication.set(Token(access: "ann"))
     XCTAssertEqual(fixture.get().bodies, ["1"])
     XCTAssertEqual(fixture.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann", "Bearer bob", nil])
   }
@@ -42,7 +42,7 @@ final class CacheAuthenticationTests: XCTestCase {
     XCTAssertEqual([fixture.get().bodies, fixture.get().bodies], [["1"], ["1"]])
     fixture.scheduler.advanceBy(61)
     XCTAssertEqual(fixture.get().origins, [.revalidated])
-    try authentication.setToken(Token(access: "bob"))
+    authentication.set(Token(access: "bob"))
     XCTAssertEqual(fixture.get().origins, [.network])
     XCTAssertEqual(
       fixture.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann", "Bearer ann", "Bearer bob"])
@@ -75,7 +75,7 @@ final class CacheAuthenticationTests: XCTestCase {
     }
     XCTAssertEqual(fixture.get().origins, [.network])
     XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
-    try authentication.setToken(Token(access: "old"))
+    authentication.set(Token(access: "old"))
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
 
@@ -86,11 +86,11 @@ final class CacheAuthenticationTests: XCTestCase {
     }
     let call = fixture.network.response(.get, "/a").subscribe()
     fixture.scheduler.advanceBy(1)
-    try authentication.setToken(Token(access: "bob"))
+    authentication.set(Token(access: "bob"))
     fixture.scheduler.start()
     call.dispose()
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
-    try authentication.setToken(Token(access: "ann"))
+    authentication.set(Token(access: "ann"))
     XCTAssertNil(fixture.get(.cacheOnly).failure, "it was sent as her, so it is hers")
   }
 
@@ -106,7 +106,7 @@ final class CacheAuthenticationTests: XCTestCase {
     }
     fixture.get()
     fixture.get()
-    XCTAssertEqual(authentication.token?.access, "bob")
+    XCTAssertEqual(authentication.present?.access, "bob")
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
     XCTAssertEqual(fixture.get().bodies, ["bob's"])
   }
@@ -137,7 +137,7 @@ final class CacheAuthenticationTests: XCTestCase {
     try Plain().removeCachedResponse(on: fixture.network)
     XCTAssertNil(stored())
     fixture.get()
-    try authentication.setToken(Token(access: "bob"))
+    authentication.set(Token(access: "bob"))
     XCTAssertNil(stored())
   }
 

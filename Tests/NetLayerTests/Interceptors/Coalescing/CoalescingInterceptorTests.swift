@@ -106,7 +106,7 @@ final class CoalescingInterceptorTests: XCTestCase {
       .ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler), authentication)
     virtual.note("anna: ", network.response(.get, "/me"))
     virtual.scheduler.advanceTo(500)
-    try authentication.setToken(Token(access: "bert"))
+    authentication.set(Token(access: "bert"))
     virtual.note("bert: ", network.response(.get, "/me"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["anna: 200 Bearer anna @1000", "bert: 200 Bearer bert @1500"])
