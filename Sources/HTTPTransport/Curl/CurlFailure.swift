@@ -99,11 +99,11 @@
         return make(
           .tls,
           "the client certificate or key can't be used for \(host): \(underlying.text); check the files and the "
-            + "password of TLS.identity")
+            + "password of TLSOptions.identity")
       case 77:
         return make(
           .tls,
-          "the certificates of the CAs can't be read: \(underlying.text); check TLS.trust, or install the system's CAs "
+          "the certificates of the CAs can't be read: \(underlying.text); check TLSOptions.trust, or install the system's CAs "
             + "(Debian: ca-certificates)")
       case 35, 51, 53, 54, 59, 60, 64, 66, 80, 82, 83, 90, 91, 98:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
@@ -111,11 +111,12 @@
         return make(
           .tls,
           "the TLS handshake with \(target) failed: \(underlying.text); check the certificate of the "
-            + "\(isProxys ? "proxy" : "server"), or trust its CA with TLS.trust")
+            + "\(isProxys ? "proxy" : "server"), or trust its CA with TLSOptions.trust")
       case 56 where isCertificateDemand(underlying.text):
         return make(
           .tls,
-          "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLS.identity")
+          "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLSOptions.identity"
+        )
       case 65:
         return make(
           .connection,
@@ -172,7 +173,7 @@
       let mayMissCertificate =
         transfer.isSecure && handle.configuration.tls.identity == nil && !handle.wasOnKeptConnection
       return mayMissCertificate
-        ? "try again, or set TLS.identity if the server requires a client certificate" : "try again"
+        ? "try again, or set TLSOptions.identity if the server requires a client certificate" : "try again"
     }
 
     /// Returns the description of the system limit that prevented a connection; `nil` if there was none.

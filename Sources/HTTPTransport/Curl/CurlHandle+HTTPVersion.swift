@@ -44,13 +44,13 @@
     /// Returns the reason why the current request can't use HTTP/3; `nil` if it can.
     private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
       guard transfer.isSecure else { return "needs an https URL" }
-      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url) {
+      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url)?.kind {
         return "does not support Unix domain sockets"
       }
-      switch configuration.proxy {
+      switch configuration.proxy.kind {
       case .none: return nil
       case .url: return proxyPlace.map { "does not work through the proxy \($0)" }
-      case .environment: return "does not work through a proxy (Proxy.environment)"
+      case .environment: return "does not work through a proxy (ProxyOptions.environment)"
       }
     }
   }

@@ -13,20 +13,20 @@
 
     /// The host and port of the proxy, for errors; `nil` without a proxy, or if the environment selects it.
     var proxyPlace: String? {
-      guard case .url(let url, let except) = configuration.proxy else { return nil }
-      if case .unixSocket = address { return nil }
+      guard case .url(let url, let except) = configuration.proxy.kind else { return nil }
+      if case .unixSocket = address?.kind { return nil }
       guard let host = (transfer?.currentRequest ?? opening)?.url.host, !except.contains(host) else { return nil }
-      return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
+      return URL(string: ProxyOptions.withPort(url))?.hostAndPort
     }
 
     /// Whether the connection to the proxy uses TLS.
     var isSecureProxy: Bool {
-      if case .url(let url, _) = configuration.proxy { return url.scheme?.lowercased() == "https" }
+      if case .url(let url, _) = configuration.proxy.kind { return url.scheme?.lowercased() == "https" }
       return false
     }
 
     /// Whether the proxy may use TLS. An environment variable may specify such a proxy.
-    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy { true } else { isSecureProxy } }
+    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy.kind { true } else { isSecureProxy } }
 
     /// Whether no other transfer uses the connection, so that all received bytes belong to its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }

@@ -91,7 +91,7 @@
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration
     /// The target of the connection instead of the URL's host.
-    var address: CurlTransport.Address?
+    var address: AddressOverride?
     /// The header lines of the last plain GET, for reuse.
     var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
     /// The URL that is set, in libcurl's parsed form.
@@ -200,10 +200,10 @@
     /// Sets the pins of the URL's host, if it has any.
     func pin(_ url: URL) {
       guard !configuration.tls.pins.isEmpty,
-        let pins = configuration.tls.pins[CurlTransport.TLS.pinnedHost(url) ?? ""]
+        let pins = configuration.tls.pins[HostSpelling.host(of: url) ?? ""]
       else { return }
       settings.needsReset = true
-      demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
+      demand("TLSOptions.pins", set(CCURL_PINNEDPUBLICKEY, pins.map { "sha256//\($0.base64)" }.joined(separator: ";")))
     }
 
     /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already

@@ -4,10 +4,11 @@
   extension CurlTransport {
     /// The settings of the transport. The defaults suit a JSON client.
     public struct Configuration: Sendable {
-      /// The settings of TLS.
-      public var tls: TLS
+      /// The settings of TLS. Some TLS libraries of libcurl lack a setting, such as pins; requests then fail with `tls`
+      /// before anything is sent.
+      public var tls: TLSOptions
       /// The proxy for all requests.
-      public var proxy: Proxy
+      public var proxy: ProxyOptions
       /// The maximum number of connections to one host and port; further requests wait. With HTTP/2, up to 100 requests
       /// share one connection.
       ///
@@ -35,15 +36,16 @@
       /// address, with or without a port: `api.example.com`, `api.example.com:8443`, `[::1]:8080`.
       ///
       /// The addresses also apply to redirects and WebSockets.
-      public var addresses: [String: Address]
+      public var addresses: [String: AddressOverride]
       /// The `addresses` in a form for lookups.
       var directory = Directory()
 
       /// Creates a configuration. See the properties for the defaults.
       public init(
-        tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 64, maxConnections: Int = 256,
+        tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, maxConnectionsPerHost: Int = 64,
+        maxConnections: Int = 256,
         maxBodySize: Int = 32 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
-        addresses: [String: Address] = [:]
+        addresses: [String: AddressOverride] = [:]
       ) {
         self.tls = tls
         self.proxy = proxy
@@ -64,6 +66,11 @@
     /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
       if let failure = tls.failure { return failure }
+      if case .pem = tls.trust.kind, !CurlLibrary.isAtLeast(0x07_4d00) {
+        return NetworkError(
+          kind: .tls,
+          reason: "in-memory certificates require libcurl 7.77 or later; set a file in TLSOptions.trust")
+      }
       for (name, value) in [("maxConnectionsPerHost", maxConnectionsPerHost), ("maxConnections", maxConnections)]
       where value < 1 {
         return invalid("Configuration.\(name) is \(value), which prevents all requests; set at least 1")

@@ -197,37 +197,8 @@
         ("http://proxy", "http://proxy:80"), ("https://u:p@proxy", "https://u:p@proxy:443"),
         ("socks5://proxy", "socks5://proxy:1080"), ("http://proxy:3128", "http://proxy:3128"),
       ] {
-        XCTAssertEqual(CurlTransport.Proxy.withPort(try XCTUnwrap(URL(string: url))), expected)
+        XCTAssertEqual(ProxyOptions.withPort(try XCTUnwrap(URL(string: url))), expected)
       }
-    }
-
-    func testPinsApplyToEverySpellingOfAnInternationalName() throws {
-      let tls = CurlTransport.TLS(pins: ["bücher.example": ["pin"]])
-      for host in ["bücher.example", "b%C3%BCcher.example", "B%C3%9CCHER.example.", "xn--bcher-kva.example"] {
-        let url = try XCTUnwrap(URL(string: "https://\(host)/"))
-        XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { tls.pinsByHost[$0] }, ["pin"], host)
-        XCTAssertEqual(Origin(url), Origin(try XCTUnwrap(URL(string: "https://bücher.example/"))), host)
-      }
-    }
-
-    func testPinsApplyToEverySpellingOfAnAddress() throws {
-      let pin = "sha256//" + Data(count: 32).base64EncodedString()
-      let tls = CurlTransport.TLS(pins: ["127.0.0.1": [pin]])
-      for host in ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1."] {
-        let url = try XCTUnwrap(URL(string: "https://\(host)/"))
-        XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { tls.pinsByHost[$0] }, [pin], host)
-      }
-      XCTAssertNotNil(CurlTransport.TLS(pins: ["0x7f000001": [pin]]).pinsByHost["127.0.0.1"])
-      let mapped = try XCTUnwrap(URL(string: "https://[::FFFF:127.0.0.1]/"))
-      XCTAssertEqual(CurlTransport.TLS.pinnedHost(mapped), "127.0.0.1")
-      let six = CurlTransport.TLS(pins: ["::1": [pin]])
-      for host in ["::1", "0:0:0:0:0:0:0:1", "0::1", "::0001", "::1%25lo", "::0.0.0.1"] {
-        let url = try XCTUnwrap(URL(string: "https://[\(host)]/"))
-        XCTAssertEqual(CurlTransport.TLS.pinnedHost(url).flatMap { six.pinsByHost[$0] }, [pin], host)
-      }
-      XCTAssertNotNil(CurlTransport.TLS(pins: ["[0:0::1]": [pin]]).pinsByHost["0:0:0:0:0:0:0:1"])
-      XCTAssertEqual(
-        CurlTransport.TLS.pinnedHost(try XCTUnwrap(URL(string: "https://1and1.example/"))), "1and1.example")
     }
   }
 #endif

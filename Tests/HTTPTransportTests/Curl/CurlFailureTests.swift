@@ -80,15 +80,16 @@
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       _ = pending.send(Request(url: url, timeouts: .init(connect: 10, idle: 10, total: 20)), on: transport)
       guard case .failure(let failure) = try pending.outcome() else { return XCTFail("it was sent") }
-      assert(failure, .tls, says: "TLS.trust", "ca-certificates")
+      assert(failure, .tls, says: "TLSOptions.trust", "ca-certificates")
     }
 
     func testAConnectionThatIsClosedAfterTheHandshakeSuggestsAClientCertificate() throws {
       let hostile = try HostileServer()
       defer { hostile.stop() }
-      let trust = CurlTransport.TLS.Trust.file(hostile.file("ca.pem"))
+      let trust = TLSOptions.Trust.file(hostile.file("ca.pem"))
       let url = try hostile.url("drop")
-      assert(try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLS.identity", "client certificate")
+      assert(
+        try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLSOptions.identity", "client certificate")
     }
 
     func testTooManyOpenFilesIsReported() throws {

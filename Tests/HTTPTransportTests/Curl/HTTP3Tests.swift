@@ -39,7 +39,7 @@
     }
 
     private func transport(
-      proxy: CurlTransport.Proxy = .none, addresses: [String: CurlTransport.Address] = [:]
+      proxy: ProxyOptions = .none, addresses: [String: AddressOverride] = [:]
     ) throws -> CurlTransport {
       let file = try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_CA"])
       return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: file))), proxy: proxy, addresses: addresses))

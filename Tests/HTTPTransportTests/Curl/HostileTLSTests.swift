@@ -108,7 +108,7 @@
         } else {
           guard case .failure(let error) = result else { return XCTFail("the key was taken") }
           XCTAssertEqual(error.kind, .tls, error.reason)
-          XCTAssert(error.reason.contains("TLS.identity"), error.reason)
+          XCTAssert(error.reason.contains("TLSOptions.identity"), error.reason)
         }
       }
     }
@@ -117,7 +117,7 @@
       let result = try outcome(request("client"), on: transport())
       guard case .failure(let error) = result else { return XCTFail("nothing was required") }
       XCTAssertEqual(error.kind, .tls, error.reason)
-      XCTAssert(error.reason.contains("TLS.identity"), error.reason)
+      XCTAssert(error.reason.contains("TLSOptions.identity"), error.reason)
     }
 
     // MARK: The end of a connection without a request

@@ -27,9 +27,9 @@
     private func file(_ name: String) throws -> URL { URL(filePath: try value("FILES")).appending(path: name) }
 
     private func outcome(
-      _ url: URL, _ change: (inout CurlTransport.TLS) throws -> Void = { _ in }
+      _ url: URL, _ change: (inout TLSOptions) throws -> Void = { _ in }
     ) throws -> TransportSuite.Outcome {
-      var tls = CurlTransport.TLS(trust: .file(try file("ca.pem")))
+      var tls = TLSOptions(trust: .file(try file("ca.pem")))
       try change(&tls)
       let pending = PendingCall(self)
       let transport = try CurlTransport(.init(tls: tls))
@@ -74,7 +74,9 @@
     }
 
     func testPinsApplyWithABackupAndOnlyToTheirHost() throws {
-      let (right, wrong) = (try value("PIN"), "sha256//" + Data(count: 32).base64EncodedString())
+      let (right, wrong) = (
+        try PublicKeyPin(value("PIN")), try PublicKeyPin(Data(count: 32).base64EncodedString())
+      )
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [wrong, right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["localhost": [wrong]] }.get().status, 200)
