@@ -193,7 +193,7 @@ extension CallContent {
   mutating func add(query parameters: Parameters) {
     let names = (try? URLParameterEncoder().pairs(of: parameters).map(\.name)) ?? []
     if path.utf8.contains(UInt8(ascii: "?")) { path = path.withoutQueryPairs(of: names) }
-    switch task {
+    switch task.kind {
     case .query(let own, let inner): task = .query(parameters.over(own), inner)
     case .composite(let own, let body, let encoding):
       task = .composite(query: parameters.over(own), body: body, encoding: encoding)

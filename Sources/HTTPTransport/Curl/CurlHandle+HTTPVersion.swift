@@ -26,14 +26,14 @@
       let code = set(CCURL_HTTP_VERSION, version)
       // The text is created only on failure, because it costs six allocations per request with libraries whose handles
       // are not reused.
-      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
+      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion.kind)", code, .invalidRequest) }
       try checkSettings(transfer.request)
     }
 
     /// Returns the version as a libcurl constant. HTTP/1.1 is set explicitly. Otherwise, libcurl would also use a
     /// connection that already uses HTTP/2.
     private func version(of transfer: CurlTransfer) -> Int {
-      switch transfer.httpVersion {
+      switch transfer.httpVersion.kind {
       case .automatic, .http1: return CCURL_HTTP_VERSION_1_1
       case .http2 where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
       case .http2: return transfer.isLastSend ? CCURL_HTTP_VERSION_1_1 : CCURL_HTTP_VERSION_2TLS

@@ -76,22 +76,32 @@ extension Request {
 ///
 /// All policies except `http` use any stored success, regardless of the freshness that the server declares, and store
 /// every success. Responses with `no-store` are never stored.
-public enum CachePolicy: Sendable, Hashable {
+public struct CachePolicy: Sendable, Hashable {
+  enum Kind: Hashable {
+    case http, networkOnly, cacheOnly, networkElseCache
+    case cacheFirst(seconds: Double)
+    case cacheThenNetwork(skipsEqual: Bool)
+  }
+
+  let kind: Kind
+
   /// Follows the header fields as RFC 9111 requires: the default of a backend that has a cache.
-  case http
+  public static let http = CachePolicy(kind: .http)
   /// Always requests the server and stores the response.
-  case networkOnly
+  public static let networkOnly = CachePolicy(kind: .networkOnly)
   /// Never requests the server. Without a stored response, the call fails with an error of kind `notCached`.
-  case cacheOnly
+  public static let cacheOnly = CachePolicy(kind: .cacheOnly)
   /// Uses a stored response that is at most `seconds` old, else requests the server.
-  case cacheFirst(seconds: Double)
+  public static func cacheFirst(seconds: Double) -> CachePolicy { CachePolicy(kind: .cacheFirst(seconds: seconds)) }
   /// Emits the stored response, if there is one, then the server's response. `endpoint.cache.request()` emits both; all
   /// other calls emit only the second.
   ///
   /// If the request fails, the error follows the stored response. With `skipsEqual`, the second response is omitted if
   /// its status and body equal the first response's.
-  case cacheThenNetwork(skipsEqual: Bool = false)
+  public static func cacheThenNetwork(skipsEqual: Bool = false) -> CachePolicy {
+    CachePolicy(kind: .cacheThenNetwork(skipsEqual: skipsEqual))
+  }
   /// Requests the server; uses a stored response of any age if there is no response or its status is 500, 502, 503 or
   /// 504.
-  case networkElseCache
+  public static let networkElseCache = CachePolicy(kind: .networkElseCache)
 }

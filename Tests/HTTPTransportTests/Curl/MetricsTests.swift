@@ -37,8 +37,8 @@
       }
       transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let monitor = EventMonitor { [events] event in
-        guard case .measured(let request, let metrics) = event else { return }
-        events.add(request.url.path, metrics)
+        guard event.kind == .measured, let metrics = event.metrics else { return }
+        events.add(event.request.url.path, metrics)
       }
       network = Network(Backend(baseURL: server.url, transport: transport, interceptors: [monitor]))
     }

@@ -135,12 +135,12 @@ final class InterceptorTests: XCTestCase {
       }
     }
     let monitor = EventMonitor(clock: scheduler) { event in
-      switch event {
-      case .started(let request): notes.add("> \(request.url.path)")
-      case .received(let response, let seconds): notes.add("\(response.status) \(seconds)")
-      case .failed(_, let error, let seconds): notes.add("\(error.kind) \(seconds)")
-      case .cancelled(let request, let seconds): notes.add("x \(request.url.path) \(seconds)")
-      case .measured(let request, _): notes.add("measured \(request.url.path)")
+      let (path, duration) = (event.request.url.path, event.duration.map { "\($0)" } ?? "no duration")
+      switch event.kind {
+      case .started: notes.add("> \(path), \(duration)")
+      case .received: notes.add("\(event.response?.status ?? 0) \(duration)")
+      case .failed: notes.add("\(event.error?.kind ?? .other) \(duration)")
+      default: notes.add("\(event.kind) \(path) \(duration)")
       }
     }
     let network = network(stub, [monitor]).with { $0.mapping = scheduler }
@@ -148,6 +148,10 @@ final class InterceptorTests: XCTestCase {
     scheduler.advanceBy(2000)
     subscriptions.forEach { $0.dispose() }
     XCTAssertEqual(
-      notes.all, ["> /ok", "> /bad", "> /never", "200 0.25", "timeout 1.0", "x /never 2.0"])
+      notes.all,
+      [
+        "> /ok, no duration", "> /bad, no duration", "> /never, no duration", "200 0.25 seconds",
+        "timeout 1.0 seconds", "cancelled /never 2.0 seconds",
+      ])
   }
 }

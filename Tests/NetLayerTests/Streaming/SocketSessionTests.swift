@@ -21,9 +21,12 @@ final class SocketSessionTests: XCTestCase {
   private func note(_ session: WebSocketSession, _ virtual: VirtualNetwork) -> any Disposable {
     let (notes, scheduler) = (virtual.notes, virtual.scheduler)
     let events = session.events.subscribe(onNext: { event in
-      switch event {
+      switch event.kind {
       case .opened: notes.add("opened @\(scheduler.clock)")
-      case .reconnecting(let pause, let error): notes.add("\(error.kind), again in \(pause) @\(scheduler.clock)")
+      case .reconnecting:
+        guard let error = event.error, let delay = event.delay else { return notes.add("an incomplete event") }
+        notes.add("\(error.kind), again in \(delay) @\(scheduler.clock)")
+      default: notes.add("\(event.kind)")
       }
     })
     let messages = session.messages.subscribe(

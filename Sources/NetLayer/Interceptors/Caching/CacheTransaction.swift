@@ -50,7 +50,7 @@ final class CacheTransaction: StreamSource {
     if policy == .http { return http(found, switching) }
     // A stored response that is not a success, even a fresh one, does not replace a success.
     let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
-    switch policy {
+    switch policy.kind {
     case .http:
       return http(found, switching)
     case .networkOnly:
@@ -244,7 +244,7 @@ final class CacheTransaction: StreamSource {
     let isStale = age >= found.entry.freshness.lifetime
     // With the context of the pipeline, which thus needn't copy the response to add it.
     var context = next.answering.context
-    context[Response.Origin.self] = .cache(age: age, isStale: isStale)
+    context[Response.Origin.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
     context[CachedResponse.self] = CachedResponse(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
     return found.entry.response(to: request, age: age, context: context)

@@ -74,7 +74,7 @@ final class CacheAuthenticationTests: XCTestCase {
         ? .response(headers: ["Cache-Control": "max-age=60"]) : .response(status: 401)
     }
     XCTAssertEqual(fixture.get().origins, [.network])
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
     try authentication.setToken(Token(access: "old"))
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
@@ -121,7 +121,7 @@ final class CacheAuthenticationTests: XCTestCase {
     let network = fixture.network.with { $0.options.cookies = jar }
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_endpoints_findTheEntriesOfTheToken() throws {

@@ -45,9 +45,9 @@ final class CacheDecisionTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10, stale-while-revalidate=60"]))
     fixture.get()
     fixture.scheduler.advanceBy(20)
-    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).origins, [.cache(age: 20, isStale: true)])
+    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).origins, [.cache(age: .seconds(20), isStale: true)])
     XCTAssertEqual(fixture.requests, 1)
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 20, isStale: true)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(20), isStale: true)])
     XCTAssertEqual(fixture.requests, 2)
   }
 

@@ -111,7 +111,7 @@ final class CacheInvalidationTests: XCTestCase {
     let fixture = CacheFixture { _ in turns }
     fixture.get()
     fixture.get(["Cache-Control": "no-cache"])
-    XCTAssertEqual(fixture.get(), .init(bodies: ["404 "], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["404 "], origins: [.cache(age: .seconds(0), isStale: false)]))
   }
 
   func test_entriesBelowAURL_areRemovedForAllUsers() throws {
@@ -133,7 +133,7 @@ final class CacheInvalidationTests: XCTestCase {
         XCTAssertEqual(fixture.get(Plain(path: path, headers: ["Authorization": "a"])).origins, [.network], path)
       }
       for path in kept {
-        XCTAssertEqual(fixture.get(path: path).origins, [.cache(age: 0, isStale: false)], path)
+        XCTAssertEqual(fixture.get(path: path).origins, [.cache(age: .seconds(0), isStale: false)], path)
       }
     }
     let fixture = fresh()
@@ -162,7 +162,8 @@ final class CacheInvalidationTests: XCTestCase {
       Plain(method: .post, headers: wish), Plain(method: .put, task: .json(["a": 1]), headers: wish),
     ] {
       XCTAssertEqual(
-        fixture.get(endpoint), .init(bodies: ["504 "], origins: [.cache(age: 0, isStale: false)]), "\(endpoint)")
+        fixture.get(endpoint), .init(bodies: ["504 "], origins: [.cache(age: .seconds(0), isStale: false)]),
+        "\(endpoint)")
     }
     XCTAssertEqual(fixture.requests, 1)
     XCTAssertEqual(fixture.get(wish).bodies, ["1"], "and nothing was removed")

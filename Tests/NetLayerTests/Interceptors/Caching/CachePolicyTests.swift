@@ -9,7 +9,9 @@ import XCTest
 final class CachePolicyTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
-  private func kept(_ age: Double, isStale: Bool = true) -> Response.Origin { .cache(age: age, isStale: isStale) }
+  private func kept(_ age: Double, isStale: Bool = true) -> Response.Origin {
+    .cache(age: .seconds(age), isStale: isStale)
+  }
 
   func test_networkOnly_sendsEachTime_andStoresTheResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))

@@ -29,7 +29,7 @@ final class CacheStorageTests: XCTestCase {
     fixture.get()
     fixture.scheduler.advanceBy(11)
     XCTAssertEqual(fixture.get(["Cache-Control": "no-store"]).origins, [.revalidated])
-    XCTAssertNotEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertNotEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_a304OfAnotherURL_isIgnored() {
@@ -66,7 +66,8 @@ final class CacheStorageTests: XCTestCase {
         read.dispose()
         write?.dispose()
         XCTAssertEqual(fixture.get().origins, [.network])
-        XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)], "what comes later is kept again")
+        XCTAssertEqual(
+          fixture.get().origins, [.cache(age: .seconds(2), isStale: false)], "what comes later is kept again")
       }
     }
   }
@@ -80,7 +81,7 @@ final class CacheStorageTests: XCTestCase {
     fixture.scheduler.start()
     read.dispose()
     write.dispose()
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(2), isStale: false)])
   }
 
   func test_storedErrorStatus_isUsedOnlyByTheHTTPPolicy() {
@@ -187,7 +188,7 @@ final class CacheStorageTests: XCTestCase {
     let old: HTTPHeaders = ["Age": "500", "Date": "Fri, 01 Dec 2000 00:00:00 GMT", "Cache-Control": "max-age=60"]
     try Plain().storeCachedResponse(
       Response(request: request, headers: old, body: Data("mine".utf8)), on: fixture.network)
-    XCTAssertEqual(fixture.get(), .init(bodies: ["mine"], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["mine"], origins: [.cache(age: .seconds(0), isStale: false)]))
     var saved = Response(request: request)
     saved.file = URL(filePath: "/x")
     for bad in [Response(request: request, status: 206), Response(request: request, headers: ["Vary": "*"]), saved] {

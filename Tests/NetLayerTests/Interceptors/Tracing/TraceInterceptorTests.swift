@@ -143,7 +143,7 @@ final class TraceInterceptorTests: XCTestCase {
     var request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
     request.context[Attempt.self] = 3
     let error = NetworkError(kind: .timeout, reason: "late")
-    let failed = EventMonitor.Event.failed(request, error, seconds: 1).attributes()
+    let failed = EventMonitor.Event.failed(request, error, after: .seconds(1)).attributes()
     XCTAssertEqual(failed["http.request.method"], "_OTHER")
     XCTAssertEqual(failed["http.request.method_original"], "BREW")
     XCTAssertEqual(failed["server.port"], 8443)
