@@ -204,7 +204,7 @@
       NetworkError(
         kind: .timeout,
         reason: "could not connect to \(transfer.hostAndPort) within Timeouts.connect "
-          + "(\(transfer.request.timeouts.connect) s); raise the limit or check the network",
+          + "(\(transfer.request.timeouts.connect.text)); raise the limit or check the network",
         request: transfer.request, underlying: underlying)
     }
 
@@ -216,12 +216,13 @@
         request: transfer.request)
     }
 
-    static func timeout(_ transfer: CurlTransfer, _ limit: String, _ seconds: Double) -> NetworkError {
+    static func timeout(_ transfer: CurlTransfer, _ limit: String, _ span: Duration?) -> NetworkError {
       let phase = transfer.handle == nil ? "while waiting for a connection" : "during the transfer"
       let meaning = limit == "idle" ? "sent no data for" : "did not complete the response within"
       return NetworkError(
         kind: .timeout,
-        reason: "\(transfer.hostAndPort) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise the limit or "
+        reason:
+          "\(transfer.hostAndPort) \(meaning) \(span.text) (Timeouts.\(limit), \(phase)); raise the limit or "
           + "check the server",
         request: transfer.request)
     }

@@ -157,7 +157,7 @@
       answer.start(
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
       set(url: transfer.currentURL)
-      let milliseconds = Self.milliseconds(currentRequest.timeouts.connect)
+      let milliseconds = Self.milliseconds(transfer.limits.connect)
       if milliseconds != settings.connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         settings.connectMilliseconds = milliseconds
@@ -270,8 +270,8 @@
     }
 
     /// Returns at least 1, because 0 would select libcurl's default of 300 s.
-    static func milliseconds(_ seconds: Double) -> Int {
-      seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
+    static func milliseconds(_ nanoseconds: UInt64) -> Int {
+      nanoseconds < 1_000_000_000_000_000 ? Swift.max(1, Int(nanoseconds / 1_000_000)) : 1_000_000_000
     }
 
     func option(_ raw: Int) -> Int32 { Int32(raw) }

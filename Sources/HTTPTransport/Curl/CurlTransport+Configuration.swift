@@ -25,10 +25,10 @@
       /// far above the usual JSON: decoded models use up to ten times the memory of their text, so a decompression bomb
       /// of a few kilobytes must end before that fills the memory.
       public var maxBodySize: Int
-      /// The maximum time in seconds, rounded up, for which an idle connection is kept for reuse. The default, 55 s, is
-      /// below the 60 to 75 s after which many servers and load balancers close it. With libcurl's default of 118 s,
-      /// requests would use connections that are being closed.
-      public var maxIdleTime: Double
+      /// The maximum time, rounded up to seconds, for which an idle connection is kept for reuse; more than zero. The
+      /// default, 55 s, is below the 60 to 75 s after which many servers and load balancers close it. With libcurl's
+      /// default of 118 s, requests would use connections that are being closed.
+      public var maxIdleTime: Duration
       /// The maximum number of requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2
       /// connection is closed when it has served that many requests and all of them have ended.
       public var maxRequestsPerConnection: Int?
@@ -44,7 +44,7 @@
       public init(
         tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, maxConnectionsPerHost: Int = 64,
         maxConnections: Int = 256,
-        maxBodySize: Int = 32 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
+        maxBodySize: Int = 32 << 20, maxIdleTime: Duration = .seconds(55), maxRequestsPerConnection: Int? = nil,
         addresses: [String: AddressOverride] = [:]
       ) {
         self.tls = tls
@@ -58,7 +58,7 @@
       }
 
       /// The `maxIdleTime` in the unit of libcurl.
-      var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.rounded(.up)), 1e6)) }
+      var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.inSeconds.rounded(.up)), 1e6)) }
     }
   }
 
@@ -83,8 +83,8 @@
           "Configuration.maxRequestsPerConnection requires libcurl 7.80 or later; update libcurl, or remove the limit")
       }
       if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); set 0 or more bytes") }
-      guard maxIdleTime > 0 else {
-        return invalid("Configuration.maxIdleTime is \(maxIdleTime); set a positive number of seconds")
+      guard maxIdleTime > .zero else {
+        return invalid("Configuration.maxIdleTime is \(maxIdleTime.text); set a positive duration")
       }
       return proxy.failure
     }

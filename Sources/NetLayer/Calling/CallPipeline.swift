@@ -73,7 +73,7 @@ final class CallPipeline: Sendable {
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let reader = ResponseReader(pipeline: self, sink: sink, last: last, read: read)
     let scope = ReceiverScope(sink.subscription, reader) { $0.receiver.finish($1) }
-    let isPlain = interceptors.isEmpty && request.timeouts.call <= 0
+    let isPlain = interceptors.isEmpty && request.timeouts.call == nil
     // A short cut for most requests.
     if isPlain, request.context[Signing.AwaitedSignature.self] == nil {
       if !scope.isStopped { transmit(request, progress, Sink(scope) { scope.receiver.receive($0) }) }
@@ -129,16 +129,15 @@ final class CallPipeline: Sendable {
 
   /// Fails `exchanges` when the whole call exceeds its time limit.
   private func limited(_ exchanges: Observable<Response>, _ request: Request) -> Observable<Response> {
-    let limit = request.timeouts.call
-    // Ignore a limit of many years, which may exceed the range of `Duration`.
-    guard limit > 0, limit < 1e9 else { return exchanges }
+    // The transport rejects an invalid limit. A limit of many years may exceed the range of a scheduler.
+    guard let limit = request.timeouts.call, limit > .zero, limit < .seconds(1_000_000_000) else { return exchanges }
     let scheduler = mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
     let name = request.isStreamed ? "Timeouts.call, or Timeouts.total for events" : "Timeouts.call"
-    let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
+    let end = Observable<Int>.timer(limit, scheduler: scheduler).map { _ in
       throw NetworkError(
         kind: .timeout,
         reason:
-          "the call to \(request.url.hostAndPort) had no result after \(limit) s (\(name), including all attempts and "
+          "the call to \(request.url.hostAndPort) had no result after \(limit.text) (\(name), including all attempts and "
           + "delays); raise the limit or check the server", request: request)
     }
     return exchanges.takeUntil(end)

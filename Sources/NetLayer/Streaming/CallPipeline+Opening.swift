@@ -9,7 +9,7 @@ extension CallPipeline {
       var request = try build()
       request.markStreamed()
       // A stream may last forever; only the idle limit or its reader ends it.
-      request.timeouts.total = 0
+      request.timeouts.total = nil
       return request
     }
     .map { response in

@@ -63,13 +63,13 @@ extension Network {
     }
   }
 
-  func open(_ call: CallContent, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
+  func open(_ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false) -> Single<StreamedResponse> {
     pipeline.opened { [builder] in
       var request = try builder.request(for: call, accept: accept)
-      if let idle {
-        request.timeouts.idle = idle
+      if mayBeSilent {
+        request.timeouts.idle = nil
         // Without an idle limit, a server that never responds would not be noticed.
-        if request.timeouts.call <= 0 { request.timeouts.call = request.timeouts.total }
+        request.timeouts.call = request.timeouts.call ?? request.timeouts.total
       }
       return request
     }
@@ -84,9 +84,10 @@ extension Network {
   ///
   /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
   func bodies(
-    _ call: CallContent, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
+    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
-    open(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
+    open(call, accept: accept, mayBeSilent: mayBeSilent).asObservable().flatMap {
+      streamed -> Observable<StreamedResponse> in
       guard !streamed.response.isSuccess else { return .just(streamed) }
       return self.explained(streamed, patience).map { _ in streamed }
     }

@@ -55,7 +55,7 @@
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
-      let limits = Request.Timeouts(connect: 30, idle: 30, total: 60)
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
       // Creates the handles for concurrent requests, and a connection that stays open.
       try grid.run("good", .answer("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)
@@ -133,7 +133,7 @@
       let first = PendingCall(self)
       _ = first.send(request, on: transport)
       let metrics = try XCTUnwrap(try first.outcome().get().metrics)
-      XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), 0)
+      XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), .zero)
       XCTAssertEqual(metrics.isReused, false)
       // nginx closes a connection after its thousandth request.
       let pendingCalls = (0..<999).map { _ in PendingCall(self) }
@@ -142,7 +142,7 @@
         let metrics = try XCTUnwrap(try pending.outcome().get().metrics)
         XCTAssertEqual(metrics.httpVersion, "2")
         XCTAssertEqual(metrics.isReused, true)
-        XCTAssertEqual(metrics.tls, 0)
+        XCTAssertEqual(metrics.tls, .zero)
       }
     }
 

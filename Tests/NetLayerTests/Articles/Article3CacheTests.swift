@@ -58,7 +58,7 @@ final class Article3CacheTests: XCTestCase {
   func test_row_3_7_responsesAndModels_areStoredReadAndExpired() throws {
     struct Short: Endpoint {
       var path: String { "/users/a" }
-      var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: 60) }
+      var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: .seconds(60)) }
     }
     let fixture = fixture()
     XCTAssertEqual(run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [nil])

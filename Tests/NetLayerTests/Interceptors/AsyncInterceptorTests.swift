@@ -135,7 +135,7 @@ final class AsyncInterceptorTests: XCTestCase {
 
   func test_concurrentCallsWithTwoAsyncSigners_doNotShareAResponse() async throws {
     try XCTSkipIf(true, Self.signersAreInvisible)
-    let stub = StubTransport { .json("\"\($0.headers["X-Sign"] ?? "")\"", after: 0.05) }
+    let stub = StubTransport { .json("\"\($0.headers["X-Sign"] ?? "")\"", after: .seconds(0.05)) }
     let shared = network(stub) { $0.interceptors = [CoalescingInterceptor()] }
     let ann = shared.with { $0.signer = AsyncSigner { _ in Signature(headers: ["X-Sign": "ann"]) } }
     let bob = shared.with { $0.signer = AsyncSigner { _ in Signature(headers: ["X-Sign": "bob"]) } }

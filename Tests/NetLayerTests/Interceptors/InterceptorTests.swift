@@ -96,7 +96,7 @@ final class InterceptorTests: XCTestCase {
     let counts = Notes()
     let counting = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
     let first = network.json(.get, "/a").subscribe()
-    let second = network.with { $0.timeouts.total = 5 }.json(.get, "/b").subscribe()
+    let second = network.with { $0.timeouts.total = .seconds(5) }.json(.get, "/b").subscribe()
     first.dispose()
     second.dispose()
     scheduler.start()
@@ -109,12 +109,12 @@ final class InterceptorTests: XCTestCase {
     let network = network(transport, [])
     let special = network.with {
       $0.headers["X"] = "y"
-      $0.timeouts.total = 300
+      $0.timeouts.total = .seconds(300)
     }
     _ = record(special.response(.get, "/a"))
     _ = record(network.response(.get, "/a"))
     XCTAssertEqual(transport.requests.map { $0.headers["X"] }, ["y", nil])
-    XCTAssertEqual(transport.requests.map(\.timeouts.total), [300, 60])
+    XCTAssertEqual(transport.requests.map(\.timeouts.total), [.seconds(300), .seconds(60)])
   }
 
   func test_requestsInFlight_returnsToZeroUnderLoad() {
@@ -129,8 +129,8 @@ final class InterceptorTests: XCTestCase {
     let notes = Notes()
     let stub = StubTransport(on: scheduler) { request in
       switch request.url.path {
-      case "/ok": .json("{}", after: 0.25)
-      case "/bad": .failure(.timeout, after: 1)
+      case "/ok": .json("{}", after: .seconds(0.25))
+      case "/bad": .failure(.timeout, after: .seconds(1))
       default: .never
       }
     }

@@ -82,7 +82,7 @@ final class CacheAuthenticationTests: XCTestCase {
   func test_responseOfOneUser_isNotStoredForAUserWhoHasSignedInMeanwhile() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(behind: [authentication]) { _ in
-      .response(headers: ["Cache-Control": "max-age=60"], after: 2)
+      .response(headers: ["Cache-Control": "max-age=60"], after: .seconds(2))
     }
     let call = fixture.network.response(.get, "/a").subscribe()
     fixture.scheduler.advanceBy(1)
@@ -127,7 +127,7 @@ final class CacheAuthenticationTests: XCTestCase {
   func test_endpoints_findTheEntriesOfTheToken() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(
-      policy: .cacheFirst(seconds: 60), behind: [authentication], CacheFixture.counting([:]))
+      policy: .cacheFirst(maxAge: .seconds(60)), behind: [authentication], CacheFixture.counting([:]))
     fixture.get()
     func stored() -> String? {
       let response = record(Plain().cachedResponse(on: fixture.network), scheduler: fixture.scheduler)

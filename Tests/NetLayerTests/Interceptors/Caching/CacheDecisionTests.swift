@@ -55,7 +55,7 @@ final class CacheDecisionTests: XCTestCase {
     let headers: HTTPHeaders = ["ETag": "\"a\"", "Cache-Control": "max-age=60"]
     let fixture = CacheFixture { request in
       request.headers["If-None-Match"] == nil
-        ? .response(headers: headers, body: Data("own".utf8), after: 1)
+        ? .response(headers: headers, body: Data("own".utf8), after: .seconds(1))
         : .response(status: 304, headers: ["ETag": "\"b\""])
     }
     fixture.get()

@@ -195,7 +195,7 @@ final class CacheInterceptorTests: XCTestCase {
     let count = Locked(0)
     let fixture = CacheFixture { _ in
       count.withLock { $0 += 1 }
-      return .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=20"], after: 2)
+      return .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=20"], after: .seconds(2))
     }
     fixture.get()
     fixture.scheduler.advanceBy(15)

@@ -27,7 +27,7 @@ final class CacheInvalidationTests: XCTestCase {
   }
 
   func test_write_invalidatesEntriesOfItsURLWithCustomKeys() {
-    let fixture = CacheFixture(policy: .cacheFirst(seconds: 600), CacheFixture.counting([:]))
+    let fixture = CacheFixture(policy: .cacheFirst(maxAge: .seconds(600)), CacheFixture.counting([:]))
     let feed = Plain(path: "/feed", caching: CacheOptions(key: "feed"))
     let query = Plain(path: "/query", method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     fixture.get(feed)
@@ -48,7 +48,7 @@ final class CacheInvalidationTests: XCTestCase {
 
   func test_responseRequestedBeforeAWrite_isNotStored() {
     let fixture = CacheFixture { request in
-      .response(headers: ["Cache-Control": "max-age=600"], after: request.method == .get ? 2 : 1)
+      .response(headers: ["Cache-Control": "max-age=600"], after: request.method == .get ? .seconds(2) : .seconds(1))
     }
     let subscriptions = [
       fixture.network.response(.get, "/a", headers: ["Authorization": "a"]).subscribe(),
@@ -76,7 +76,7 @@ final class CacheInvalidationTests: XCTestCase {
   }
 
   func test_withdrawnEntry_isRemovedUnderEveryPolicy_forThatUserOnly() {
-    for policy in [CachePolicy.networkOnly, .cacheFirst(seconds: -1), .cacheThenNetwork(), .networkElseCache] {
+    for policy in [CachePolicy.networkOnly, .cacheFirst(maxAge: .seconds(-1)), .cacheThenNetwork(), .networkElseCache] {
       let isGone = Locked(false)
       let fixture = CacheFixture { _ in
         isGone.withLock { $0 }
@@ -174,7 +174,7 @@ final class CacheInvalidationTests: XCTestCase {
     let query = Plain(method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     XCTAssertEqual([fixture.get(query).bodies, fixture.get(query).bodies], [["1"], ["2"]])
     var first = query
-    first.caching.policy = .cacheFirst(seconds: 60)
+    first.caching.policy = .cacheFirst(maxAge: .seconds(60))
     XCTAssertEqual([fixture.get(first).bodies, fixture.get(first).bodies], [["3"], ["3"]])
   }
 

@@ -50,9 +50,9 @@ final class CacheStorageTests: XCTestCase {
     for fields in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       for removesAll in [false, true] {
         let fixture = CacheFixture { request in
-          guard request.method == .get else { return .response(after: 1) }
-          guard request.headers["If-None-Match"] == nil else { return .response(status: 304, after: 2) }
-          return .response(headers: fields.merging(["Cache-Control": "max-age=60"]), after: 2)
+          guard request.method == .get else { return .response(after: .seconds(1)) }
+          guard request.headers["If-None-Match"] == nil else { return .response(status: 304, after: .seconds(2)) }
+          return .response(headers: fields.merging(["Cache-Control": "max-age=60"]), after: .seconds(2))
         }
         if fields.count > 0 {
           fixture.get()
@@ -74,7 +74,7 @@ final class CacheStorageTests: XCTestCase {
 
   func test_changeOfAnotherURL_doesNotPreventStoring() {
     let fixture = CacheFixture { request in
-      .response(headers: ["Cache-Control": "max-age=60"], after: request.method == .get ? 2 : 1)
+      .response(headers: ["Cache-Control": "max-age=60"], after: request.method == .get ? .seconds(2) : .seconds(1))
     }
     let read = fixture.network.response(.get, "/a").subscribe()
     let write = fixture.network.response(.post, "/b").subscribe()
@@ -86,7 +86,7 @@ final class CacheStorageTests: XCTestCase {
 
   func test_storedErrorStatus_isUsedOnlyByTheHTTPPolicy() {
     for (policy, bodies) in [
-      (CachePolicy.cacheFirst(seconds: 60), ["2"]), (.cacheThenNetwork(), ["2"]), (.networkElseCache, ["2"]),
+      (CachePolicy.cacheFirst(maxAge: .seconds(60)), ["2"]), (.cacheThenNetwork(), ["2"]), (.networkElseCache, ["2"]),
       (.cacheOnly, []),
     ] {
       let turns = StubTransport.StubbedResponse.sequence([
@@ -133,7 +133,7 @@ final class CacheStorageTests: XCTestCase {
   func test_responseThatMatchesNoModel_isRequestedAgain() {
     for headers in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       let fixture = CacheFixture(CacheFixture.counting(headers))
-      let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(seconds: 100)))
+      let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(maxAge: .seconds(100))))
       func read() {
         let subscription = fixture.network.request(endpoint, as: [String].self).subscribe(onError: { _ in })
         fixture.scheduler.start()
@@ -158,7 +158,7 @@ final class CacheStorageTests: XCTestCase {
     subscription.dispose()
     fixture.get(.networkOnly)
     try XCTUnwrap(observer.events.first?.value.element?.cached).refuse()
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).bodies, ["2"])
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))).bodies, ["2"])
   }
 
   func test_miss_failsOnTheMappingScheduler() {

@@ -150,7 +150,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(failed["error.type"], "timeout")
     XCTAssertEqual(failed["http.request.resend_count"], 2)
     for (place, address) in [("127.0.0.1:81", "127.0.0.1"), ("[::1]:81", "::1")] {
-      let metrics = TransferMetrics(total: 1, httpVersion: "2", remoteAddress: place)
+      let metrics = TransferMetrics(total: .seconds(1), httpVersion: "2", remoteAddress: place)
       let measured = EventMonitor.Event.measured(request, metrics).attributes()
       XCTAssertEqual(measured["network.peer.address"]?.string, address)
       XCTAssertEqual(measured["network.peer.port"], 81)
